@@ -1,0 +1,34 @@
+# The one door, for people and for CI. `make` alone lists what there is.
+.DEFAULT_GOAL := help
+VENV ?= .venv
+PY := $(VENV)/bin/python
+
+help: ## List what there is
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+SOURCES := pyproject.toml CMakeLists.txt $(shell git ls-files autofinity training policies data 2>/dev/null)
+
+$(VENV)/.ready: $(SOURCES) scripts/setup
+	@scripts/setup $(VENV)
+
+$(VENV)/.ready-dev: $(SOURCES) scripts/setup
+	@scripts/setup $(VENV) dev
+
+setup: $(VENV)/.ready ## Find a Python, make the environment, build and install
+
+demo: $(VENV)/.ready ## The main job, end to end, on the simulated Opteron (under 5 minutes)
+	@scripts/demo $(VENV)
+
+test: $(VENV)/.ready-dev ## All tests
+	@scripts/test $(VENV)
+
+check: $(VENV)/.ready-dev ## Formatting, lint, types, import rules
+	@scripts/check $(VENV)
+
+dev: ## Build the native parts in place (needs an environment with nanobind; PY=...)
+	@scripts/dev "$(PY)"
+
+check-native: $(VENV)/.ready-dev ## Native code under sanitizers (SANITIZE=address,undefined or thread)
+	@scripts/check-native "$(or $(SANITIZE),address,undefined)" "$(PY)"
+
+.PHONY: help setup demo test check check-native dev

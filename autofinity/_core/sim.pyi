@@ -1,0 +1,113 @@
+"""The simulated machine (C++; see autofinity/native/sim)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity._core.trace import Trace
+
+TICKS_PER_CLOCK: int
+
+def event_names() -> list[str]: ...
+
+class Machine:
+    """A machine in dense indices; latencies in ticks."""
+
+    core_of_pu: Sequence[int]
+    llc_of_core: Sequence[int]
+    node_of_core: Sequence[int]
+    llcs: int
+    nodes: int
+    llc_distance: Sequence[int]
+    node_distance: Sequence[int]
+    ghz: float
+    l2_exclusive: bool
+    llc_inclusive: bool
+    owned_state: bool
+    clean_forwarding: bool
+    tlb1_entries: int
+    tlb2_hit: int
+    page_walk: int
+    page_fault: int
+    l1_hit: int
+    l2_hit: int
+    llc_hit: int
+    dram: Sequence[int]
+    load_modified: Sequence[int]
+    load_shared: Sequence[int]
+    store_modified: Sequence[int]
+    store_shared: Sequence[int]
+    atomic_modified: Sequence[int]
+    atomic_shared: Sequence[int]
+    atomic_hit: int
+    memory_service: int
+    link_service: Sequence[int]
+    fabric_service: int
+    instruction: int
+    smt_slowdown: float
+    misses_in_flight: int
+    window: int
+    uops_per_instruction: float
+    time_slice: int
+    context_switch: int
+    spin: int
+    wake: int
+    migration: int
+    skew: int
+    def __init__(self) -> None: ...
+    def set_l1(self, sets_ways: tuple[int, int]) -> None: ...
+    def set_l2(self, sets_ways: tuple[int, int]) -> None: ...
+    def set_llc(self, sets_ways: tuple[int, int]) -> None: ...
+    def set_tlb2(self, sets_ways: tuple[int, int]) -> None: ...
+    def validate(self) -> None: ...
+
+class Program:
+    """A trace made ready for replay once, for any number of simulations."""
+
+    def __init__(self, trace: Trace) -> None: ...
+    @property
+    def streams(self) -> int: ...
+    @property
+    def events(self) -> int: ...
+    @property
+    def accesses(self) -> int: ...
+    @property
+    def has_roi(self) -> bool: ...
+    @property
+    def instructions(self) -> list[int]: ...
+
+class Simulation:
+    """One replay of a program on a machine. Times are nanoseconds of simulated time."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        program: Program,
+        pus: Sequence[int],
+        *,
+        sample_period_ns: float = 0.0,
+        seed: int = 0,
+        page_policy: str = "first_touch",
+        node: int = 0,
+        page_table: dict[int, int] = ...,
+    ) -> None: ...
+    def advance(self, ns: float) -> bool: ...
+    def run(self) -> bool: ...
+    @property
+    def ended(self) -> bool: ...
+    @property
+    def progress(self) -> float: ...
+    @property
+    def elapsed_ns(self) -> int: ...
+    @property
+    def elapsed_clocks(self) -> int: ...
+    def totals(self) -> npt.NDArray[np.uint64]: ...
+    def samples(
+        self,
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.float64]]: ...
+    def bind(self, stream: int, pu: int) -> None: ...
+    def pu_of(self, stream: int) -> int: ...
+    def move_page(self, page: int, node: int) -> int: ...
+    def node_of_page(self, page: int) -> int: ...
+    def check(self) -> None: ...

@@ -1,0 +1,1 @@
+"""Affinities, hints and the way between them and cores."""

@@ -1,0 +1,95 @@
+"""GETAFFINITY: from a hint and a thread count to the core set that matches it best.
+
+Source: Moore & Childers, CC 2013, figure 5; ties as DESIGN section 3 fixes them. The core set is
+the first of all core sets of that size in this order:
+
+1. sockets used (more first if S, fewer first if not) and occupancy Σc²/n, c the threads of an LLC
+   domain (smaller first if L, larger first if not); P says which of the two comes first;
+2. Σ(threads per socket)², smaller first if S, larger first if not;
+3. the sum of SLIT distances between all ordered pairs of nodes used, smaller first (exact up to 16
+   nodes with available cores; above, nodes are chosen greedily, nearest first);
+4. the lexicographically smallest sorted list of OS indices.
+
+A core is represented by its first available PU. With more threads than cores all first PUs are
+taken, and the threads that remain are placed by the same keys on the second PUs alone, and so on.
+
+The construction is direct (`autofinity/native/affinity/hint_problem.hpp`); that it equals the
+definition is a property test. All keys are compared in integers.
+"""
+
+from __future__ import annotations
+
+from autofinity.affinity.native import native_machine
+from autofinity.model.affinity import HINTS, Affinity, Hint
+from autofinity.model.errors import PlacementError
+from autofinity.model.placement import CoreSet
+from autofinity.model.topology import OsIndex, Topology
+
+
+def get_affinity(
+    topology: Topology,
+    threads: int,
+    hint: Hint,
+    available: frozenset[OsIndex] | None = None,
+) -> CoreSet:
+    """Best match of `hint` for `threads` threads on the PUs `available` (default: allowed ones).
+
+    Raises `PlacementError` for no threads, an empty set, more threads than available PUs, or a PU
+    that the machine does not have.
+    """
+    check_available(topology, available)
+    if not 1 <= threads <= len(topology.pus):
+        usable = topology.allowed if available is None else available
+        raise too_many(topology, threads, len(usable))
+    found = native_machine(topology).best_match(
+        threads, hint.spread_sockets, hint.spread_llcs, hint.socket_first, available
+    )
+    if isinstance(found, int):
+        raise too_many(topology, threads, found)
+    cpus, canonical, occupancy = found
+    return CoreSet(cpus, Affinity(canonical), occupancy, hint)
+
+
+def all_hints(
+    topology: Topology, threads: int, available: frozenset[OsIndex] | None = None
+) -> tuple[CoreSet, ...]:
+    """Best match of each hint, in `HINTS` order. Errors as `get_affinity`."""
+    return tuple(get_affinity(topology, threads, hint, available) for hint in HINTS)
+
+
+def label_of(
+    affinity: Affinity, topology: Topology, available: frozenset[OsIndex] | None = None
+) -> Hint | None:
+    """First hint in `HINTS` order whose best match is isomorphic to `affinity`; None for none.
+
+    Hints that share a best match tie; the first of them is the label of all.
+    """
+    for hint in HINTS:
+        if get_affinity(topology, affinity.threads, hint, available).affinity == affinity:
+            return hint
+    return None
+
+
+def check_available(topology: Topology, available: frozenset[OsIndex] | None) -> None:
+    """Raise `PlacementError` when `available` names PUs that the machine does not have."""
+    if available is not None and not topology.by_os_index.keys() >= available:
+        unknown = sorted(available - topology.by_os_index.keys())
+        raise PlacementError(
+            f"CPU {', '.join(map(str, unknown[:8]))}{', …' if len(unknown) > 8 else ''} is not on "
+            f"{topology.name or 'this machine'}, which has {len(topology.pus)} CPUs"
+        )
+
+
+def too_many(topology: Topology, threads: int, usable: int) -> PlacementError:
+    """The error for a thread count that cannot be placed, with both numbers."""
+    where = f"on {topology.name}" if topology.name else "on this machine"
+    if threads < 1:
+        return PlacementError(
+            f"cannot place {threads} threads; expected 1 to {usable}, the CPUs available {where}"
+        )
+    if usable == 0:
+        return PlacementError(f"cannot place {threads} threads: 0 CPUs are available {where}")
+    return PlacementError(
+        f"cannot place {threads} threads on {usable} available CPUs {where}; "
+        f"ask for at most {usable}"
+    )

@@ -1,0 +1,68 @@
+"""Leeway: which hints an affinity belongs to (the inverse of GETAFFINITY).
+
+Source: Moore & Childers, CC 2013, section 2.1 and AFFINITYHINTFROMCONF of figure 6. An affinity
+belongs to a hint if moving at most `leeway` threads between LLC domains makes it isomorphic to the
+hint's best match; it may belong to several hints, or to none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from autofinity.affinity.hints import all_hints
+from autofinity.model.affinity import HINTS, Affinity, Hint
+from autofinity.model.errors import UsageError
+from autofinity.model.topology import OsIndex, Topology
+
+DEFAULT_LEEWAY = 2
+
+
+def edit_distance(a: Affinity, b: Affinity) -> int:
+    """Smallest number of threads to move between LLC domains until `a` is isomorphic to `b`.
+
+    Exact: sockets are matched by an assignment problem, domains within a pair of sockets in
+    descending order of threads, which is optimal there. Both are taken as classes, on sockets and
+    domains that have room for either. Raises `UsageError` when the thread counts differ.
+    """
+    if a.threads != b.threads:
+        raise UsageError(
+            f"cannot compare {a} with {b}: they place {a.threads} and {b.threads} threads, "
+            "expected the same number"
+        )
+    from autofinity._core.affinity import edit_distance as native
+
+    return native(a.occupancy, b.occupancy)
+
+
+def hints_within(
+    affinity: Affinity, best_matches: Sequence[Affinity], leeway: int = DEFAULT_LEEWAY
+) -> tuple[Hint, ...]:
+    """Hints of `affinity`, given the best match of each hint in `HINTS` order."""
+    return tuple(
+        hint
+        for hint, best in zip(HINTS, best_matches, strict=True)
+        if edit_distance(affinity, best) <= leeway
+    )
+
+
+def hints_of(
+    affinity: Affinity,
+    topology: Topology,
+    threads: int,
+    leeway: int = DEFAULT_LEEWAY,
+    available: frozenset[OsIndex] | None = None,
+) -> tuple[Hint, ...]:
+    """Hints that `affinity` belongs to on `topology`, in `HINTS` order.
+
+    Raises `UsageError` when `affinity` does not place `threads` threads, `PlacementError` when
+    they cannot be placed at all.
+    """
+    best = [match.affinity for match in all_hints(topology, threads, available)]
+    return hints_within(affinity, best, leeway)
+
+
+def destinations(
+    affinities: Iterable[Affinity], best_matches: Sequence[Affinity], leeway: int = DEFAULT_LEEWAY
+) -> tuple[Affinity, ...]:
+    """Those affinities that belong to at least one hint."""
+    return tuple(a for a in affinities if hints_within(a, best_matches, leeway))

@@ -1,0 +1,1 @@
+"""Builds and runs programs under capture and writes traces."""

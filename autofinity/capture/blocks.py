@@ -1,0 +1,142 @@
+"""How many instructions each block of an instrumented program is worth.
+
+With `-fsanitize-coverage=trace-pc` every block begins with a call of `__sanitizer_cov_trace_pc`.
+The runtime looks its return address up in a table made here from `objdump -d`: the instructions
+from there to the next such call, without what the instrumentation added. So the count is that of
+the code as compiled (scalar: instrumented code does not vectorise). Library functions the program
+calls, which are not instrumented, count by `CALL_COSTS`.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import struct
+import subprocess
+from array import array
+from dataclasses import dataclass
+from pathlib import Path
+
+MAGIC = 0x314B434F4C424641
+_HOOK = "__sanitizer_cov_trace_pc"
+_LONGEST = 4000
+
+CALL_COSTS = {
+    "exp": 45, "expf": 25, "exp2": 40, "log": 45, "logf": 25, "log2": 45, "log10": 50,
+    "log1p": 50, "expm1": 55, "pow": 90, "powf": 50, "sin": 60, "cos": 60, "sinf": 35, "cosf": 35,
+    "sincos": 90, "tan": 80, "asin": 60, "acos": 60, "atan": 55, "atan2": 80, "sinh": 70,
+    "cosh": 70, "tanh": 70, "erf": 60, "erfc": 70, "sqrt": 20, "sqrtf": 15, "cbrt": 50,
+    "hypot": 40, "fmod": 60, "floor": 6, "ceil": 6, "round": 8, "lround": 8, "ldexp": 15,
+    "frexp": 12, "malloc": 60, "calloc": 80, "realloc": 90, "free": 50, "rand": 40, "random": 40,
+    "_Znwm": 65, "_ZdlPv": 55, "_ZdlPvm": 55,
+}  # fmt: skip
+"""Instructions of one call, typical values of glibc on x86-64 (valgrind counts, rounded)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Instruction:
+    address: int
+    mnemonic: str
+    operands: str
+    callee: str
+    """Function called, without version or `@plt`; empty otherwise."""
+    target: int | None
+    """Of a direct jump."""
+
+
+_LINE = re.compile(r"^\s*([0-9a-f]+):\t(\S+)\s*(.*)$")
+_TARGET = re.compile(r"^([0-9a-f]+) <([^>+@]+)(?:@[^>+]*)?(\+0x[0-9a-f]+)?>")
+_PREFIXES = ("lock", "rep", "repz", "repnz", "notrack", "bnd", "data16")
+_ARGUMENTS = re.compile(r"%(?:[er]di|[er]si|[er]dx|[er]cx|r8d?|r9d?)$|^x[0-4],")
+
+
+def block_table(binary: Path) -> bytes | None:
+    """The table for the runtime, or None where there is no objdump or nothing to count."""
+    objdump = shutil.which("objdump")
+    if objdump is None:
+        return None
+    done = subprocess.run(
+        [objdump, "-d", "--no-show-raw-insn", "--section=.text", str(binary)],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    counts = count_blocks(done.stdout) if done.returncode == 0 else {}
+    if not counts:
+        return None
+    low = min(counts)
+    table = array("H", bytes(2 * (max(counts) - low + 1)))
+    for address, count in counts.items():
+        table[address - low] = min(count, 0xFFFF)
+    return struct.pack("<QQQ", MAGIC, low, len(table)) + table.tobytes()
+
+
+def count_blocks(disassembly: str) -> dict[int, int]:
+    """Return address of each call of the hook → instructions of its block."""
+    code = [found for line in disassembly.splitlines() if (found := _parse(line)) is not None]
+    index = {instruction.address: i for i, instruction in enumerate(code)}
+    return {
+        code[i + 1].address: _count(code, index, i + 1)
+        for i, instruction in enumerate(code[:-1])
+        if instruction.callee == _HOOK
+    }
+
+
+def _parse(line: str) -> _Instruction | None:
+    match = _LINE.match(line)
+    if match is None:
+        return None
+    address, mnemonic, operands = int(match[1], 16), match[2], match[3].split("#")[0].strip()
+    if mnemonic in _PREFIXES and operands:
+        mnemonic, _, operands = operands.partition(" ")
+        operands = operands.strip()
+    callee, target = "", None
+    jump = _TARGET.match(operands)
+    if jump is not None and (mnemonic.startswith(("call", "j")) or mnemonic in ("b", "bl")):
+        target = int(jump[1], 16)
+        if (mnemonic.startswith("call") or mnemonic == "bl") and jump[3] is None:
+            callee = jump[2]
+    return _Instruction(address, mnemonic, operands, callee, target)
+
+
+def _count(code: list[_Instruction], index: dict[int, int], at: int) -> int:
+    """Instructions from `code[at]` to the next block, following jumps that are always taken."""
+    counted: list[_Instruction] = []
+    extra = 0
+    seen: set[int] = set()
+    while at < len(code) and at not in seen and len(seen) < _LONGEST:
+        seen.add(at)
+        here = code[at]
+        at += 1
+        if here.callee == _HOOK:
+            break
+        if here.mnemonic.startswith(("nop", "endbr", "xchg")) and "%ax,%ax" in here.operands:
+            continue
+        if here.mnemonic.startswith(("nop", "endbr")):
+            continue
+        if here.callee.startswith("__tsan_"):
+            extra += _uninstrument(here.callee, counted)
+            continue
+        counted.append(here)
+        extra += CALL_COSTS.get(here.callee, 0)
+        if here.mnemonic.startswith("ret"):
+            break
+        if here.mnemonic in ("jmp", "b"):
+            following = index.get(here.target) if here.target is not None else None
+            if following is None:
+                break
+            at = following
+    return max(1, len(counted) + extra)
+
+
+def _uninstrument(callee: str, counted: list[_Instruction]) -> int:
+    """Take back the arguments of a call that the instrumentation added; an atomic is one itself."""
+    if callee in ("__tsan_func_exit", "__tsan_init"):
+        return 0
+    atomic = callee.startswith("__tsan_atomic")
+    room = 4 if atomic else 2 if "range" in callee else 1
+    while room > 0 and counted and _ARGUMENTS.search(counted[-1].operands):
+        counted.pop()
+        room -= 1
+    return 1 if atomic else 0

@@ -1,0 +1,81 @@
+"""Captures a suite: build each program, run it, keep its trace; what is done is not done again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from autofinity.capture.build import Compilers, build_program, skip_reason
+from autofinity.capture.run import CaptureRequest, capture
+from autofinity.model.errors import AutofinityError, UsageError
+from autofinity.trace.manifest import Suite
+from autofinity.trace.meta import TraceMeta
+
+Stage = Literal["build", "run", "done", "skipped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureReport:
+    """What a campaign says as it goes: a program enters a stage."""
+
+    program: str
+    stage: Stage
+    reason: str = ""
+    """Why it was skipped or failed."""
+
+
+def capture_suite(
+    suite: Suite,
+    programs: Sequence[str],
+    threads: int,
+    size: str,
+    out: Path,
+    report: Callable[[CaptureReport], None] = lambda _: None,
+    builds: Path | None = None,
+    keep_going: bool = False,
+) -> list[TraceMeta]:
+    """Capture the programs named (all when none is) and return their traces, in suite order.
+
+    `builds` is the cache of binaries, by default `out/.builds`. A program that cannot be built here
+    for want of a compiler, or that does not take this thread count or size, is skipped. When one
+    fails, the others are still captured; then its error is raised, or with `keep_going` only
+    reported. Raises `UsageError` when nothing can be captured at all.
+    """
+    out = out.resolve()  # programs are built and run in folders of their own
+    chosen = suite.pick(tuple(programs))
+    compilers = Compilers.find(os.environ)
+    traces: list[TraceMeta] = []
+    failures: list[AutofinityError] = []
+    skipped: list[str] = []
+    for spec in chosen:
+        reason = skip_reason(spec, compilers)
+        if reason is None and not spec.threads.allows(threads):
+            reason = f"does not run with {threads} threads (allowed: {spec.threads})"
+        if reason is None and size not in spec.inputs:
+            reason = f"has no input of size {size!r} (known: {', '.join(spec.inputs)})"
+        if reason is not None:
+            report(CaptureReport(spec.name, "skipped", reason))
+            skipped.append(f"{spec.name}: {reason}")
+            continue
+        try:
+            report(CaptureReport(spec.name, "build"))
+            built = build_program(suite, spec, compilers, builds or out / ".builds")
+            report(CaptureReport(spec.name, "run"))
+            traces.append(capture(CaptureRequest(suite, spec, built, threads, size, out)))
+            report(CaptureReport(spec.name, "done"))
+        except AutofinityError as error:
+            report(CaptureReport(spec.name, "failed", str(error)))
+            failures.append(error)
+    if failures and not (keep_going and traces):
+        raise failures[0] if len(failures) == 1 else _several(failures)
+    if not traces:
+        raise UsageError(f"no program of {suite.path} can be captured: {'; '.join(skipped)}")
+    return traces
+
+
+def _several(failures: Sequence[AutofinityError]) -> AutofinityError:
+    lines = "\n".join(f"- {error}" for error in failures)
+    return type(failures[0])(f"{len(failures)} programs failed:\n{lines}")

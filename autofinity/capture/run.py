@@ -1,0 +1,263 @@
+"""Runs a built program under capture and turns what comes of it into a trace folder.
+
+    .NAME.partial/  events as they come ─► exit code, expected output, index ─► meta.json ─► NAME/
+
+A folder with the final name is always a whole trace; what is half is removed, whatever happens.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import platform
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autofinity.capture.build import Built, expand, runtime_folder
+from autofinity.model.errors import CaptureError, TraceError, UsageError
+from autofinity.trace.manifest import ProgramSpec, Suite
+from autofinity.trace.meta import StreamMeta, TraceMeta, read_meta, write_meta
+
+SLOWDOWN = 20
+"""A captured run may take this many times the manifest's time-out."""
+_SHOWN = 600
+_FULL_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureRequest:
+    """One run to capture."""
+
+    suite: Suite
+    spec: ProgramSpec
+    built: Built
+    threads: int
+    size: str
+    out: Path
+    """Folder the trace folder is made in."""
+    ahead: int = 50_000
+    """Accesses a thread may be ahead of another (fair capture); 0: as the host runs them."""
+
+    @property
+    def folder(self) -> Path:
+        """Where the trace goes: `PROGRAM-SIZE-THREADSt`."""
+        return self.out / f"{self.spec.name}-{self.size}-{self.threads}t"
+
+
+def capture(request: CaptureRequest, environment: Mapping[str, str] = os.environ) -> TraceMeta:
+    """Capture one run, or return the trace that is there when nothing it depends on has changed.
+
+    Raises `UsageError` for a thread count or size the program does not take, `CaptureError` when
+    the program fails, answers wrongly, takes too long or its trace cannot be written.
+    """
+    spec = request.spec
+    if not spec.threads.allows(request.threads):
+        raise UsageError(
+            f"program {spec.name} does not run with {request.threads} threads; "
+            f"allowed: {spec.threads}"
+        )
+    argv = _arguments(request)
+    key = _key(request, argv)
+    existing = _existing(request.folder, key)
+    if existing is not None:
+        return existing
+    partial = request.out / f".{request.folder.name}.partial"
+    try:
+        request.out.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(partial, ignore_errors=True)
+        (partial / "work").mkdir(parents=True)
+        _run(request, argv, partial, environment)
+        meta = _describe(request, argv, key, partial)
+        shutil.rmtree(partial / "work", ignore_errors=True)
+        (partial / "owner").unlink(missing_ok=True)
+        write_meta(meta, partial)
+        shutil.rmtree(request.folder, ignore_errors=True)
+        partial.rename(request.folder)
+    except OSError as error:
+        raise CaptureError(
+            f"cannot keep the trace of {spec.name} in {request.out}: {error.strerror or error}"
+        ) from None
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return meta
+
+
+def _arguments(request: CaptureRequest) -> tuple[str, ...]:
+    values = {
+        "out": str(request.built.out),
+        "dir": str(request.suite.folder),
+        "threads": str(request.threads),
+        "jobs": "1",
+    }
+    words = shlex.split(expand(request.spec.input_of(request.size), values))
+    argv: list[str] = []
+    for argument in request.spec.run:
+        if argument == "{input}":
+            argv += words
+        else:
+            argv.append(expand(argument, {**values, "input": " ".join(words)}))
+    return tuple(argv)
+
+
+def _key(request: CaptureRequest, argv: tuple[str, ...]) -> str:
+    state = hashlib.sha256()
+    runtime = (runtime_folder() / "libtsan.so.2").read_bytes()
+    out = str(request.built.out)
+    for part in (
+        request.built.digest,
+        *(argument.replace(out, "{out}") for argument in argv),
+        *(f"{k}={v}" for k, v in sorted(request.spec.threads.env.items())),
+        request.spec.roi,
+        request.spec.expect,
+        str(request.threads),
+        str(request.ahead),
+        hashlib.sha256(runtime).hexdigest(),
+    ):
+        state.update(part.encode() + b"\0")
+    return state.hexdigest()[:16]
+
+
+def _existing(folder: Path, key: str) -> TraceMeta | None:
+    try:
+        meta = read_meta(folder)
+    except TraceError:
+        return None
+    from autofinity._core import trace
+
+    try:
+        whole = trace.summary(str(folder))["digest"] == meta.digest
+    except TraceError:
+        return None
+    return meta if whole and meta.key == key else None
+
+
+def _run(
+    request: CaptureRequest,
+    argv: tuple[str, ...],
+    partial: Path,
+    environment: Mapping[str, str],
+) -> None:
+    """Run it; raise `CaptureError` unless it ended well and said what was expected."""
+    spec = request.spec
+    count = str(request.threads)
+    env = {k: v for k, v in environment.items() if not k.startswith(("OMP_", "GOMP_", "TSAN_"))}
+    env.update({k: v.replace("{threads}", count) for k, v in spec.threads.env.items()})
+    library = str(runtime_folder())
+    env["LD_LIBRARY_PATH"] = ":".join(p for p in (library, env.get("LD_LIBRARY_PATH", "")) if p)
+    env.update(
+        AUTOFINITY_CAPTURE_DIR=str(partial),
+        AUTOFINITY_CAPTURE_ROI=spec.roi,
+        AUTOFINITY_CAPTURE_AHEAD=str(request.ahead),
+        # Threads that wait shall sleep: there are fewer cores than threads here.
+        OMP_WAIT_POLICY="passive",
+        OMP_DYNAMIC="false",
+    )
+    if request.built.blocks is not None:
+        env["AUTOFINITY_CAPTURE_BLOCKS"] = str(request.built.blocks)
+    what = f"{spec.name} ({shlex.join(argv)})"
+    limit = spec.timeout_s * SLOWDOWN
+    stdout, stderr = partial / "work" / ".stdout", partial / "work" / ".stderr"
+    with stdout.open("wb") as out, stderr.open("wb") as err:
+        try:
+            process = subprocess.Popen(
+                argv,
+                env=env,
+                cwd=partial / "work",
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise CaptureError(f"cannot start {what}: {error.strerror}") from None
+        try:
+            code = process.wait(timeout=limit)
+        except subprocess.TimeoutExpired:
+            raise CaptureError(
+                f"{what} did not end within {limit:g} s under capture; "
+                "raise its timeout_s in the manifest or take a smaller input"
+            ) from None
+        finally:
+            _end_group(process)
+    said = _tail(stderr) or _tail(stdout)
+    expected = re.search(spec.expect, stdout.read_text(errors="replace"), re.MULTILINE)
+    # On a full disk the program's own output and the runtime's complaint are lost as well.
+    if (code != 0 or not expected) and _free_bytes(partial) < _FULL_BYTES:
+        raise CaptureError(
+            f"no space is left for the trace of {spec.name} in {partial.parent}; free some or name "
+            "another folder, then start again: finished traces are kept"
+        )
+    refused = re.search(r"^autofinity capture: (.*)$", _tail(stderr, 1 << 16), re.MULTILINE)
+    if refused is not None:
+        raise CaptureError(f"the trace of {spec.name} could not be written: {refused[1]}")
+    if code < 0:
+        raise CaptureError(
+            f"{what} was ended by {signal.Signals(-code).name} under capture; it said: {said}"
+        )
+    if code != 0:
+        raise CaptureError(f"{what} left with exit code {code} under capture; it said: {said}")
+    if not expected:
+        raise CaptureError(
+            f"{what} did not print what its manifest expects, /{spec.expect}/; it said: {said}"
+        )
+
+
+def _free_bytes(folder: Path) -> int:
+    state = os.statvfs(folder)
+    return state.f_bavail * state.f_frsize
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """Nothing of the run is left behind, children included."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _tail(path: Path, size: int = _SHOWN) -> str:
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - size))
+        return file.read().decode(errors="replace").strip()
+
+
+def _describe(request: CaptureRequest, argv: tuple[str, ...], key: str, partial: Path) -> TraceMeta:
+    from autofinity._core import trace
+
+    spec = request.spec
+    if not (partial / "index.aft").exists():
+        raise CaptureError(
+            f"{spec.name} ran, but nothing was recorded; its build must pass the flags of "
+            "{cflags} (or {cxxflags}, {fflags}) and {ldflags} to compiler and linker"
+        )
+    summary = trace.summary(str(partial))
+    streams = tuple(StreamMeta(**stream) for stream in summary["streams"])
+    if summary["roi_begins"] == 0:
+        raise CaptureError(
+            f'{spec.name} never began its region of interest (roi = "{spec.roi}"); call '
+            "autofinity_roi_begin() and autofinity_roi_end(), or set roi to "
+            '"parallel" or "whole" in the manifest'
+        )
+    return TraceMeta(
+        path=request.folder,
+        program=spec.name,
+        suite=request.suite.name,
+        input=request.size,
+        arguments=argv,
+        threads=request.threads,
+        roi=spec.roi,
+        key=key,
+        digest=summary["digest"],
+        wall_s=summary["wall_ns"] / 1e9,
+        cpu_s=summary["cpu_ns"] / 1e9,
+        spins=summary["spins"],
+        instructions="counted" if summary["counted_instructions"] else "estimated",
+        host=f"{platform.machine()} {os.cpu_count()} CPUs {platform.system()} {platform.release()}",
+        streams=streams,
+    )

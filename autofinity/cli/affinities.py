@@ -1,0 +1,71 @@
+"""`autofinity affinities`: all affinities of a thread count, up to isomorphism."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+
+import click
+
+from autofinity.cli.backends import available_cpus, machine_topology
+from autofinity.model.errors import UsageError
+
+ROWS_SHOWN = 50
+MOST_WITHOUT_LIMIT = 1_000_000
+
+
+@click.command()
+@click.option(
+    "--machine",
+    "-m",
+    default="host",
+    show_default=True,
+    help="host, a preset, an hwloc XML file, or 'synthetic:…'.",
+)
+@click.option("--threads", "-t", type=int, required=True, help="How many threads to place.")
+@click.option("--available", metavar="CPULIST", help="Only these CPUs may be used: 0-5,12.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    help=f"List at most so many (default: {ROWS_SHOWN} in the table, all in JSON).",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def command(
+    machine: str, threads: int, available: str | None, limit: int | None, as_json: bool
+) -> None:
+    """All affinities: how many threads sit in each LLC of each socket, up to isomorphism."""
+    from autofinity.affinity.enumerate import count_affinities, enumerate_affinities
+
+    topology = machine_topology(machine)
+    cpus = available_cpus(topology, available)
+    count = count_affinities(topology, threads, cpus)
+    found = enumerate_affinities(topology, threads, cpus)
+    if as_json:
+        if limit is None and count > MOST_WITHOUT_LIMIT:
+            raise UsageError(
+                f"there are {count} affinities; expected --limit N to list more than "
+                f"{MOST_WITHOUT_LIMIT} of them"
+            )
+        listed = [[list(counts) for counts in a.occupancy] for a in islice(found, limit)]
+        document = {
+            "machine": machine,
+            "threads": threads,
+            "count": count,
+            "affinities": [{"occupancy": occupancy} for occupancy in listed],
+        }
+        click.echo(json.dumps(document))
+        return
+
+    from rich.console import Console
+    from rich.table import Table
+
+    rows = ROWS_SHOWN if limit is None else limit
+    console = Console(highlight=False)
+    console.print(f"{count} affinities of {threads} threads on {machine}", soft_wrap=True)
+    table = Table("affinity", "sockets", "LLCs")
+    for affinity in islice(found, rows):
+        table.add_row(str(affinity), str(affinity.sockets), str(sum(map(len, affinity.occupancy))))
+    if rows:
+        console.print(table)
+    if count > rows:
+        console.print(f"and {count - rows} more; --limit N lists more of them")

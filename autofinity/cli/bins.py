@@ -1,0 +1,58 @@
+"""`autofinity bins`: where counters are cut."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from autofinity.cli.json_option import json_option
+from autofinity.cli.learning_options import learning_options, observations_argument
+from autofinity.learning.settings import LearningSettings
+
+
+@click.command()
+@observations_argument
+@learning_options("bins")
+@json_option
+def command(observations: Path, settings: LearningSettings, as_json: bool) -> None:
+    """Cut the chosen counters into bins and count what falls into each.
+
+    OBS is a folder of observations. Bins are (lower, upper].
+    """
+    import numpy as np
+
+    from autofinity.learning.discretise import bin_of
+    from autofinity.learning.pipeline import chosen_counters, cut, prepare
+    from autofinity.store.observations import read
+
+    ready = prepare(read(observations), settings)
+    counters, _ = chosen_counters(ready, settings)
+    cuts = cut(ready.table, counters, settings)
+    held = {}
+    for name in counters:
+        found = bin_of(ready.table.counters[name], cuts[name])
+        held[name] = np.bincount(found[found >= 0], minlength=len(cuts[name]) + 1).tolist()
+    if as_json:
+        document = [
+            {"counter": name, "cut_points": list(cuts[name]), "observations": held[name]}
+            for name in counters
+        ]
+        click.echo(json.dumps({"counters": document}))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{settings.discretisation}, {settings.bins} bins", title_justify="left")
+    table.add_column("counter", overflow="fold")
+    table.add_column("above", justify="right")
+    table.add_column("up to", justify="right")
+    table.add_column("observations", justify="right")
+    for name in counters:
+        edges = ["-∞", *(f"{cut:.4g}" for cut in cuts[name]), "∞"]
+        for index, count in enumerate(held[name]):
+            label = name if index == 0 else ""
+            table.add_row(label, edges[index], edges[index + 1], str(count))
+        table.add_section()
+    Console(highlight=False).print(table)

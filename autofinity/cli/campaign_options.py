@@ -1,0 +1,163 @@
+"""Options that `profile`, `train` and `evaluate` share, and the folder they work in."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypedDict
+
+import click
+
+from autofinity.cli.campaign import Wanted
+from autofinity.model.errors import UsageError
+from autofinity.resources import shipped
+from autofinity.trace.manifest import load_suite
+
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+
+
+class CampaignOptions(TypedDict):
+    """What `campaign_options` adds to a command."""
+
+    machine: str
+    suite_path: Path | None
+    programs: tuple[str, ...]
+    size: str
+    work: Path | None
+    jobs: int
+    affinities: str
+    draw_seed: int
+    page_seeds: int
+    period_us: float | None
+
+
+_OPTIONS = (
+    click.option(
+        "--machine",
+        default="opteron-6164he",
+        show_default=True,
+        help="A preset (see `autofinity machines`) or a machine file.",
+    ),
+    click.option(
+        "--suite",
+        "suite_path",
+        type=click.Path(path_type=Path),
+        default=None,
+        help="Suite manifest (TOML). Default: the training suite that is shipped.",
+    ),
+    click.option(
+        "--program",
+        "programs",
+        multiple=True,
+        help="Only this program of the suite; may be given several times.",
+    ),
+    click.option("--size", default="small", show_default=True, help="Input by size."),
+    click.option(
+        "--affinities",
+        default="all",
+        show_default=True,
+        help="all, hints (best matches only), or how many: best matches and others drawn by seed.",
+    ),
+    click.option(
+        "--period-us",
+        type=click.FloatRange(min=1),
+        default=None,
+        help="Sample period, simulated microseconds.  [default: 500]",
+    ),
+    click.option(
+        "--seed",
+        "draw_seed",
+        type=int,
+        default=1,
+        show_default=True,
+        help="Of the draw of affinities.",
+    ),
+    click.option(
+        "--page-seeds",
+        type=click.IntRange(min=1, max=99),
+        default=1,
+        show_default=True,
+        help="Page colourings of the simulated machine to average over.",
+    ),
+    click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        default=lambda: len(os.sched_getaffinity(0)),
+        show_default="all cores allowed",
+        help="Runs at the same time.",
+    ),
+    click.option(
+        "--work",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=None,
+        help="Folder for traces and observations; an interrupted run continues there."
+        "  [default: in the user's cache]",
+    ),
+)
+
+
+def campaign_options[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """All options of a campaign, in the order in which `--help` lists them."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def wanted_of(options: CampaignOptions, threads: str) -> Wanted:
+    """The campaign that the options describe. Raises `SuiteError` and `UsageError`."""
+    period = options["period_us"]
+    if period is not None and not math.isfinite(period):
+        raise UsageError(f"--period-us {period}: expected a number of microseconds")
+    path = options["suite_path"] or shipped("training", "suite.toml")
+    return Wanted(
+        machine=options["machine"],
+        suite=load_suite(path),
+        programs=options["programs"],
+        size=options["size"],
+        threads=thread_counts(threads),
+        affinities=options["affinities"],
+        seed=options["draw_seed"],
+        page_seeds=options["page_seeds"],
+        period_us=options["period_us"],
+        jobs=options["jobs"],
+        work=work_folder(options["work"], path),
+    )
+
+
+def work_folder(given: Path | None, suite: Path) -> Path:
+    """The folder named, or one in the user's cache that belongs to this suite manifest."""
+    if given is None:
+        cache = _cache_folder()
+        key = hashlib.sha256(str(suite.resolve()).encode()).hexdigest()[:12]
+        given = cache / "autofinity" / f"{suite.parent.name}-{key}"
+    try:
+        given.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"cannot make the work folder {given}: {error.strerror}; name another with --work"
+        ) from error
+    return given
+
+
+def _cache_folder() -> Path:
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # a user id that the system has no home for, as containers give out
+        raise UsageError(
+            "there is no cache folder: expected XDG_CACHE_HOME or HOME to name one; set it, or "
+            "name a work folder with --work"
+        ) from None
+
+
+def thread_counts(text: str) -> tuple[int, ...]:
+    """`4,8,16` → (4, 8, 16). Raises `UsageError` on anything else."""
+    try:
+        counts = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        counts = ()
+    if not counts or any(count < 1 for count in counts):
+        raise UsageError(f"--threads {text!r}: expected thread counts such as 8 or 4,8,16")
+    return counts

@@ -1,0 +1,71 @@
+"""`autofinity counters`: which counters tell most."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from autofinity.cli.json_option import json_option
+from autofinity.cli.learning_options import learning_options, observations_argument
+from autofinity.learning.settings import LearningSettings
+
+
+@click.command()
+@observations_argument
+@learning_options("counters")
+@json_option
+def command(observations: Path, settings: LearningSettings, as_json: bool) -> None:
+    """Choose the k counters that together tell most about the metric.
+
+    OBS is a folder of observations. Counters are ranked by correlation-based feature selection
+    (WEKA's CfsSubsetEval, grown greedily); those beyond where the search alone would have stopped
+    add little.
+    """
+    from autofinity.learning.counter_selection import choose_counters
+    from autofinity.learning.pipeline import prepare
+    from autofinity.store.observations import read
+
+    ready = prepare(read(observations), settings)
+    report = choose_counters(
+        ready.table,
+        ready.metric,
+        settings.k,
+        engine=settings.engine,
+        standardise=settings.standardise,
+        drop_repeats=settings.drop_repeats,
+    )
+    if as_json:
+        document = {
+            "chosen": list(report.chosen),
+            "ranking": [{"counter": r.counter, "merit": r.merit} for r in report.ranking],
+            "stopped_at": report.stopped_at,
+            "left_out": list(report.left_out),
+            "repeats": list(report.repeats),
+            "engine": report.engine,
+            "insensitive": list(ready.insensitive),
+        }
+        click.echo(json.dumps(document))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=report.note, title_justify="left")
+    table.add_column("", justify="right")
+    table.add_column("counter", overflow="fold")
+    table.add_column("merit of the set", justify="right")
+    table.add_column("")
+    for index, ranked in enumerate(report.ranking):
+        marks = ["chosen"] if index < settings.k else []
+        if index + 1 == report.stopped_at:
+            marks.append("the search alone stops here")
+        table.add_row(str(index + 1), ranked.counter, f"{ranked.merit:.4f}", ", ".join(marks))
+    console = Console(highlight=False)
+    console.print(table)
+    if report.left_out:
+        console.print("never vary, left out: " + ", ".join(report.left_out))
+    if report.repeats:
+        console.print("repeat another, left out: " + ", ".join(report.repeats))
+    if ready.insensitive:
+        console.print("insensitive programs, left out: " + ", ".join(ready.insensitive))

@@ -1,0 +1,78 @@
+"""`autofinity doctor`: what this machine can measure and bind, and how to get more."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from autofinity.linux.capabilities import TIERS, Capability, Ladder, probe
+from autofinity.model.errors import LinuxError
+from autofinity.runtime.launcher import find_launcher
+from autofinity.runtime.policies import default_policy
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def command(as_json: bool) -> None:
+    """Probe everything a run would use, without side effects; each line with its remedy."""
+    ladder = probe()
+    parts = (_launcher(), _policy())
+    if as_json:
+        print(json.dumps(_document(ladder, parts), indent=2))
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("", "capability", "found", "to get it"):
+        table.add_column(heading, overflow="fold")
+    for capability in (*ladder.capabilities, *parts):
+        mark = "[green]yes[/green]" if capability.available else "[yellow]no[/yellow]"
+        table.add_row(mark, capability.name, escape(capability.detail), escape(capability.remedy))
+    console = Console()
+    if not console.is_terminal:
+        console.width = 160  # a pipe has no width to keep to
+    console.print(table)
+    console.print()
+    console.print(f"A run here decides by: [bold]{ladder.tier}[/bold]. {_meaning(ladder.tier)}")
+
+
+def _meaning(tier: str) -> str:
+    if tier == TIERS[1]:
+        return "The policy gets the counters it asks for."
+    return (
+        "The counters that policies ask for cannot be measured, so a policy's default decides; "
+        "what is measured is kept for later."
+    )
+
+
+def _launcher() -> Capability:
+    try:
+        return Capability("launcher", True, str(find_launcher()))
+    except LinuxError as error:
+        return Capability("launcher", False, str(error), "reinstall autofinity")
+
+
+def _policy() -> Capability:
+    path = default_policy()
+    if path is None:
+        return Capability("policy", False, "none was found", "autofinity train, then --policy")
+    return Capability("policy", path.is_file(), str(path))
+
+
+def _document(ladder: Ladder, parts: tuple[Capability, ...]) -> dict[str, object]:
+    return {
+        "tier": ladder.tier,
+        "tiers": list(TIERS),
+        "capabilities": [
+            {
+                "name": capability.name,
+                "available": capability.available,
+                "detail": capability.detail,
+                "remedy": capability.remedy,
+            }
+            for capability in (*ladder.capabilities, *parts)
+        ],
+    }

@@ -1,0 +1,46 @@
+"""`autofinity export`: a policy in other forms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from autofinity.cli.policy_argument import named_policy, policy_argument
+
+
+@click.command()
+@policy_argument
+@click.option(
+    "--format",
+    "form",
+    default="c",
+    show_default=True,
+    help="c (a header), json, text, python, sql, markdown.",
+)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write. Default: standard output.",
+)
+@click.option(
+    "--prefix",
+    default="autofinity",
+    show_default=True,
+    help="Before every name in a C header, so that several policies fit into one program.",
+)
+def command(policy: str, form: str, output: Path | None, prefix: str) -> None:
+    """Write a policy as a C header or in another form.
+
+    POLICY is a policy file, or the name of one that is shipped. The header needs nothing else,
+    allocates nothing, and compiles as C99 and as C++.
+    """
+    from autofinity.policy.export import exported
+    from autofinity.policy.files import write_text
+
+    text = exported(named_policy(policy), form, prefix)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(output, text)

@@ -1,0 +1,52 @@
+"""What the commands that place threads share: reading a hint, and printing the picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofinity.model.affinity import Hint
+from autofinity.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from autofinity.model.placement import CoreSet
+    from autofinity.model.topology import OsIndex, Topology
+
+
+def hint_of(text: str) -> Hint:
+    """The hint written `text`. Raises `UsageError` naming all eight."""
+    try:
+        return Hint.parse(text)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def print_picture(
+    topology: Topology,
+    machine: str,
+    placed: CoreSet | None,
+    available: frozenset[OsIndex] | None,
+) -> None:
+    """The machine on stdout, in colour on terminals; in ASCII where the encoding has no more."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from autofinity.report.picture import draw, summary
+
+    console = Console(highlight=False)
+    # A line as wide as a terminal wraps on some of them.
+    width = console.width - 1 if console.is_terminal else console.width
+    picture = Text(f"{machine}\n", style="bold")
+    for line in summary(topology):
+        picture.append(line + "\n", style="not bold")
+    if placed is not None:
+        picture.append(
+            f"{placed.hint}: {len(placed.cpus)} threads as {placed.affinity}\n", style="not bold"
+        )
+    picture.append_text(draw(topology, width, placed, available))
+    picture.rstrip()
+    if not console.encoding.lower().startswith("utf"):
+        picture.plain = picture.plain.translate(_ASCII)
+    console.print(picture, soft_wrap=True)
+
+
+_ASCII = str.maketrans("┌┐└┘─│·…", "++++-|..")

@@ -1,0 +1,94 @@
+"""The command line: a table of commands, loaded when used, and the one place that prints errors."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from autofinity import __version__
+from autofinity.model.errors import AutofinityError
+
+# Command → one line of help. Each lives in the module of its name, as `command`.
+COMMANDS: dict[str, str] = {
+    "train": "Learn a policy for a machine from a suite of programs.",
+    "run": "Run a program under the policy.",
+    "export": "Write a policy as a C header or in other tools' formats.",
+    "explain": "Say which rule decides for a sample, with margins.",
+    "show": "Print a policy so that a person can read it.",
+    "evaluate": "Judge a policy on programs it has not seen.",
+    "topology": "Draw a machine, and where threads would sit.",
+    "affinities": "All affinities of a thread count, up to isomorphism.",
+    "hints": "The best match of each hint.",
+    "capture": "Run a suite's programs under capture and keep their traces.",
+    "profile": "Measure programs under affinities and keep observations.",
+    "counters": "Choose the counters that tell most.",
+    "bins": "Cut counters into bins.",
+    "table": "Build the action table.",
+    "rules": "Learn rules from an action table.",
+    "simulate": "Replay one trace on a simulated machine in one affinity.",
+    "machines": "List the machines that are known by name.",
+    "doctor": "Say what this machine can measure and bind, and how to get more.",
+    "status": "Programs in the behaviour database.",
+    "rebuild": "Learn the user's policy anew from what runs have shown.",
+}
+
+
+class _Lazy(click.Group):
+    """Imports a command when it is asked for, so that `--help` and completion stay quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"autofinity.cli.{cmd_name}")
+        found = module.command
+        assert isinstance(found, click.Command)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table above, without importing any command."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="autofinity")
+def cli() -> None:
+    """Learn where a program's threads should sit on a NUMA machine, and put them there."""
+
+
+def main() -> None:
+    """Run the command line; every `AutofinityError` becomes one line on stderr and an exit code."""
+    try:
+        cli.main(prog_name="autofinity", standalone_mode=False)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _say("interrupted; what was recorded is kept")
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output went away (`autofinity hints … | head`): no error of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except AutofinityError as error:
+        _say(str(error))
+        sys.exit(error.exit_code)
+    except (MemoryError, RecursionError) as error:
+        # Input files are bounded where they are read; this is the net below that.
+        _say(f"the input is too large or too deeply nested for this machine ({error!r})")
+        sys.exit(1)
+    except OSError as error:
+        _say(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
+        sys.exit(1)
+
+
+def _say(message: str) -> None:
+    print(f"autofinity: {message}", file=sys.stderr)

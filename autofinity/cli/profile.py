@@ -1,0 +1,60 @@
+"""`autofinity profile`: measure programs under affinities and keep the observations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Unpack
+
+import click
+
+from autofinity.cli.campaign import gather, observations_folder
+from autofinity.cli.campaign_options import (
+    CampaignOptions,
+    campaign_options,
+    json_option,
+    wanted_of,
+)
+
+
+@click.command("profile")
+@campaign_options
+@click.option("--threads", default="8", show_default=True, help="Thread counts, such as 4,8,16.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="Write all observations to one Parquet file as well.",
+)
+@json_option
+def command(
+    threads: str, output: Path | None, as_json: bool, **options: Unpack[CampaignOptions]
+) -> None:
+    """Measure programs under affinities and keep observations.
+
+    Programs are captured once, then replayed in every selected affinity; every finished run is kept
+    at once, and a second call continues where the first one stopped.
+    """
+    wanted = wanted_of(options, threads)
+    table = gather(wanted)
+    folder = observations_folder(wanted)
+    if output is not None:
+        from autofinity.store.observations import write_one
+
+        write_one(table, output)
+    said = {
+        "machine": wanted.machine,
+        "programs": list(table.programs()),
+        "observations": len(table),
+        "digest": table.digest(),
+        "folder": str(folder),
+        "file": None if output is None else str(output),
+    }
+    if as_json:
+        print(json.dumps(said))
+    else:
+        print(
+            f"{len(table)} observations of {len(table.programs())} programs on {wanted.machine} "
+            f"in {output or folder}"
+        )

@@ -1,0 +1,95 @@
+"""Progress of long work: a bar on terminals, a line per tenth elsewhere, always on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """What long work reports to."""
+
+    def step(self, label: str = "") -> None:
+        """One more piece is done; `label` says which is under way."""
+        ...
+
+
+@contextmanager
+def progress(title: str, total: int, quiet: bool = False) -> Iterator[Progress]:
+    """A bar of `total` steps for the time of the block."""
+    if quiet or total == 0:
+        yield _Quiet()
+    elif sys.stderr.isatty():
+        yield from _bar(title, total)
+    else:
+        lines = _Lines(title, total)
+        yield lines
+        lines.close()
+
+
+class _Quiet:
+    def step(self, label: str = "") -> None:
+        """Nothing to say."""
+
+
+class _Lines:
+    """Logs and pipes: a line whenever another tenth is done."""
+
+    def __init__(self, title: str, total: int) -> None:
+        self._title = title
+        self._total = total
+        self._done = 0
+        self._said = 0
+        self._start = time.monotonic()
+
+    def step(self, label: str = "") -> None:
+        self._done += 1
+        tenth = self._done * 10 // self._total
+        if tenth > self._said and self._done < self._total:
+            self._said = tenth
+            self._say(label)
+
+    def close(self) -> None:
+        self._say("")
+
+    def _say(self, label: str) -> None:
+        elapsed = time.monotonic() - self._start
+        where = f"  {label}" if label else ""
+        print(
+            f"{self._title}: {self._done}/{self._total}  {elapsed:.0f} s{where}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def _bar(title: str, total: int) -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description:<12}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[label]}"),
+    )
+    with Bar(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(title, total=total, label="")
+
+        class _Step:
+            def step(self, label: str = "") -> None:
+                bar.update(task, advance=1, label=label)
+
+        yield _Step()

@@ -1,0 +1,23 @@
+"""`autofinity show`: a policy for people."""
+
+from __future__ import annotations
+
+import click
+
+from autofinity.cli.json_option import json_option
+from autofinity.cli.policy_argument import named_policy, policy_argument
+
+
+@click.command()
+@policy_argument
+@json_option
+def command(policy: str, as_json: bool) -> None:
+    """Print a policy so that a person can read it.
+
+    POLICY is a policy file, or the name of one that is shipped.
+    """
+    from autofinity.policy import files
+    from autofinity.policy.readable import policy_text
+
+    read = named_policy(policy)
+    click.echo(files.dumps(read) if as_json else policy_text(read), nl=False)

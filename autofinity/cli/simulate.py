@@ -1,0 +1,200 @@
+"""`autofinity simulate`: one trace on one simulated machine in one affinity."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from autofinity.cli.backends import cpu_list, simulated
+from autofinity.cli.hint_option import hint_of
+from autofinity.cli.json_option import json_option
+from autofinity.model.affinity import Affinity
+from autofinity.model.errors import UsageError
+from autofinity.model.topology import OsIndex, Topology
+
+if TYPE_CHECKING:
+    from autofinity.sim.result import SimResult
+    from autofinity.sim.spec import MachineSpec
+
+SHOWN = (
+    "instructions",
+    "cycles",
+    "cpu_clocks_halted",
+    "data_cache_accesses",
+    "data_cache_misses",
+    "l2_misses",
+    "llc_misses",
+    "dram_reads_local",
+    "dram_reads_remote",
+    "cache_to_cache_transfers_same_llc",
+    "cache_to_cache_transfers_same_package",
+    "cache_to_cache_transfers_remote",
+    "invalidations_sent",
+    "page_walks",
+    "stall_cycles_memory",
+    "stall_cycles_sync",
+)
+
+
+@click.command()
+@click.argument("trace", type=click.Path(path_type=Path))
+@click.option(
+    "--machine",
+    "-m",
+    default="opteron-6164he",
+    show_default=True,
+    help="A preset (see `autofinity machines`) or a machine file.",
+)
+@click.option("--threads", "-t", type=int, help="Default: as many as the program had.")
+@click.option("--hint", help="Place the threads as this hint says, for example SLP.")
+@click.option("--affinity", help="Place them as this affinity says, for example '{2,2}{4}'.")
+@click.option("--cpus", help="Place thread i on the i-th CPU of this list, for example 0,6,12-14.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the page colours.")
+@click.option(
+    "--pages",
+    type=click.Choice(["first_touch", "interleave"]),
+    default="first_touch",
+    show_default=True,
+    help="Where a page goes.",
+)
+@click.option("--period-us", type=click.FloatRange(min=1), default=500.0, show_default=True)
+@click.option("--all", "every", is_flag=True, help="Show every counter.")
+@json_option
+def command(
+    trace: Path,
+    machine: str,
+    threads: int | None,
+    hint: str | None,
+    affinity: str | None,
+    cpus: str | None,
+    seed: int,
+    pages: str,
+    period_us: float,
+    every: bool,
+    as_json: bool,
+) -> None:
+    """Replay TRACE (a folder that `autofinity capture` made) on a simulated machine.
+
+    Without --hint, --affinity or --cpus the threads are distributed (SLP).
+    """
+    from autofinity.sim.replay import load_program, simulate, workers_of
+
+    spec = simulated(machine).spec
+    threads = _threads(trace, cpus, threads)
+    chosen = _placed(spec.topology, threads, hint, affinity, cpus)
+    result = simulate(
+        spec,
+        load_program(trace),
+        chosen,
+        workers=workers_of(trace, threads),
+        sample_period_ns=period_us * 1000,
+        seed=seed,
+        page_policy="interleave" if pages == "interleave" else "first_touch",
+    )
+    if as_json:
+        click.echo(json.dumps(_document(trace, spec, result)))
+    else:
+        _print(trace, spec, result, every)
+
+
+def _threads(trace: Path, cpus: str | None, threads: int | None) -> int:
+    if threads is None and cpus is not None:
+        threads = len(_cpus(cpus))
+    if threads is None:
+        from autofinity.trace.meta import read_meta
+
+        threads = read_meta(trace).threads
+    return threads
+
+
+def _placed(
+    topology: Topology, threads: int, hint: str | None, affinity: str | None, cpus: str | None
+) -> tuple[OsIndex, ...]:
+    """PU of each thread, from whichever of the three was given."""
+    from autofinity.affinity.enumerate import place
+    from autofinity.affinity.hints import get_affinity
+
+    if sum(option is not None for option in (hint, affinity, cpus)) > 1:
+        raise UsageError("got more than one of --hint, --affinity and --cpus; expected one")
+    if cpus is not None:
+        chosen = _cpus(cpus)
+        if len(chosen) != threads:
+            raise UsageError(f"got {len(chosen)} CPUs for {threads} threads; expected one each")
+        return chosen
+    if affinity is not None:
+        try:
+            wanted = Affinity.parse(affinity)
+        except ValueError as error:
+            raise UsageError(
+                f"not an affinity: {affinity!r}; expected for example '{{2,2}}{{4}}'"
+            ) from error
+        if wanted.threads != threads:
+            raise UsageError(
+                f"the affinity {wanted} has {wanted.threads} threads, the program {threads}"
+            )
+        return place(topology, wanted).cpus
+    return get_affinity(topology, threads, hint_of(hint or "SLP")).cpus
+
+
+def _cpus(text: str) -> tuple[OsIndex, ...]:
+    """A CPU list in the order given; the same CPU may come twice."""
+    found: list[OsIndex] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not (first.isascii() and first.isdigit()) or (
+            dash and not (last.isascii() and last.isdigit())
+        ):
+            raise UsageError(f"not a CPU list: {text!r}; expected for example 0,6,12-14")
+        low, high = int(first), int(last or first)
+        if not low <= high < low + 100_000:
+            raise UsageError(f"not a CPU list: {text!r}; {part} is no range of CPUs")
+        found.extend(OsIndex(cpu) for cpu in range(low, high + 1))
+    return tuple(found)
+
+
+def _document(trace: Path, spec: MachineSpec, result: SimResult) -> dict[str, object]:
+    from autofinity.sim.events import EVENTS
+
+    return {
+        "trace": str(trace),
+        "machine": spec.name,
+        "cpus": list(result.cpus),
+        "workers": list(result.workers),
+        "roi_ns": result.roi_ns,
+        "ipc": result.ipc,
+        "totals": {event: result.total(event) for event in EVENTS},
+        "per_thread": {event: result.of_workers(event).tolist() for event in EVENTS},
+        "samples": len(result.samples),
+        "progress": result.progress.tolist(),
+    }
+
+
+def _print(trace: Path, spec: MachineSpec, result: SimResult, every: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from autofinity.sim.events import EVENTS
+
+    console = Console(highlight=False)
+    console.print(
+        f"{trace.name} on {spec.name}, CPUs {','.join(map(str, result.cpus))}", soft_wrap=True
+    )
+    console.print(
+        f"region of interest {result.roi_ns / 1e6:.3f} ms, IPC {result.ipc:.3f} per thread, "
+        f"{len(result.samples)} samples",
+        soft_wrap=True,
+    )
+    table = Table("counter", "all threads", "per 1000 instructions")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    instructions = max(1, result.total("instructions"))
+    for event in EVENTS if every else SHOWN:
+        count = result.total(event)
+        table.add_row(event, f"{count:,}", f"{1000 * count / instructions:.3f}")
+    console.print(table)
+    shared = len(result.cpus) - len(set(result.cpus))
+    if shared:
+        console.print(f"{shared} threads share a CPU: {cpu_list(frozenset(result.cpus))} are used")

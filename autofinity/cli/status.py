@@ -1,0 +1,107 @@
+"""`autofinity status`: the programs in the behaviour database and the latest runs."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from autofinity.store.behaviour_db import BehaviourDB, Known, RunRecord, default_path
+
+
+@click.command()
+@click.option(
+    "--db",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Behaviour database (default: the one in the state folder).",
+)
+@click.option("--runs", "limit", default=10, show_default=True, help="How many runs to list.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def command(db: Path | None, limit: int, as_json: bool) -> None:
+    """Known programs with their hints, the policies these came from, and the latest runs."""
+    path = db or default_path()
+    if db is None and not path.exists():
+        known: tuple[Known, ...] = ()
+        runs: tuple[RunRecord, ...] = ()
+        due = False
+    else:
+        with BehaviourDB.open(path, read_only=True) as database:
+            known, runs, due = database.programs(), database.runs(limit), database.rebuild_due()
+    log = _lost(path)
+    if as_json:
+        print(json.dumps(_document(path, known, runs, due, log), indent=2))
+        return
+    _print(path, known, runs, due, log)
+
+
+def _print(
+    path: Path, known: tuple[Known, ...], runs: tuple[RunRecord, ...], due: bool, log: list[str]
+) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console()
+    if not console.is_terminal:
+        console.width = 160  # a pipe has no width to keep to
+    if not known and not runs:
+        console.print(f"nothing is known yet ({escape(str(path))}); `autofinity run` finds out")
+    if known:
+        table = Table(box=None, pad_edge=False, title="programs", title_justify="left")
+        for heading in ("program", "threads", "hint", "policy", "measured by", "sampled"):
+            table.add_column(heading, overflow="fold")
+        for row in known:
+            table.add_row(
+                escape(row.path),
+                str(row.threads),
+                str(row.hint) if row.hint else "-",
+                row.policy[:12] if row.policy else "-",
+                row.tier,
+                _when(row.sampled_at),
+            )
+        console.print(table)
+    if runs:
+        table = Table(box=None, pad_edge=False, title="latest runs", title_justify="left")
+        for heading in ("pid", "started", "ended", "threads", "hint", "bound", "notes"):
+            table.add_column(heading, overflow="fold")
+        for run in runs:
+            table.add_row(
+                str(run.pid),
+                _when(run.started),
+                _when(run.ended) if run.ended else "-",
+                str(run.threads or "-"),
+                run.hint or "-",
+                str(run.bound),
+                escape(run.notes),
+            )
+        console.print(table)
+    if due:
+        console.print("there is enough new to learn a policy from: `autofinity rebuild` does it")
+    for line in log:
+        console.print(escape(line))
+
+
+def _lost(path: Path) -> list[str]:
+    try:
+        return path.with_name("monitor.log").read_text(encoding="utf-8").splitlines()[-5:]
+    except (OSError, UnicodeDecodeError):
+        return []
+
+
+def _when(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+def _document(
+    path: Path, known: tuple[Known, ...], runs: tuple[RunRecord, ...], due: bool, log: list[str]
+) -> dict[str, object]:
+    return {
+        "database": str(path),
+        "rebuild_due": due,
+        "programs": [asdict(row) | {"hint": str(row.hint) if row.hint else None} for row in known],
+        "runs": [asdict(run) for run in runs],
+        "lost": log,
+    }

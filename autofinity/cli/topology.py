@@ -1,0 +1,94 @@
+"""`autofinity topology`: draw a machine, and where threads would sit."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from autofinity.cli.backends import available_cpus, machine_topology
+from autofinity.cli.hint_option import hint_of, print_picture
+from autofinity.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from autofinity.model.placement import CoreSet
+    from autofinity.model.topology import Topology
+
+
+@click.command()
+@click.option(
+    "--machine",
+    "-m",
+    default="host",
+    show_default=True,
+    help="host, a preset, an hwloc XML file, or 'synthetic:pack:4 numa:2 l3:1 core:6 pu:1'.",
+)
+@click.option("--threads", "-t", type=int, help="Show where this many threads would sit.")
+@click.option("--hint", help="With --threads: the hint, for example sLp (default SLP).")
+@click.option("--available", metavar="CPULIST", help="Only these CPUs may be used: 0-5,12.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def command(
+    machine: str, threads: int | None, hint: str | None, available: str | None, as_json: bool
+) -> None:
+    """Draw a machine: sockets, NUMA nodes, last-level caches, cores."""
+    from autofinity.affinity.hints import get_affinity
+
+    topology = machine_topology(machine)
+    cpus = available_cpus(topology, available)
+    placed = None
+    if threads is not None:
+        placed = get_affinity(topology, threads, hint_of(hint or "SLP"), cpus)
+    elif hint is not None:
+        raise UsageError(f"--hint {hint} needs --threads N: how many threads to place")
+    if as_json:
+        click.echo(json.dumps(_document(machine, topology, placed)))
+        return
+    print_picture(topology, machine, placed, cpus)
+
+
+def _document(machine: str, topology: Topology, placed: CoreSet | None) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "machine": machine,
+        "origin": topology.origin,
+        "model": topology.model,
+        "packages": topology.n_packages,
+        "nodes": topology.n_nodes,
+        "node_os_indices": list(topology.node_os_indices),
+        "llcs": topology.n_llcs,
+        "cores": topology.n_cores,
+        "pus": len(topology.pus),
+        "distances": [list(row) for row in topology.distances],
+        "allowed": sorted(topology.allowed),
+        "page_sizes_bytes": list(topology.page_sizes_bytes),
+        "caches": [
+            {
+                "level": cache.level,
+                "size_bytes": cache.size_bytes,
+                "line_bytes": cache.line_bytes,
+                "ways": cache.ways,
+                "shared_by_cores": cache.shared_by_cores,
+            }
+            for cache in topology.caches
+        ],
+        "pu": [
+            {
+                "os_index": pu.os_index,
+                "package": pu.package,
+                "node": pu.node,
+                "llc": pu.llc,
+                "core": pu.core,
+                "smt_rank": pu.smt_rank,
+                "efficiency": pu.efficiency,
+            }
+            for pu in topology.pus
+        ],
+    }
+    if placed is not None:
+        document["placement"] = {
+            "threads": len(placed.cpus),
+            "hint": str(placed.hint),
+            "cpus": list(placed.cpus),
+            "occupancy": [list(counts) for counts in placed.affinity.occupancy],
+        }
+    return document

@@ -1,0 +1,81 @@
+"""`autofinity train`: the whole way from a suite of programs to a policy for a machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+import click
+
+from autofinity import __version__
+from autofinity.cli.campaign import Wanted, gather
+from autofinity.cli.campaign_options import (
+    CampaignOptions,
+    campaign_options,
+    json_option,
+    wanted_of,
+)
+from autofinity.cli.learning_options import hints_for, learning_options
+from autofinity.learning.settings import LearningSettings
+
+if TYPE_CHECKING:
+    from autofinity.learning.pipeline import LearnedPolicy
+    from autofinity.store.observation_table import ObservationTable
+
+
+@click.command("train")
+@campaign_options
+@learning_options("rules")
+@click.option("--threads", default="8", show_default=True, help="Thread counts, such as 8 or 4,8.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The policy (JSON).",
+)
+@json_option
+def command(
+    threads: str,
+    output: Path,
+    as_json: bool,
+    settings: LearningSettings,
+    **options: Unpack[CampaignOptions],
+) -> None:
+    """Learn a policy for a machine from a suite of programs.
+
+    Captures what is not captured yet, replays it in the selected affinities, chooses counters, cuts
+    them into bins, builds the action table and learns rules. Interrupt it when you like: the same
+    command goes on where it stopped.
+    """
+    from autofinity.policy import files
+    from autofinity.policy.readable import policy_text
+
+    wanted = wanted_of(options, threads)
+    learned = learn(gather(wanted), wanted, settings)
+    files.save(learned.policy, output)
+    if as_json:
+        click.echo(files.dumps(learned.policy), nl=False)
+        return
+    click.echo(policy_text(learned.policy), nl=False)
+    for note in learned.notes:
+        click.echo(f"note: {note}", err=True)
+    click.echo(f"policy kept in {output}", err=True)
+
+
+def learn(table: ObservationTable, wanted: Wanted, settings: LearningSettings) -> LearnedPolicy:
+    """The policy of these observations, with what it was made of."""
+    from autofinity.learning.pipeline import learn_policy
+
+    return learn_policy(
+        table,
+        settings,
+        hints_for(table, wanted.machine, settings.leeway),
+        {
+            "machine": wanted.machine,
+            "suite": wanted.suite.name,
+            "size": wanted.size,
+            "threads": sorted(set(table.threads.tolist())),
+            "autofinity": __version__,
+        },
+    )

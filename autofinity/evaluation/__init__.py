@@ -1,0 +1,1 @@
+"""Judging policies on programs they have not seen."""

@@ -1,0 +1,93 @@
+"""Leave one program out: learn without it, take one sample of it, choose, and look the time up.
+
+Source: Moore & Childers, section 3. The sample is taken in the fixed starting affinity
+(distributed); the program is then run again in the chosen one, which here is a look-up, since every
+best match has been profiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autofinity.evaluation.cases import Case, case_of
+from autofinity.evaluation.times import Subject, Times, times_of
+from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
+from autofinity.model.errors import LearningError
+from autofinity.model.policy import RulePolicy
+from autofinity.policy.selector import decide
+from autofinity.store.observation_table import ObservationTable
+
+type Learn = Callable[[str], RulePolicy]
+"""Name of the program left out → the policy that has not seen it."""
+type Match = Callable[[int, Hint], Affinity]
+"""Thread count and hint → class of GETAFFINITY's answer on the judged machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A subject that could not be judged, and why: listed, never dropped silently."""
+
+    subject: Subject
+    reason: str
+
+
+def judge(
+    table: ObservationTable,
+    threads: Sequence[int],
+    learn: Learn,
+    match: Match,
+    sample: int,
+    report: Callable[[Subject], None] = lambda subject: None,
+) -> tuple[list[Case], list[Skipped]]:
+    """One case for each program and thread count of `table`, in that order.
+
+    `sample` is the index of the period that is shown to the policy; the last one there is when a
+    run was shorter. `learn` is called once a program.
+    """
+    times = times_of(table)
+    cases: list[Case] = []
+    skipped: list[Skipped] = []
+    for program in table.programs():
+        subjects = [s for s in times.roi_s if s.program == program and s.threads in threads]
+        policy = learn(program) if subjects else None
+        for subject in sorted(subjects, key=lambda s: (s.input, s.threads)):
+            assert policy is not None
+            try:
+                seen = behaviour_seen(table, subject, match(subject.threads, DISTRIBUTED), sample)
+                cases.append(_case(subject, times, match, policy, seen))
+            except LearningError as error:
+                skipped.append(Skipped(subject, str(error)))
+            report(subject)
+    return cases, skipped
+
+
+def behaviour_seen(
+    table: ObservationTable, subject: Subject, affinity: Affinity, sample: int
+) -> Mapping[str, float]:
+    """Counters of one sample period of `subject` in `affinity`, of the lowest seed profiled.
+
+    Raises `LearningError` when that run is not there.
+    """
+    rows = np.flatnonzero(
+        (table.program.text() == subject.program)
+        & (table.input.text() == subject.input)
+        & (table.threads == subject.threads)
+        & (table.affinity.text() == str(affinity))
+    )
+    if not len(rows):
+        raise LearningError(
+            f"{subject.program} with {subject.threads} threads was not profiled in the starting "
+            f"affinity {affinity}; profile it (autofinity profile --affinities hints)"
+        )
+    rows = rows[table.seed[rows] == table.seed[rows].min()]
+    row = rows[np.argmin(np.abs(table.sample[rows] - sample))]
+    return {name: float(values[row]) for name, values in table.counters.items()}
+
+
+def _case(
+    subject: Subject, times: Times, match: Match, policy: RulePolicy, seen: Mapping[str, float]
+) -> Case:
+    return case_of(subject, times, lambda hint: match(subject.threads, hint), decide(policy, seen))

@@ -1,0 +1,255 @@
+"""The action table: for each behaviour in each affinity, which hint pays (paper, figure 6).
+
+    observation (behaviour b, affinity a, period p)
+        └─ for every other affinity d of the same program and period: performance there
+              └─ d belongs to hints (leeway) ─► possibilities[b][a][hint] ─► condense ─► best hint
+
+Readings where the figure leaves something open:
+
+* Line 18 as printed overwrites when several destinations share a hint. Here all performances of all
+  destinations of a hint are condensed together; `literal` condenses each destination by itself and
+  keeps the last, in the order of the affinities.
+* A destination that belongs to no hint is skipped (line 13), and so is one where the program has no
+  matching period.
+* Equal consequences: the label is the first hint in the order of `HINTS`. Consequences of hints
+  that share most destinations differ by noise alone; `tie_within` calls them equal.
+* A behaviour without any known consequence gives no row. A row's weight is the number of
+  observations behind it.
+
+One affinity a is worked on at a time, so memory stays far below the number of pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.learning.condense import condense_groups
+from autofinity.learning.discretise import bin_of
+from autofinity.learning.periods import Periods
+from autofinity.learning.settings import Condense, Matching
+from autofinity.model.affinity import HINTS, Affinity, Hint
+from autofinity.model.errors import LearningError
+from autofinity.model.observation import ActionRow
+from autofinity.store.observation_table import ObservationTable
+
+type Floats = npt.NDArray[np.float64]
+type Ints = npt.NDArray[np.int64]
+type HintsOf = Callable[[Affinity], Sequence[Hint]]
+"""Hints an affinity belongs to within the leeway (`affinity.leeway.hints_of`)."""
+
+PAIRS_AT_ONCE = 16_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ActionTable:
+    """Rows sorted by affinity, then behaviour. Arrays have one entry a row."""
+
+    counters: tuple[str, ...]
+    cut_points: Mapping[str, tuple[float, ...]]
+    bins: Ints
+    """rows × counters."""
+    affinities: tuple[Affinity, ...]
+    affinity: Ints
+    """Index into `affinities` of the affinity each behaviour was sampled in."""
+    consequences: Floats
+    """rows × 8, in the order of `HINTS`; NaN where no destination was seen."""
+    best: Ints
+    """Index into `HINTS` of the label."""
+    weight: Floats
+
+    def __len__(self) -> int:
+        return len(self.best)
+
+    def rows(self) -> Iterator[ActionRow]:
+        """The rows as values."""
+        for i in range(len(self)):
+            yield ActionRow(
+                bins=tuple(int(b) for b in self.bins[i]),
+                affinity=self.affinities[self.affinity[i]],
+                consequences=tuple(float(c) for c in self.consequences[i]),
+                best=int(self.best[i]),
+                weight=float(self.weight[i]),
+            )
+
+
+def build_action_table(
+    table: ObservationTable,
+    performance: Floats,
+    counters: Sequence[str],
+    cut_points: Mapping[str, tuple[float, ...]],
+    hints_of: HintsOf,
+    condense: Condense = "median",
+    *,
+    literal: bool = False,
+    matching: Matching = "auto",
+    tie_within: float = 0.0,
+    sampled_in: Callable[[Affinity], bool] = lambda affinity: True,
+) -> ActionTable:
+    """Figure 6 over all of `table`; `performance` is one value a row, larger is better.
+
+    Behaviours make rows where they were seen in an affinity that `sampled_in` accepts; all
+    affinities are destinations. A hint that is worse than the best by no more than `tie_within` of
+    its magnitude ties with it.
+    Rows that lack one of the `counters` are destinations only; rows without a finite performance
+    are no destinations. Raises `LearningError` for a counter that the observations lack.
+    """
+    behaviours = _behaviours(table, counters, cut_points)
+    periods = Periods(table, matching)
+    by_rank, ranks = np.unique(performance, return_inverse=True)
+    possible = _Possibilities(
+        periods, by_rank, ranks.astype(np.int64), np.isfinite(performance), condense, literal
+    )
+    # The order of affinities as values, not of their texts, decides which destination is the last.
+    affinities = sorted(
+        (Affinity.parse(table.affinity.names[code]), int(code))
+        for code in np.unique(table.affinity.codes)
+    )
+    member = [[HINTS.index(hint) for hint in hints_of(affinity)] for affinity, _ in affinities]
+    parts: list[tuple[Ints, Ints, Floats, Floats]] = []
+    complete = (behaviours >= 0).all(axis=1)
+    for index, (affinity, code) in enumerate(affinities):
+        rows = np.flatnonzero((table.affinity.codes == code) & complete)
+        destinations = [
+            (other_code, hints)
+            for (other, other_code), hints in zip(affinities, member, strict=True)
+            if hints and other.threads == affinity.threads
+        ]
+        if len(rows) == 0 or not destinations or not sampled_in(affinity):
+            continue
+        distinct, group = np.unique(behaviours[rows], axis=0, return_inverse=True)
+        order = np.argsort(group.ravel(), kind="stable")
+        counts = np.bincount(group.ravel(), minlength=len(distinct))
+        consequences = possible.consequences(rows[order], counts, destinations)
+        parts.append((distinct, np.full(len(distinct), index), consequences, counts.astype(float)))
+    bins, affinity_of, consequences, weight = _joined(parts, len(counters))
+    known = ~np.isnan(consequences).all(axis=1)
+    consequences = consequences[known]
+    return ActionTable(
+        counters=tuple(counters),
+        cut_points={name: tuple(cut_points[name]) for name in counters},
+        bins=bins[known],
+        affinities=tuple(affinity for affinity, _ in affinities),
+        affinity=affinity_of[known],
+        consequences=consequences,
+        best=_labels(consequences, tie_within),
+        weight=weight[known],
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Possibilities:
+    """Lines 5-18: performances in all destinations, condensed for each behaviour and hint."""
+
+    periods: Periods
+    by_rank: Floats
+    ranks: Ints
+    usable: npt.NDArray[np.bool_]
+    condense: Condense
+    literal: bool
+
+    def consequences(
+        self, rows: Ints, counts: Ints, destinations: Sequence[tuple[int, Sequence[int]]]
+    ) -> Floats:
+        """Behaviours × 8; `rows` come behaviour by behaviour, `counts[i]` of the i-th."""
+        result = np.full((len(counts), len(HINTS)), np.nan)
+        ends = np.cumsum(counts)
+        done = 0
+        while done < len(counts):
+            start = int(ends[done - 1]) if done else 0
+            room = start + max(PAIRS_AT_ONCE // len(destinations), 1)
+            upto = max(int(np.searchsorted(ends, room, side="right")), done + 1)
+            result[done:upto] = self._chunk(
+                rows[start : ends[upto - 1]], counts[done:upto], destinations
+            )
+            done = upto
+        return result
+
+    def _chunk(
+        self, rows: Ints, counts: Ints, destinations: Sequence[tuple[int, Sequence[int]]]
+    ) -> Floats:
+        result = np.full((len(counts), len(HINTS)), np.nan)
+        # Looked up in the table's own order, which is the order of the index: less cache missed.
+        order = np.argsort(rows)
+        seen = np.empty((len(rows), len(destinations)), dtype=np.int64)
+        for column, (code, _) in enumerate(destinations):
+            found = self.periods.find(rows[order], code)
+            found[(found >= 0) & ~self.usable[found]] = -1
+            seen[order, column] = found
+        columns_of = {
+            hint: tuple(c for c, (_, hints) in enumerate(destinations) if hint in hints)
+            for hint in range(len(HINTS))
+        }
+        if self.literal:
+            for column, (_, hints) in enumerate(destinations):
+                last = self._condensed(seen[:, [column]], counts)
+                known = ~np.isnan(last)
+                for hint in hints:
+                    result[known, hint] = last[known]
+            return result
+        # Hints that share all their destinations are condensed once.
+        for columns in {c for c in columns_of.values() if c}:
+            condensed = self._condensed(seen[:, list(columns)], counts)
+            for hint, own in columns_of.items():
+                if own == columns:
+                    result[:, hint] = condensed
+        return result
+
+    def _condensed(self, seen: Ints, counts: Ints) -> Floats:
+        """One value a behaviour over the rows × columns of `seen`; NaN where nothing was seen."""
+        valid = seen >= 0
+        first_rows = np.cumsum(counts) - counts
+        sizes = np.add.reduceat(valid.sum(axis=1), first_rows)
+        some = sizes > 0
+        starts = np.cumsum(sizes[some]) - sizes[some]
+        result = np.full(len(counts), np.nan)
+        result[some] = condense_groups(
+            self.condense, self.by_rank, self.ranks[seen[valid]], starts.astype(np.int64)
+        )
+        return result
+
+
+def _labels(consequences: Floats, tie_within: float) -> Ints:
+    """Index of the first hint that is as good as the best."""
+    known = np.where(np.isnan(consequences), -np.inf, consequences)
+    best = known.max(axis=1, initial=-np.inf, keepdims=True)
+    return np.argmax(known >= best - tie_within * np.abs(best), axis=1)
+
+
+def _behaviours(
+    table: ObservationTable, counters: Sequence[str], cut_points: Mapping[str, tuple[float, ...]]
+) -> Ints:
+    """Rows × counters: bin indices, −1 where a counter was not measured."""
+    columns = []
+    for name in counters:
+        if name not in table.counters or name not in cut_points:
+            raise LearningError(
+                f"the counter {name!r} is not in these observations; they have "
+                f"{', '.join(table.counters) or 'none'}"
+            )
+        columns.append(bin_of(table.counters[name], cut_points[name]))
+    if not columns:
+        raise LearningError("no counters were given, expected at least one")
+    return np.column_stack(columns)
+
+
+def _joined(
+    parts: Sequence[tuple[Ints, Ints, Floats, Floats]], counters: int
+) -> tuple[Ints, Ints, Floats, Floats]:
+    if not parts:
+        return (
+            np.empty((0, counters), dtype=np.int64),
+            np.empty(0, dtype=np.int64),
+            np.empty((0, len(HINTS))),
+            np.empty(0),
+        )
+    bins, affinity, consequences, weight = zip(*parts, strict=True)
+    return (
+        np.concatenate(bins),
+        np.concatenate(affinity),
+        np.concatenate(consequences),
+        np.concatenate(weight),
+    )

@@ -1,0 +1,79 @@
+"""Rules over bins, as a learner finds them, turned into rules over counter values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.model.affinity import HINTS
+from autofinity.model.policy import Condition, Rule, RulePolicy
+
+type Floats = npt.NDArray[np.float64]
+type Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class BinRule:
+    """All ranges hold → label. No ranges: it always fires."""
+
+    ranges: Mapping[int, tuple[int, int]]
+    """Counter number → first and last bin (both included)."""
+    label: int
+
+    def fires(self, rows: Ints) -> npt.NDArray[np.bool_]:
+        """Which rows (n × counters of bin indices) it fires on."""
+        fires = np.ones(len(rows), dtype=bool)
+        for counter, (first, last) in self.ranges.items():
+            fires &= (rows[:, counter] >= first) & (rows[:, counter] <= last)
+        return fires
+
+
+def policy_of(
+    rules: Sequence[BinRule],
+    counters: Sequence[str],
+    cut_points: Mapping[str, tuple[float, ...]],
+    rows: Ints,
+    labels: Ints,
+    weights: Floats,
+) -> RulePolicy:
+    """The same rules over values, each with the training weight it covers and gets wrong.
+
+    The first rule that always fires becomes the default, and ends the list. A range over all bins
+    is no condition; a rule with an empty range never fires and is left out.
+    """
+    left = np.ones(len(rows), dtype=bool)
+    kept: list[Rule] = []
+    default = rules[-1].label
+    for rule in rules:
+        if any(first > last for first, last in rule.ranges.values()):
+            continue
+        conditions = tuple(
+            _condition(counters[index], cut_points[counters[index]], first, last)
+            for index, (first, last) in sorted(rule.ranges.items())
+            if first > 0 or last < len(cut_points[counters[index]])
+        )
+        if not conditions:
+            default = rule.label
+            break
+        covered = left & rule.fires(rows)
+        left &= ~covered
+        wrong = covered & (labels != rule.label)
+        kept.append(
+            Rule(
+                conditions,
+                HINTS[rule.label],
+                float(weights[covered].sum()),
+                float(weights[wrong].sum()),
+            )
+        )
+    cuts = {name: tuple(cut_points[name]) for name in counters}
+    return RulePolicy(tuple(counters), cuts, tuple(kept), HINTS[default])
+
+
+def _condition(counter: str, cuts: tuple[float, ...], first: int, last: int) -> Condition:
+    lower = cuts[first - 1] if first > 0 else float("-inf")
+    upper = cuts[last] if last < len(cuts) else float("inf")
+    return Condition(counter, lower, upper)

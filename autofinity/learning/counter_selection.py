@@ -1,0 +1,142 @@
+"""Which k counters to measure: correlation-based selection with a greedy search.
+
+Source: paper, section 3.1: WEKA's CfsSubsetEval over about 60 events, grown greedily, and the first
+k, where k is what the PMU counts at once without multiplexing. The search by itself stops as soon
+as a further counter does not raise the merit, often before k; the report says where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.learning import weka
+from autofinity.learning.cfs import correlations, greedy_ranking
+from autofinity.learning.settings import ENGINES, Engine
+from autofinity.model.errors import LearningError, UsageError
+from autofinity.store.observation_table import ObservationTable
+
+type Floats = npt.NDArray[np.float64]
+
+REPEATS_FROM = 0.9999
+"""Correlation from which one counter is another in other units."""
+
+WEKA_VALUES = 5_000_000
+"""Above so many values (rows × counters) `auto` takes the numpy engine: the same ranking, seconds
+instead of minutes of copying into Java."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A counter, and the merit of the set that it completes."""
+
+    counter: str
+    merit: float
+
+
+@dataclass(frozen=True, slots=True)
+class CounterReport:
+    """What was chosen, and why."""
+
+    chosen: tuple[str, ...]
+    ranking: tuple[Ranked, ...]
+    """All counters that vary, in the order in which the greedy search adds them."""
+    stopped_at: int
+    """How many counters the search alone would have taken."""
+    left_out: tuple[str, ...]
+    """Counters that never vary or were never measured."""
+    repeats: tuple[str, ...]
+    """Counters left out because they are another one in other units."""
+    engine: str
+    note: str
+
+
+def choose_counters(
+    table: ObservationTable,
+    target: Floats,
+    k: int,
+    *,
+    engine: Engine = "auto",
+    standardise: bool = True,
+    drop_repeats: bool = True,
+    exclude: Sequence[str] = (),
+) -> CounterReport:
+    """The k counters that together tell most about `target` (the metric, one value a row).
+
+    `standardise` divides each counter by its standard deviation first. Without it WEKA's evaluator
+    weighs counters by their standard deviation, so that mere units decide; that is what its
+    defaults do. `drop_repeats` keeps only the first of counters that are multiples of each other
+    (|r| of at least 0.9999): the ranking would else spend two of k on retired instructions and
+    retired micro-operations. Raises `UsageError` for k < 1 or an unknown engine, `LearningError`
+    when no counter varies.
+    """
+    if k < 1 or engine not in ENGINES:
+        raise UsageError(
+            f"k={k}, engine={engine!r}: expected k of at least 1 and {', '.join(ENGINES)}"
+        )
+    usable = np.isfinite(target)
+    names, left_out = [], []
+    columns: list[Floats] = []
+    for name, column in table.counters.items():
+        finite = np.where(np.isfinite(column), column, np.nan)[usable]
+        known = finite[~np.isnan(finite)]
+        deviation = float(np.std(known)) if len(known) else 0.0
+        if name in exclude or not deviation > 1e-12 * float(np.abs(known).max(initial=0.0)):
+            left_out.append(name)
+            continue
+        names.append(name)
+        columns.append((finite - known.mean()) / deviation if standardise else finite)
+    if not names:
+        raise LearningError(
+            f"no counter can be chosen: none of {len(table.counters)} varies over "
+            f"{int(usable.sum())} observations; profile more programs or affinities"
+        )
+    values = np.column_stack(columns)
+    distinct = _distinct(values) if drop_repeats else list(range(len(names)))
+    repeats = tuple(name for i, name in enumerate(names) if i not in distinct)
+    names = [names[i] for i in distinct]
+    ranking, used = _rank(values[:, distinct], target[usable], engine)
+    ranked = tuple(Ranked(names[index], merit) for index, merit in ranking)
+    stopped_at = _stop(ranked)
+    chosen = tuple(r.counter for r in ranked[:k])
+    note = f"{len(chosen)} of {len(names)} counters by {used}'s ranking"
+    if stopped_at < len(chosen):
+        note += f"; the search alone would have stopped after {stopped_at}"
+    if len(chosen) < k:
+        note += f"; only {len(chosen)} distinct counters vary, {k} were asked for"
+    return CounterReport(chosen, ranked, stopped_at, tuple(left_out), repeats, used, note)
+
+
+def _distinct(values: Floats) -> list[int]:
+    """Columns without those that repeat an earlier one."""
+    _, between = correlations(values, values[:, 0])
+    kept: list[int] = []
+    for column in range(values.shape[1]):
+        if not bool((between[column, kept] >= REPEATS_FROM).any()):
+            kept.append(column)
+    return kept
+
+
+def _rank(values: Floats, target: Floats, engine: Engine) -> tuple[list[tuple[int, float]], str]:
+    too_many = values.size > WEKA_VALUES
+    if engine == "weka" or (engine == "auto" and not too_many and weka.unavailable() is None):
+        return weka.cfs_ranking(values, target), "weka"
+    return greedy_ranking(*correlations(values, target), _deviations(values)), "numpy"
+
+
+def _deviations(values: Floats) -> Floats:
+    """Standard deviations with missing values at the mean, as the correlations have it."""
+    centred = np.where(np.isnan(values), 0.0, values - np.nanmean(values, axis=0))
+    deviations: Floats = np.sqrt(np.mean(centred**2, axis=0))
+    return deviations
+
+
+def _stop(ranking: Sequence[Ranked]) -> int:
+    """Counters before the first one that does not raise the merit."""
+    for i in range(1, len(ranking)):
+        if not ranking[i].merit > ranking[i - 1].merit:
+            return i
+    return len(ranking)

@@ -1,0 +1,72 @@
+"""JRip, WEKA's RIPPER, behind the learner's port: rules come back as data.
+
+JRip sees bin indices, so its conditions are over bins; here they become (lower, upper] intervals of
+the counter itself. Source: paper, section 2.3 (default settings).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autofinity.learning import weka
+from autofinity.learning.bin_rules import BinRule, policy_of
+from autofinity.learning.settings import BinType
+from autofinity.model.affinity import HINTS
+from autofinity.model.errors import LearningError
+from autofinity.model.policy import RulePolicy
+
+_FEWEST_ROWS = 3  # JRip splits the rows into three folds
+
+
+@dataclass(frozen=True, slots=True)
+class JRipLearner:
+    """A `ports.Learner`. Needs no Java until `learn` is called with more than one label."""
+
+    bin_type: BinType = "ordered"
+    """Bins as ordered numbers (a condition is a range of bins), or as nominal values (a condition
+    is one bin, which makes RIPPER fragment: several times the rules for the same table)."""
+    name: str = "jrip"
+
+    def learn(
+        self,
+        counters: Sequence[str],
+        cut_points: Mapping[str, tuple[float, ...]],
+        rows: Sequence[Sequence[int]],
+        labels: Sequence[int],
+        weights: Sequence[float],
+        seed: int,
+    ) -> RulePolicy:
+        """Rules in JRip's order; its default rule becomes the policy's default.
+
+        A rule's hint is what JRip predicts where the rule fires. A table with a single label, or of
+        one or two rows, gives a policy of its default only. Raises `LearningError` for an empty
+        table, or when WEKA cannot be used.
+        """
+        if len(labels) == 0:
+            raise LearningError("an empty action table was given, expected at least one row")
+        table = np.asarray(rows, dtype=np.int64).reshape(len(labels), len(counters))
+        label = np.asarray(labels, dtype=np.int64)
+        weight = np.asarray(weights, dtype=np.float64)
+        if len(label) < _FEWEST_ROWS or bool((label == label[0]).all()):
+            most = int(np.argmax(np.bincount(label, weights=weight)))
+            return RulePolicy(tuple(counters), dict(cut_points), (), HINTS[most])
+        counts = [len(cut_points[name]) + 1 for name in counters]
+        found, _ = weka.jrip(table, counts, label, weight, self.bin_type == "nominal", seed)
+        rules = [BinRule(_ranges(rule.tests, counts), rule.prediction) for rule in found]
+        return policy_of(rules, counters, cut_points, table, label, weight)
+
+
+def _ranges(tests: Sequence[weka.Test], counts: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """All tests of a rule, merged: attribute → first and last bin that pass."""
+    ranges: dict[int, tuple[int, int]] = {}
+    for test in tests:
+        first, last = ranges.get(test.attribute, (0, counts[test.attribute] - 1))
+        if test.relation in ("=", ">="):
+            first = max(first, int(np.ceil(test.value)))
+        if test.relation in ("=", "<="):
+            last = min(last, int(np.floor(test.value)))
+        ranges[test.attribute] = (first, last)
+    return ranges

@@ -1,0 +1,104 @@
+"""What is to be maximised, and which programs have anything to say about it.
+
+A *workload* is one program with one input and one thread count; performances are compared within a
+workload only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.learning.settings import METRICS, Metric
+from autofinity.model.errors import LearningError
+from autofinity.store.observation_table import ObservationTable
+
+type Floats = npt.NDArray[np.float64]
+
+INSENSITIVE_BELOW = 0.01
+"""Standard deviation of the ROI time over its mean, across affinities (paper, section 3.4)."""
+
+
+def performance_of(table: ObservationTable, metric: Metric) -> Floats:
+    """The metric for each observation, larger is better.
+
+    * `ipc`: the `performance` column, instructions per elapsed cycle and thread.
+    * `speed`: 1 / ROI time of the whole run, 1/s; cannot be fooled by spinning.
+    * `throughput`: the counter `throughput`, useful work per second as the program reports it.
+    * `-energy`: minus the `energy_j` column, joules of the whole machine over the whole ROI.
+    * `-energy-delay`: minus `energy_j` × ROI time, joule seconds.
+
+    Raises `LearningError` naming the column that is missing.
+    """
+    if metric == "ipc":
+        return table.performance
+    if metric == "speed":
+        return np.reciprocal(table.roi_s)
+    if metric == "throughput":
+        return _column(table, metric, "throughput")
+    if metric == "-energy":
+        return -_energy(table, metric)
+    if metric == "-energy-delay":
+        return -_energy(table, metric) * table.roi_s
+    raise LearningError(f"metric {metric!r}: expected one of {', '.join(METRICS)}")
+
+
+def _energy(table: ObservationTable, metric: str) -> Floats:
+    if not np.any(np.isfinite(table.energy_j)):
+        raise LearningError(
+            f"the metric {metric} needs energy_j, which no row of these observations has; profile "
+            "with a machine that knows its energy (a simulated one whose preset has an [energy] "
+            "table), or choose --metric ipc"
+        )
+    return table.energy_j
+
+
+def _column(table: ObservationTable, metric: str, name: str) -> Floats:
+    if name not in table.counters:
+        raise LearningError(
+            f"the metric {metric} needs the column {name!r}, which these observations lack; "
+            f"profile with a machine that measures it, or choose --metric ipc "
+            f"(columns: {', '.join(table.counters) or 'none'})"
+        )
+    return table.counters[name]
+
+
+def normalised(performance: Floats, workload: npt.NDArray[np.int64]) -> Floats:
+    """Each performance over the smallest of its workload (paper, section 3.4).
+
+    The smallest is taken by magnitude without zeros, so that larger stays better for metrics that
+    are negative and a stalled period does not divide by zero.
+    """
+    magnitude = np.abs(performance)
+    magnitude[~(np.isfinite(magnitude) & (magnitude > 0))] = np.inf
+    smallest = np.full(int(workload.max(initial=-1)) + 1, np.inf)
+    np.minimum.at(smallest, workload, magnitude)
+    smallest[np.isinf(smallest)] = 1.0
+    scale: Floats = smallest[workload]
+    return performance / scale
+
+
+def insensitive_workloads(table: ObservationTable) -> dict[int, str]:
+    """Workloads whose ROI time varies by less than 1 % across affinities: number → name.
+
+    The time in an affinity is the mean over its seeds. A workload that was measured in a single
+    affinity has nothing to compare and counts as insensitive.
+    """
+    workload = table.workload()
+    names = {}
+    first_of_run = np.ones(len(table), dtype=bool)
+    same = (table.affinity.codes[1:] == table.affinity.codes[:-1]) & (
+        table.seed[1:] == table.seed[:-1]
+    )
+    first_of_run[1:] = ~(same & (workload[1:] == workload[:-1]))
+    runs = np.flatnonzero(first_of_run)
+    for number in np.unique(workload[runs]):
+        mine = runs[workload[runs] == number]
+        _, place = np.unique(table.affinity.codes[mine], return_inverse=True)
+        times = np.bincount(place, weights=table.roi_s[mine]) / np.bincount(place)
+        if not np.std(times) >= INSENSITIVE_BELOW * np.mean(times):
+            row = mine[0]
+            program = table.program.names[table.program.codes[row]]
+            data = table.input.names[table.input.codes[row]]
+            names[int(number)] = f"{program} ({data}, {table.threads[row]} threads)"
+    return names

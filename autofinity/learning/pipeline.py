@@ -1,0 +1,244 @@
+"""From observations to a policy, in one call.
+
+    observations ─► sensitive programs ─► counters ─► cut points ─► action table ─► rules
+
+Each step is a function of its own, for commands that stop half-way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.learning.action_table import ActionTable, HintsOf, build_action_table
+from autofinity.learning.counter_selection import CounterReport, choose_counters
+from autofinity.learning.discretise import cut_points
+from autofinity.learning.jrip import JRipLearner
+from autofinity.learning.metric import insensitive_workloads, normalised, performance_of
+from autofinity.learning.ripper import RipperLearner
+from autofinity.learning.row_weights import row_weights
+from autofinity.learning.settings import LearningSettings
+from autofinity.model.affinity import DISTRIBUTED, HINTS, Hint
+from autofinity.model.errors import LearningError
+from autofinity.model.policy import RulePolicy
+from autofinity.ports import Learner
+from autofinity.store.observation_table import ObservationTable
+
+type Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """Observations that training may use, with the metric."""
+
+    table: ObservationTable
+    metric: Floats
+    """As measured; what counters are chosen for."""
+    performance: Floats
+    """What consequences are made of: normalised, if so set."""
+    insensitive: tuple[str, ...]
+    """Workloads that were left out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LearnedPolicy:
+    """A policy and how it came about."""
+
+    policy: RulePolicy
+    table: ActionTable
+    counters: CounterReport | None
+    """None when the counters were given, or nothing was left to choose from."""
+    notes: tuple[str, ...]
+    """One line each: programs left out, an early stop of the search, a policy without rules."""
+
+
+def learn_policy(
+    observations: ObservationTable,
+    settings: LearningSettings,
+    hints_of: HintsOf,
+    provenance: Mapping[str, object],
+) -> LearnedPolicy:
+    """Learn a policy; `provenance` (machine, suite, version, …) is kept in it and added to.
+
+    Too little to learn from (no sensitive program, no varying counter, a single best hint) gives a
+    policy of a default only, and a note that says why. Raises `LearningError` when the
+    observations come from several machines, or lack what the settings ask for.
+    """
+    ready = prepare(observations, settings)
+    notes = []
+    if ready.insensitive:
+        notes.append("left out as insensitive to affinity: " + ", ".join(ready.insensitive))
+    report = None
+    table = _empty(settings.counters or ())
+    if len(ready.table):
+        try:
+            counters, report = chosen_counters(ready, settings)
+        except LearningError as error:
+            if settings.engine == "weka":  # asked for by name, so its absence is no small matter
+                raise
+            counters = ()
+            notes.append(str(error))
+        if report is not None:
+            notes.append(report.note)
+        if counters:
+            cuts = cut(ready.table, counters, settings)
+            table = make_table(ready, counters, cuts, settings, hints_of)
+    policy = learn_rules(table, settings)
+    notes.extend(_why_no_rules(ready, table, policy))
+    kept = {
+        **provenance,
+        "settings": settings.as_dict(),
+        "observations": {
+            "digest": observations.digest(),
+            "rows": len(observations),
+            "programs": list(observations.programs()),
+            "used_programs": list(ready.table.programs()),
+        },
+        "action_table_rows": len(table),
+        "notes": list(notes),
+    }
+    return LearnedPolicy(replace(policy, provenance=kept), table, report, tuple(notes))
+
+
+def prepare(observations: ObservationTable, settings: LearningSettings) -> Prepared:
+    """Apply the metric and leave insensitive programs out, as set.
+
+    Raises `LearningError` for no observations, or those of several machines.
+    """
+    if len(observations) == 0:
+        raise LearningError("there are no observations, expected at least one; profile first")
+    machines = [observations.machine.names[c] for c in np.unique(observations.machine.codes)]
+    if len(machines) > 1:
+        raise LearningError(
+            f"observations of {len(machines)} machines ({', '.join(machines)}), expected one: a "
+            "policy belongs to a machine; keep their observations in folders of their own"
+        )
+    metric = performance_of(observations, settings.metric)
+    workload = observations.workload()
+    insensitive = insensitive_workloads(observations) if settings.drop_insensitive else {}
+    keep = ~np.isin(workload, list(insensitive))
+    performance = normalised(metric, workload) if settings.normalise else metric
+    return Prepared(
+        observations.take(keep), metric[keep], performance[keep], tuple(insensitive.values())
+    )
+
+
+def chosen_counters(
+    ready: Prepared, settings: LearningSettings
+) -> tuple[tuple[str, ...], CounterReport | None]:
+    """The counters named in the settings, or those chosen, with the report of the choice.
+
+    Raises `LearningError` when none varies.
+    """
+    if settings.counters is not None:
+        return settings.counters, None
+    report = choose_counters(
+        ready.table,
+        ready.metric,
+        settings.k,
+        engine=settings.engine,
+        standardise=settings.standardise,
+        drop_repeats=settings.drop_repeats,
+    )
+    return report.chosen, report
+
+
+def cut(
+    table: ObservationTable, counters: tuple[str, ...], settings: LearningSettings
+) -> dict[str, tuple[float, ...]]:
+    """Cut points of each counter. Raises `LearningError` for one that was not measured."""
+    for name in counters:
+        if name not in table.counters:
+            raise LearningError(
+                f"the counter {name!r} is not in these observations; they have "
+                f"{', '.join(table.counters) or 'none'}"
+            )
+    return {
+        name: cut_points(
+            table.counters[name],
+            settings.discretisation,
+            settings.bins,
+            settings.bin_number,
+        )
+        for name in counters
+    }
+
+
+def make_table(
+    ready: Prepared,
+    counters: tuple[str, ...],
+    cuts: Mapping[str, tuple[float, ...]],
+    settings: LearningSettings,
+    hints_of: HintsOf,
+) -> ActionTable:
+    """Figure 6 as set."""
+    return build_action_table(
+        ready.table,
+        ready.performance,
+        counters,
+        cuts,
+        hints_of,
+        settings.condense,
+        literal=settings.literal,
+        matching=settings.matching,
+        tie_within=settings.tie_within,
+        sampled_in=lambda affinity: (
+            settings.sampled_in == "any" or DISTRIBUTED in hints_of(affinity)
+        ),
+    )
+
+
+def learn_rules(table: ActionTable, settings: LearningSettings) -> RulePolicy:
+    """Rules from an action table; an empty one gives the distributed hint for everything.
+
+    Raises `LearningError` when the learner cannot be used.
+    """
+    if len(table) == 0:
+        return _default_only(table, DISTRIBUTED)
+    weights = row_weights(table, settings.weighting)
+    learner: Learner = RipperLearner()
+    if settings.learner == "jrip":
+        learner = JRipLearner(settings.bin_type)
+    return learner.learn(
+        table.counters,
+        table.cut_points,
+        table.bins.tolist(),
+        table.best.tolist(),
+        weights.tolist(),
+        settings.seed,
+    )
+
+
+def _why_no_rules(ready: Prepared, table: ActionTable, policy: RulePolicy) -> list[str]:
+    if policy.rules:
+        return []
+    if len(ready.table) == 0:
+        reason = "no program is sensitive to affinity"
+    elif len(table) == 0:
+        reason = "no behaviour has a known consequence"
+    elif len(np.unique(table.best)) == 1:
+        reason = f"the same hint is best in all {len(table)} rows of the action table"
+    else:
+        reason = f"no rule holds up on {len(table)} rows of the action table"
+    return [f"the policy has no rules, it always says {policy.default}: {reason}"]
+
+
+def _default_only(table: ActionTable, hint: Hint) -> RulePolicy:
+    return RulePolicy(table.counters, dict(table.cut_points), (), hint)
+
+
+def _empty(counters: tuple[str, ...]) -> ActionTable:
+    none = np.empty(0, dtype=np.int64)
+    return ActionTable(
+        counters=counters,
+        cut_points=dict.fromkeys(counters, ()),
+        bins=none.reshape(0, len(counters)),
+        affinities=(),
+        affinity=none,
+        consequences=np.empty((0, len(HINTS))),
+        best=none,
+        weight=np.empty(0),
+    )

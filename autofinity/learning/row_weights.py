@@ -1,0 +1,35 @@
+"""What each row of an action table weighs when rules are learned."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.learning.action_table import ActionTable
+from autofinity.learning.settings import Weighting
+
+type Floats = npt.NDArray[np.float64]
+
+
+def row_weights(table: ActionTable, weighting: Weighting) -> Floats:
+    """One weight a row.
+
+    * `observations`: how often the behaviour was observed.
+    * `stake`: that, times what is to be lost there: the best consequence minus the worst, over the
+      larger magnitude. Scaled to the same mean, so that a learner's least weight of a rule keeps
+      its meaning. Behaviours for which all hints are equally good then have no say.
+    * `none`: every row weighs 1, as figure 6 writes each behaviour once for each affinity.
+    """
+    if weighting == "none" or len(table) == 0:
+        return np.ones(len(table))
+    if weighting == "observations":
+        return table.weight
+    best = np.nanmax(table.consequences, axis=1)
+    worst = np.nanmin(table.consequences, axis=1)
+    magnitude = np.maximum(np.abs(best), np.abs(worst))
+    stake = (best - worst) / np.where(magnitude > 0, magnitude, 1.0)
+    weights: Floats = table.weight * stake
+    if not weights.sum() > 0:
+        return table.weight
+    weights *= table.weight.sum() / weights.sum()
+    return weights

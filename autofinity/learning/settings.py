@@ -1,0 +1,112 @@
+"""Everything one can choose about learning, with the paper's choices as defaults.
+
+Plain values only (no numpy), so that the command line can offer the choices at no cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Literal, get_args
+
+from autofinity.model.errors import UsageError
+
+type Metric = Literal["ipc", "speed", "throughput", "-energy", "-energy-delay"]
+type Condense = Literal["median", "mean", "gmean", "hmean", "max", "min", "sum"]
+type Method = Literal["equal-width", "equal-frequency"]
+type BinNumber = Literal["automatic", "weka-corrected", "weka", "fixed"]
+type Engine = Literal["auto", "weka", "numpy"]
+type BinType = Literal["ordered", "nominal"]
+type SampledIn = Literal["any", "start"]
+type Weighting = Literal["observations", "stake", "none"]
+type LearnerName = Literal["jrip", "ripper"]
+type Matching = Literal["auto", "progress", "index"]
+
+METRICS: tuple[str, ...] = get_args(Metric.__value__)
+CONDENSE: tuple[str, ...] = get_args(Condense.__value__)
+METHODS: tuple[str, ...] = get_args(Method.__value__)
+BIN_NUMBERS: tuple[str, ...] = get_args(BinNumber.__value__)
+ENGINES: tuple[str, ...] = get_args(Engine.__value__)
+BIN_TYPES: tuple[str, ...] = get_args(BinType.__value__)
+SAMPLED_IN: tuple[str, ...] = get_args(SampledIn.__value__)
+WEIGHTINGS: tuple[str, ...] = get_args(Weighting.__value__)
+LEARNERS: tuple[str, ...] = get_args(LearnerName.__value__)
+MATCHING: tuple[str, ...] = get_args(Matching.__value__)
+
+
+@dataclass(frozen=True, slots=True)
+class LearningSettings:
+    """Sections 2.2-3.4 of the paper. Raises `UsageError` for a value that cannot be."""
+
+    metric: Metric = "ipc"
+    condense: Condense = "median"
+    leeway: int = 2
+    """Threads that may be moved for an affinity still to belong to a hint. Kept as provenance: the
+    caller's `hints_of` applies it."""
+    discretisation: Method = "equal-width"
+    bins: int = 5
+    """Bins of a counter: at most, for equal width; exactly (ties aside), for equal frequency."""
+    bin_number: BinNumber = "automatic"
+    """How many bins of equal width, up to `bins` (see `learning.discretise`)."""
+    normalise: bool = True
+    """Each performance over the smallest of its program."""
+    drop_insensitive: bool = True
+    """Leave programs out whose ROI time varies by less than 1 % across affinities."""
+    k: int = 4
+    """Counters to choose: what the PMU counts at once."""
+    counters: tuple[str, ...] | None = None
+    """These counters instead of chosen ones."""
+    standardise: bool = True
+    """Give counters the same weight in the selection, whatever their units."""
+    drop_repeats: bool = True
+    """Choose only one of counters that are multiples of each other."""
+    engine: Engine = "auto"
+    """Who computes the counter selection."""
+    bin_type: BinType = "ordered"
+    """How bins enter the learner."""
+    literal: bool = False
+    """Figure 6, line 18 as printed: the last destination of a hint overwrites the others."""
+    matching: Matching = "auto"
+    """How sample periods of different affinities correspond."""
+    tie_within: float = 0.0
+    """Hints whose consequence is within this share of the best are equal: the first is the label.
+    Evaluation calls 1 % equal; figure 6 has 0."""
+    sampled_in: SampledIn = "any"
+    """Behaviours of which affinities make rows: of any (figure 6), or only of those that belong to
+    the distributed hint, where a run takes its sample."""
+    weighting: Weighting = "observations"
+    """What a row of the action table weighs in learning (see `learning.row_weights`)."""
+    learner: LearnerName = "jrip"
+    """WEKA's JRip, the reference, or our own RIPPER, which needs no Java."""
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        choices = {
+            "metric": METRICS,
+            "condense": CONDENSE,
+            "discretisation": METHODS,
+            "bin_number": BIN_NUMBERS,
+            "engine": ENGINES,
+            "bin_type": BIN_TYPES,
+            "matching": MATCHING,
+            "sampled_in": SAMPLED_IN,
+            "weighting": WEIGHTINGS,
+            "learner": LEARNERS,
+        }
+        for field, allowed in choices.items():
+            got = getattr(self, field)
+            if got not in allowed:
+                raise UsageError(f"{field} {got!r}: expected one of {', '.join(allowed)}")
+        for field, least in (("leeway", 0), ("bins", 1), ("k", 1)):
+            number = getattr(self, field)
+            if number < least:
+                raise UsageError(f"{field} {number}: expected at least {least}")
+        if not 0.0 <= self.tie_within < 1.0:
+            raise UsageError(f"tie_within {self.tie_within}: expected a share from 0 to below 1")
+        if self.counters is not None and len(set(self.counters)) != len(self.counters):
+            raise UsageError(f"counters {', '.join(self.counters)}: one is named twice")
+
+    def as_dict(self) -> dict[str, object]:
+        """For provenance: plain values only."""
+        plain = asdict(self)
+        plain["counters"] = None if self.counters is None else list(self.counters)
+        return plain

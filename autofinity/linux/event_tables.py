@@ -1,0 +1,120 @@
+"""Neutral event names → what the kernel is asked for, as data for each CPU family.
+
+events/generic.toml ─┐
+events/<family>.toml ┴─► EventTable of this CPU (a family's entry wins over the generic one)
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from autofinity.model.errors import LinuxError
+
+_FOLDER = Path(__file__).with_name("events")
+
+# `perf_type_id` of linux/perf_event.h.
+_TYPES = {"hardware": 0, "software": 1, "hw_cache": 3, "raw": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """`type` and `config` of `perf_event_attr`; `libpfm` names the source of a raw code."""
+
+    type: int
+    config: int
+    libpfm: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cpu:
+    """What /proc/cpuinfo says of the first CPU; zeros and empty where it says nothing."""
+
+    vendor: str
+    family: int
+    model: int
+
+
+type EventTable = Mapping[str, Encoding]
+
+
+def this_cpu(cpuinfo: Path = Path("/proc/cpuinfo")) -> Cpu:
+    """Vendor, family and model of the first CPU. Never raises."""
+    found: dict[str, str] = {}
+    try:
+        with cpuinfo.open(encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if not line.strip():
+                    break
+                name, _, value = line.partition(":")
+                found[name.strip()] = value.strip()
+    except OSError:
+        pass
+    return Cpu(
+        found.get("vendor_id", ""),
+        _number(found.get("cpu family", "")),
+        _number(found.get("model", "")),
+    )
+
+
+def event_table(cpu: Cpu, folder: Path = _FOLDER) -> EventTable:
+    """Every neutral name this CPU can be asked for. Raises `LinuxError` on a damaged table."""
+    generic: dict[str, Encoding] = {}
+    special: dict[str, Encoding] = {}
+    for path in sorted(folder.glob("*.toml")):
+        table = _read(path)
+        if "vendor" not in table:
+            generic.update(_encodings(path, table))
+        elif _fits(table, cpu):
+            special.update(_encodings(path, table))
+    return MappingProxyType(generic | special)
+
+
+def all_encodings(folder: Path = _FOLDER) -> dict[tuple[str, str], Encoding]:
+    """(table, neutral name) → encoding, over all tables: for checks against other sources."""
+    found = {}
+    for path in sorted(folder.glob("*.toml")):
+        table = _read(path)
+        for name, encoding in _encodings(path, table).items():
+            found[str(table["name"]), name] = encoding
+    return found
+
+
+def _read(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise LinuxError(
+            f"the event table {path.name} cannot be read: {error}; reinstall autofinity"
+        ) from error
+
+
+def _fits(table: Mapping[str, object], cpu: Cpu) -> bool:
+    families, models = table.get("families", []), table.get("models")
+    assert isinstance(families, list)
+    return (
+        table["vendor"] == cpu.vendor
+        and cpu.family in families
+        and (not isinstance(models, list) or cpu.model in models)
+    )
+
+
+def _encodings(path: Path, table: Mapping[str, object]) -> dict[str, Encoding]:
+    events = table.get("events", {})
+    assert isinstance(events, dict)
+    try:
+        return {
+            name: Encoding(_TYPES[entry["type"]], int(entry["config"]), entry.get("libpfm", ""))
+            for name, entry in events.items()
+        }
+    except (KeyError, TypeError) as error:
+        raise LinuxError(
+            f"the event table {path.name} has an entry without a known type and a config: {error}"
+        ) from error
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdigit() else 0

@@ -1,0 +1,178 @@
+"""Asks hwloc for a machine, in a process of its own, and prints what it says as one JSON document.
+
+Run as a script: `hwloc_child.py host|xml|xml-reduced|synthetic [VALUE]`. hwloc's loader can crash
+or run away on files from outside (measured: SIGSEGV on two of 38 recorded machines with hwloc 3.0),
+so `autofinity.linux.hwloc_process` starts this file with limits and a time-out. It imports nothing
+of autofinity, so that a script path is enough to start it.
+
+`xml-reduced` is for files that crash the loader: hwloc leaves out distances, memory attributes and
+kinds of CPUs (one of which is what crashes), and distances between nodes are read here instead.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+MEMORY_LIMIT_BYTES = 3 << 30
+CPU_LIMIT_S = 15
+
+_DISTANCES = re.compile(r'<distances2 type="NUMANode".*?</distances2>', re.DOTALL)
+_CACHE_LEVELS = 5
+_PAGE_TYPE = re.compile(r'<page_type\s+size="(\d+)"')
+
+
+def describe(topology: Any) -> dict[str, Any]:
+    """Everything we use of a loaded pyhwloc topology, as plain lists and numbers.
+
+    Objects are named by hwloc's `gp_index`; every PU carries the chain of objects above it.
+    """
+    from pyhwloc.hwobject import ObjType
+
+    nodes = [
+        {
+            "os_index": node.os_index,
+            "cpus": _cpus(node),
+            "subtype": node.subtype or "",
+        }
+        for node in topology.iter_numa_nodes()
+    ]
+    kinds = topology.get_cpukinds()
+    efficiency: dict[int, int] = {}
+    for kind in range(kinds.n_kinds()):
+        cpus, rank, _ = kinds.get_info(kind)
+        efficiency.update(dict.fromkeys(cpus, max(rank, 0)))
+    level_of = {getattr(ObjType, f"L{n}CACHE"): n for n in range(1, _CACHE_LEVELS + 1)}
+    model = str(topology.get_root_obj().info.get("CPUModel", ""))
+    pus = []
+    caches: dict[int, dict[str, int]] = {}
+    for pu in topology.iter_cpus():
+        entry: dict[str, Any] = {"os_index": pu.os_index, "package": -1, "core": -1, "caches": []}
+        above = pu.parent
+        while above is not None:
+            if above.type == ObjType.CORE:
+                entry["core"] = above.gp_index
+            elif above.type == ObjType.PACKAGE:
+                entry["package"] = above.gp_index
+                model = model or str(above.info.get("CPUModel", ""))
+            elif above.type in level_of:
+                entry["caches"].append(above.gp_index)
+                caches[above.gp_index] = _cache(above.attr, level_of[above.type])
+            above = above.parent
+        entry["efficiency"] = efficiency.get(pu.os_index, 0)
+        pus.append(entry)
+    return {
+        "pus": pus,
+        "nodes": nodes,
+        "caches": caches,
+        "distances": _distances(topology),
+        "allowed": list(topology.allowed_cpuset),
+        "model": " ".join(model.split()),
+    }
+
+
+def _cache(attr: Any, level: int) -> dict[str, int]:
+    """Size and shape. pyhwloc 3.0 declares the fields of hwloc 2, and hwloc 3 moved the type to the
+    front: there the level is found where the line size should be, and all after it one further.
+    """
+    moved = attr.linesize == level
+    return {
+        "level": level,
+        "size_bytes": attr.size,
+        "line_bytes": attr.associativity if moved else attr.linesize,
+        "ways": attr.type if moved else attr.associativity,
+    }
+
+
+def _cpus(node: Any) -> list[int]:
+    cpuset = node.cpuset
+    return [] if cpuset is None or cpuset.weight() < 0 else list(cpuset)
+
+
+def _distances(topology: Any) -> list[dict[str, Any]]:
+    """Latency matrices between NUMA nodes: OS indices of the nodes and the rows."""
+    from pyhwloc.hwobject import ObjType
+    from pyhwloc.topology import DistancesKind
+
+    found = []
+    for matrix in topology.get_distances(DistancesKind.VALUE_LATENCY):
+        objects = matrix.objects
+        if all(each.type == ObjType.NUMANODE for each in objects):
+            n = len(objects)
+            found.append(
+                {
+                    "nodes": [each.os_index for each in objects],
+                    "rows": [[int(matrix[i, j]) for j in range(n)] for i in range(n)],
+                }
+            )
+    return found
+
+
+def _distances_in(text: str) -> list[dict[str, Any]]:
+    """As `_distances`, from the XML itself: only matrices over all-NUMA-node OS indices."""
+    found = []
+    for part in _DISTANCES.findall(text):
+        element = ElementTree.fromstring(part)
+        nodes = [int(i) for each in element.iter("indexes") for i in (each.text or "").split()]
+        values = [int(v) for each in element.iter("u64values") for v in (each.text or "").split()]
+        n = len(nodes)
+        if element.get("indexing") == "os" and len(values) == n * n:
+            found.append({"nodes": nodes, "rows": [values[i * n : (i + 1) * n] for i in range(n)]})
+    return found
+
+
+def _load(kind: str, value: str) -> dict[str, Any]:
+    from pyhwloc.hwloc.core import TopologyFlags
+    from pyhwloc.topology import Topology, TypeFilter
+
+    text = ""
+    flags = [TopologyFlags.INCLUDE_DISALLOWED]
+    if kind == "host":
+        topology = Topology.from_this_system()
+    elif kind == "synthetic":
+        topology = Topology.from_synthetic(value)
+    else:
+        text = Path(value).read_text(encoding="utf-8", errors="replace")
+        topology = Topology.from_xml_file(value)
+    if kind == "xml-reduced":
+        flags += [TopologyFlags.NO_DISTANCES, TopologyFlags.NO_MEMATTRS, TopologyFlags.NO_CPUKINDS]
+    topology.set_flags(flags)
+    topology.set_io_types_filter(TypeFilter.KEEP_NONE)
+    found = describe(topology.load())
+    found["page_sizes"] = sorted({int(size) for size in _PAGE_TYPE.findall(text)} - {0})
+    if kind == "xml-reduced":
+        found["distances"] = _distances_in(text)
+    return found
+
+
+def main(argv: list[str]) -> int:
+    """Print the description of the machine asked for, or `{"error": …}`."""
+    # Whatever a library prints must not end up in the answer.
+    answer = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    if argv[0] != "host":
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES))
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT_S, CPU_LIMIT_S))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        found = _load(argv[0], argv[1] if len(argv) > 1 else "")
+    except MemoryError:
+        found = {"error": f"it needs more than {MEMORY_LIMIT_BYTES >> 30} GiB of memory"}
+    except Exception as error:  # hwloc's own errors come as several unrelated classes
+        reason = " ".join(str(error).split()) or type(error).__name__
+        found = {"error": reason}
+    with answer:
+        json.dump(found, answer)
+    # Leave without hwloc's clean-up: a crash in it would spoil a good answer.
+    sys.stderr.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

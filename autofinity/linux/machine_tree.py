@@ -1,0 +1,165 @@
+"""From what hwloc or the kernel says of each PU to a `Topology`: the rules in one place.
+
+* **Sockets** are packages. PUs outside any package form one more.
+* **LLC domain**: the PUs of one package under the outermost data or unified cache above the core,
+  whatever its level. A core without any cache is a domain of its own. (On a machine without L3 the
+  domains are therefore those of a shared L2; where only private caches are known, a domain is one
+  core.) Memory-side caches are not CPU caches and do not count.
+* **Core**: the core object; a PU outside any core is a core of its own. SMT rank: position among
+  the PUs of the core.
+* **Node** of a PU: of the nodes local to it the one with the fewest PUs, then the first in logical
+  order (DRAM before high-bandwidth or persistent memory, as hwloc orders them). A PU without local
+  memory gets the first node of its package, or node 0.
+* **Distances**: the first latency matrix between nodes; 10 and 20 where it says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autofinity.model.errors import TopologyError
+from autofinity.model.topology import PU, Cache, Origin, OsIndex, Topology
+
+LOCAL_DISTANCE = 10
+REMOTE_DISTANCE = 20
+# A SLIT holds bytes; anything beyond this is no distance, and sums must stay in 64 bits.
+_LARGEST_DISTANCE = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class RawPU:
+    """A PU and the objects above it, by any number that is the same for the same object."""
+
+    os_index: int
+    package: int
+    """-1 for none."""
+    core: int
+    """-1 for none."""
+    caches: tuple[int, ...]
+    """Data and unified caches, innermost first."""
+    efficiency: int
+
+
+@dataclass(frozen=True, slots=True)
+class RawCache:
+    """Size and shape of one cache."""
+
+    level: int
+    size_bytes: int
+    line_bytes: int
+    ways: int
+
+
+@dataclass(frozen=True, slots=True)
+class RawNode:
+    """A NUMA node and the PUs it is local to."""
+
+    os_index: int
+    cpus: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class RawMachine:
+    """Everything a `Topology` is made of; PUs and nodes in logical order."""
+
+    pus: tuple[RawPU, ...]
+    nodes: tuple[RawNode, ...]
+    caches: Mapping[int, RawCache]
+    distances: Mapping[tuple[int, int], int]
+    """By OS indices of nodes; may be incomplete."""
+    allowed: frozenset[int]
+    model: str
+    page_sizes_bytes: tuple[int, ...]
+
+
+def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
+    """The topology by the rules above. Raises `TopologyError` when no PU is there or allowed."""
+    if not raw.pus:
+        raise TopologyError(f"{name} has no processing unit; expected at least one")
+    if len({pu.os_index for pu in raw.pus}) != len(raw.pus):
+        raise TopologyError(f"{name} has two processing units with the same OS index")
+    packages: dict[int, int] = {}
+    llcs: dict[tuple[int, int], int] = {}
+    cores: dict[tuple[str, int], int] = {}
+    rank: dict[int, int] = {}
+    node_order = raw.nodes or (RawNode(0, frozenset(pu.os_index for pu in raw.pus)),)
+    local = _local_nodes(raw.pus, node_order)
+    pus = []
+    for pu in raw.pus:
+        package = packages.setdefault(pu.package, len(packages))
+        core_key = ("core", pu.core) if pu.core >= 0 else ("pu", pu.os_index)
+        core = cores.setdefault(core_key, len(cores))
+        # Cache numbers are not negative, so a core without caches cannot meet one.
+        domain = pu.caches[-1] if pu.caches else -1 - core
+        llc = llcs.setdefault((package, domain), len(llcs))
+        smt_rank = rank.get(core, 0)
+        rank[core] = smt_rank + 1
+        pus.append(
+            PU(
+                OsIndex(pu.os_index),
+                smt_rank,
+                core,
+                llc,
+                package,
+                local[pu.os_index],
+                pu.efficiency,
+            )
+        )
+    allowed = frozenset(pu.os_index for pu in pus if pu.os_index in raw.allowed)
+    if not allowed:
+        raise TopologyError(
+            f"none of the {len(pus)} processing units of {name} may be used; "
+            "expected at least one in the allowed set"
+        )
+    return Topology(
+        name=name,
+        origin=origin,
+        pus=tuple(pus),
+        node_os_indices=tuple(OsIndex(node.os_index) for node in node_order),
+        distances=_distances(node_order, raw.distances),
+        allowed=allowed,
+        caches=_caches(raw),
+        page_sizes_bytes=raw.page_sizes_bytes or (4096,),
+        model=raw.model,
+    )
+
+
+def _local_nodes(pus: Sequence[RawPU], nodes: Sequence[RawNode]) -> dict[int, int]:
+    """Logical node of each PU, by OS index."""
+    found: dict[int, int] = {}
+    # Wide nodes first and late ones first, so that what is written last is the best choice.
+    order = sorted(enumerate(nodes), key=lambda item: (len(item[1].cpus), item[0]), reverse=True)
+    for logical, node in order:
+        found.update(dict.fromkeys(node.cpus, logical))
+    of_package: dict[int, int] = {}
+    for pu in pus:
+        if pu.os_index in found:
+            of_package.setdefault(pu.package, found[pu.os_index])
+    for pu in pus:
+        found.setdefault(pu.os_index, of_package.get(pu.package, 0))
+    return found
+
+
+def _distances(
+    nodes: Sequence[RawNode], known: Mapping[tuple[int, int], int]
+) -> tuple[tuple[int, ...], ...]:
+    def distance(a: RawNode, b: RawNode) -> int:
+        default = LOCAL_DISTANCE if a is b else REMOTE_DISTANCE
+        return min(known.get((a.os_index, b.os_index), default), _LARGEST_DISTANCE)
+
+    return tuple(tuple(distance(a, b) for b in nodes) for a in nodes)
+
+
+def _caches(raw: RawMachine) -> tuple[Cache, ...]:
+    """Caches above the first PU, innermost first."""
+    found = []
+    for number in raw.pus[0].caches:
+        cache = raw.caches[number]
+        under = {
+            ("core", pu.core) if pu.core >= 0 else ("pu", pu.os_index)
+            for pu in raw.pus
+            if number in pu.caches
+        }
+        found.append(Cache(cache.level, cache.size_bytes, cache.line_bytes, cache.ways, len(under)))
+    return tuple(found)

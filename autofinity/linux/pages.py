@@ -1,0 +1,88 @@
+"""Where pages are, and moving them: move_pages(2) in batches, failures counted, nothing raised for
+a page that is not there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.linux.proc import read_text
+from autofinity.linux.syscalls import syscall
+from autofinity.model.errors import CapabilityError
+from autofinity.model.topology import OsIndex
+
+_MOVE = 1 << 1  # MPOL_MF_MOVE: pages this process alone maps
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What became of a batch: how many pages are on the wished node, and why the others are not."""
+
+    done: int
+    failed: dict[str, int]
+    """Name of errno → pages (ENOENT: not touched yet; EFAULT: zero page or unmapped; EBUSY, …)."""
+
+
+def nodes_of(pid: int, addresses: Sequence[int], batch: int = 1024) -> list[int]:
+    """Node of each page, or minus errno where it has none. Raises `CapabilityError`."""
+    found: list[int] = []
+    for start in range(0, len(addresses), batch):
+        found.extend(_call(pid, addresses[start : start + batch], None))
+    return found
+
+
+def move(pid: int, addresses: Sequence[int], nodes: Sequence[OsIndex], batch: int = 1024) -> Moved:
+    """Move each page to its node, as far as the process may use it. Raises `CapabilityError`.
+
+    Nodes outside the process's `Mems_allowed` are not tried: they are counted as EACCES.
+    """
+    allowed = mems_allowed(pid)
+    failed: Counter[str] = Counter()
+    done = 0
+    pairs = []
+    for address, node in zip(addresses, nodes, strict=True):
+        if node in allowed:
+            pairs.append((address, node))
+        else:
+            failed["EACCES"] += 1
+    for start in range(0, len(pairs), batch):
+        part = pairs[start : start + batch]
+        states = _call(pid, [address for address, _ in part], [node for _, node in part])
+        for (_, node), state in zip(part, states, strict=True):
+            if state == node:
+                done += 1
+            else:
+                failed[errno.errorcode.get(-state, str(state))] += 1
+    return Moved(done, dict(failed))
+
+
+def mems_allowed(pid: int) -> frozenset[OsIndex]:
+    """Nodes the process may have memory on."""
+    for line in read_text(f"/proc/{pid}/status").splitlines():
+        name, _, value = line.partition(":")
+        if name == "Mems_allowed_list":
+            return parse_cpu_list(value)
+    return frozenset()
+
+
+def _call(pid: int, addresses: Sequence[int], nodes: Sequence[int] | None) -> list[int]:
+    count = len(addresses)
+    pages = (ctypes.c_void_p * count)(*addresses)
+    status = (ctypes.c_int * count)(*([-errno.ENOENT] * count))
+    wished = (ctypes.c_int * count)(*nodes) if nodes is not None else ctypes.c_void_p(None)
+    try:
+        syscall("move_pages", pid, count, pages, wished, status, _MOVE if nodes is not None else 0)
+    except OSError as error:
+        # The kernel answers ENOENT when none of the pages could be moved; their status says why.
+        if error.errno not in (errno.ENOENT, errno.EBUSY):
+            name = errno.errorcode.get(error.errno or 0, "?")
+            raise CapabilityError(
+                f"pages of process {pid} cannot be queried or moved: {name}; it needs the same "
+                "user, or CAP_SYS_NICE, and a kernel with NUMA (CONFIG_NUMA)"
+            ) from error
+    return list(status)

@@ -1,0 +1,209 @@
+"""Hardware and software counters through perf_event_open, a small part of it.
+
+    open_thread(tid, names → encodings) ─► ThreadCounters ─ read() ─► CounterSample
+                                            (one group, or as many as the PMU forces)
+
+Only per-thread, user-space counting: counting the kernel needs privileges (EACCES), `inherit` reads
+as a sum over threads, and what is excluded reads 0 (context switches; /proc has those).
+Source: perf_event_open(2) and linux/perf_event.h.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import os
+import struct
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autofinity.linux.event_tables import Encoding
+from autofinity.linux.syscalls import syscall
+from autofinity.model.counters import CounterSample
+from autofinity.model.errors import CapabilityError
+
+# perf_event_attr, first published size (PERF_ATTR_SIZE_VER0): every kernel takes it.
+_ATTR_BYTES = 64
+_DISABLED, _INHERIT, _EXCLUDE_KERNEL, _EXCLUDE_HV = 1 << 0, 1 << 1, 1 << 5, 1 << 6
+_IOC_ENABLE = 0x2400
+_TOTAL_TIMES, _GROUP = 0b011, 0b1000
+_FD_CLOEXEC = 1 << 3
+
+_MEANINGS = {
+    errno.ENOENT: "this machine has no such counter (no PMU, or a virtual machine without one)",
+    errno.EACCES: "not permitted; lower kernel.perf_event_paranoid to 2 or run with CAP_PERFMON",
+    errno.EPERM: "not permitted; allow perf_event_open in the container's seccomp profile",
+    errno.EOPNOTSUPP: "this PMU does not support the event",
+    errno.ENODEV: "this PMU does not support the event on this CPU",
+    errno.EINVAL: "the kernel does not know this event",
+    errno.EMFILE: "too many open files; raise RLIMIT_NOFILE (ulimit -n)",
+    errno.ENOSYS: "this kernel has no perf events (CONFIG_PERF_EVENTS)",
+    errno.EBUSY: "another user holds the counters",
+    errno.ESRCH: "the thread is gone",
+}
+
+
+def explain(code: int) -> str:
+    """`ENOENT: what it means and what to do` for an errno of perf_event_open."""
+    name = errno.errorcode.get(code, str(code))
+    return f"{name}: {_MEANINGS.get(code, os.strerror(code))}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """One group of counters; read as a whole, scheduled as a whole."""
+
+    leader: int
+    fds: tuple[int, ...]
+    names: tuple[str, ...]
+
+
+class ThreadCounters:
+    """Open counters of one thread. Close it; counting goes on in the kernel otherwise."""
+
+    __slots__ = ("_before", "_before_at", "_groups", "_tid")
+
+    def __init__(self, tid: int, groups: Sequence[_Group]) -> None:
+        self._tid = tid
+        self._groups = tuple(groups)
+        self._before = self._read()
+        self._before_at = time.monotonic_ns()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What is counted."""
+        return tuple(name for group in self._groups for name in group.names)
+
+    def sample(self) -> CounterSample:
+        """Counts since the last call (or since opening), with how long the PMU really counted."""
+        now, now_at = self._read(), time.monotonic_ns()
+        counts: dict[str, int] = {}
+        enabled = running = 0
+        shares: dict[str, tuple[int, int]] = {}
+        for group, after, before in zip(self._groups, now, self._before, strict=True):
+            group_enabled, group_running = after[0] - before[0], after[1] - before[1]
+            enabled, running = max(enabled, group_enabled), max(running, group_running)
+            for name, new, old in zip(group.names, after[2], before[2], strict=True):
+                counts[name] = new - old
+                shares[name] = (group_enabled, group_running)
+        for name, (group_enabled, group_running) in shares.items():
+            # Groups take turns on the PMU: each is brought to the time of the longest-running one,
+            # so that one pair of times serves the whole sample.
+            if group_running and (group_enabled, group_running) != (enabled, running):
+                scale = group_enabled / group_running * (running / enabled if enabled else 0)
+                counts[name] = round(counts[name] * scale)
+        start, self._before, self._before_at = self._before_at, now, now_at
+        return CounterSample(self._tid, start, now_at, counts, enabled, running)
+
+    def _read(self) -> list[tuple[int, int, tuple[int, ...]]]:
+        found = []
+        for group in self._groups:
+            count = len(group.fds)
+            words = struct.unpack(f"{3 + count}Q", os.read(group.leader, 8 * (3 + count)))
+            found.append((words[1], words[2], words[3:]))
+        return found
+
+    def close(self) -> None:
+        """Stop counting."""
+        for group in self._groups:
+            for fd in group.fds:
+                os.close(fd)
+
+
+def open_event(
+    encoding: Encoding,
+    tid: int,
+    group: int = -1,
+    *,
+    inherit: bool = False,
+    disabled: bool = False,
+    sample_period: int = 0,
+    sample_type: int = 0,
+) -> int:
+    """Descriptor of one event on thread `tid` (0: the caller), any CPU. Raises `OSError`.
+
+    A `disabled` leader holds its whole group back until it is enabled.
+    """
+    attr = ctypes.create_string_buffer(
+        struct.pack(
+            "IIQQQQQIIQ",
+            encoding.type,
+            _ATTR_BYTES,
+            encoding.config,
+            sample_period,
+            sample_type,
+            0 if sample_period else _TOTAL_TIMES | _GROUP,
+            _EXCLUDE_KERNEL
+            | _EXCLUDE_HV
+            | (_INHERIT if inherit else 0)
+            | (_DISABLED if disabled else 0),
+            0,
+            0,
+            0,
+        ),
+        _ATTR_BYTES,
+    )
+    return syscall("perf_event_open", ctypes.byref(attr), tid, -1, group, _FD_CLOEXEC)
+
+
+def open_thread(tid: int, wanted: Mapping[str, Encoding]) -> ThreadCounters:
+    """Count `wanted` on one thread from now on, in as few groups as the PMU allows.
+
+    Events of one group share one time; a group that is too large for the PMU is refused by the
+    kernel with EINVAL, and the rest opens a new one (then the PMU multiplexes, and the sample says
+    so). Raises `CapabilityError`, with errno's name and the remedy, when any event is refused.
+    """
+    groups: list[_Group] = []
+    fds: list[int] = []
+    names: list[str] = []
+
+    def finish() -> None:
+        if fds:
+            fcntl.ioctl(fds[0], _IOC_ENABLE, 0)
+            groups.append(_Group(fds[0], tuple(fds), tuple(names)))
+            fds.clear()
+            names.clear()
+
+    try:
+        for name, encoding in wanted.items():
+            try:
+                # A sibling that joins a group which counts already counts nothing until the thread
+                # is next switched out (measured): so the leader starts last.
+                fd = open_event(encoding, tid, fds[0] if fds else -1, disabled=not fds)
+            except OSError as error:
+                if not fds or error.errno != errno.EINVAL:
+                    raise
+                finish()
+                fd = open_event(encoding, tid, disabled=True)
+            fds.append(fd)
+            names.append(name)
+        finish()
+        return ThreadCounters(tid, groups)
+    except OSError as error:
+        finish()
+        for group in groups:
+            for fd in group.fds:
+                os.close(fd)
+        raise CapabilityError(
+            f"cannot count {', '.join(wanted)}: {explain(error.errno or 0)}"
+        ) from error
+
+
+def read_totals(leader: int, names: Sequence[str]) -> dict[str, int]:
+    """Counts of a whole run from a group that its threads and children inherited.
+
+    With `inherit` the kernel reads the sum over all of them, those that ended included. Counts of
+    a multiplexed group are extrapolated. Empty when the group never counted.
+    """
+    try:
+        words = struct.unpack(f"{3 + len(names)}Q", os.read(leader, 8 * (3 + len(names))))
+    except (OSError, struct.error):
+        return {}
+    _, enabled, running, *counts = words
+    if not running:
+        return {}
+    return {
+        name: round(count * enabled / running) for name, count in zip(names, counts, strict=True)
+    }

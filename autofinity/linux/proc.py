@@ -1,0 +1,146 @@
+"""What /proc says of a program's threads, and of the descendants that compute for it.
+
+Everything may vanish between two looks: a missing file means "gone", never an error.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+NS_PER_S = 1_000_000_000
+_NS_PER_TICK = NS_PER_S // os.sysconf("SC_CLK_TCK")
+
+_CHUNK, _PAGE = 16_384, 4_096
+
+# Threads that serve others, by the names their runtimes give them (15 characters at most).
+_HELPER_PREFIXES = (
+    "GC Thread",  # JVM
+    "G1 ",
+    "C1 Compiler",
+    "C2 Compiler",
+    "VM Thread",
+    "VM Periodic",
+    "Signal Dispatch",
+    "Finalizer",
+    "Reference Handl",
+    "jemalloc_bg_thd",
+    "iou-wrk-",  # io_uring workers of the kernel, which refuse another affinity
+    "iou-sqp-",
+    "async_",
+    "grpc",
+    "libuv",
+    "cuda-",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One thread as /proc/PID/task/TID/stat has it."""
+
+    tid: int
+    pid: int
+    name: str
+    started: int
+    """Clock ticks since boot: with the tid, the order of creation."""
+    cpu_ns: int
+    faults: int
+    """Page faults, with and without I/O."""
+
+    @property
+    def helper(self) -> bool:
+        """Whether its name says that it serves the program rather than computes."""
+        return self.name.startswith(_HELPER_PREFIXES)
+
+
+def parse_stat(text: str, pid: int) -> Task:
+    """A task of a stat line. Its name may hold spaces and parentheses. Raises `ValueError`."""
+    opening, closing = text.index("("), text.rindex(")")
+    fields = text[closing + 2 :].split()
+    return Task(
+        tid=int(text[: opening - 1]),
+        pid=pid,
+        name=text[opening + 1 : closing],
+        started=int(fields[19]),
+        cpu_ns=(int(fields[11]) + int(fields[12])) * _NS_PER_TICK,
+        faults=int(fields[7]) + int(fields[9]),
+    )
+
+
+def tasks_of(pid: int) -> list[Task]:
+    """Threads of a process, in order of creation; empty when it is gone."""
+    found = []
+    try:
+        tids = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - pathlib costs the monitor memory
+    except OSError:
+        return []
+    for tid in tids:
+        text = read_text(f"/proc/{pid}/task/{tid}/stat")
+        if text:
+            try:
+                found.append(parse_stat(text, pid))
+            except (ValueError, IndexError):
+                continue
+    return sorted(found, key=lambda task: (task.started, task.tid))
+
+
+def family_of(pid: int, without: frozenset[int] = frozenset(), limit: int = 4096) -> list[int]:
+    """A process and its descendants, parents first; at most `limit`, and none `without` names."""
+    found: list[int] = []
+    queue = [pid]
+    while queue and len(found) < limit:
+        current = queue.pop(0)
+        found.append(current)
+        try:
+            tids = os.listdir(f"/proc/{current}/task")  # noqa: PTH208
+        except OSError:
+            continue
+        for tid in tids:
+            text = read_text(f"/proc/{current}/task/{tid}/children")
+            queue.extend(int(child) for child in text.split() if int(child) not in without)
+    return found
+
+
+def switches_of(task: Task) -> tuple[int, int]:
+    """Voluntary and involuntary context switches of a thread so far; zeros when it is gone."""
+    text = read_text(f"/proc/{task.pid}/task/{task.tid}/status")
+    values = {}
+    for line in text.splitlines()[-3:]:
+        name, _, value = line.partition(":")
+        values[name] = value.strip()
+    return (
+        int(values.get("voluntary_ctxt_switches", 0)),
+        int(values.get("nonvoluntary_ctxt_switches", 0)),
+    )
+
+
+def environment_of(pid: int, names: tuple[str, ...]) -> dict[str, str]:
+    """Those of the variables `names` that the process started with."""
+    found = {}
+    for entry in read_text(f"/proc/{pid}/environ").split("\0"):
+        name, _, value = entry.partition("=")
+        if name in names:
+            found[name] = value
+    return found
+
+
+def read_text(path: str) -> str:
+    """A small file of /proc, sysfs or cgroupfs as text; empty when it cannot be read.
+
+    By system calls: a Python file object costs five times as much, and this is most of what the
+    monitor does.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return ""
+    try:
+        data = os.read(fd, _CHUNK)
+        # The kernel may hand out a page at a time; less than one is all there is.
+        while len(data) >= _PAGE and (more := os.read(fd, _CHUNK)):
+            data += more
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)
+    return data.decode("utf-8", "replace")

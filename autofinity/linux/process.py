@@ -1,0 +1,249 @@
+"""`ports.Process` on a running program: sleep and look, then bind.
+
+    advance: poll(pidfd) ─► /proc (threads, CPU time, faults, switches) + perf (per thread)
+    apply:   sched_setaffinity per thread; what others pinned is seen and left alone
+
+Threads are numbered by creation, those of descendants included; the number of a thread that ended
+is used again. Threads whose name says that they serve a runtime are never numbered. A thread counts
+as pinned by somebody else when its mask is neither the program's own from the start nor one that
+this object has set.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import Mapping, Sequence
+
+from autofinity.linux.bind import allowed_now, bind_thread, mask_of
+from autofinity.linux.event_tables import Encoding
+from autofinity.linux.pages import move
+from autofinity.linux.perf import ThreadCounters, open_thread
+from autofinity.linux.proc import Task, family_of, switches_of, tasks_of
+from autofinity.model.counters import CounterSample
+from autofinity.model.errors import CapabilityError
+from autofinity.model.topology import OsIndex
+from autofinity.ports import Action, BindThreads, Interval, MovePages, Outcome, ThreadEvent
+
+_NS_PER_MS = 1_000_000
+_FAMILY_NS = 400 * _NS_PER_MS  # between two searches for new descendants
+_LEAST_REST = 100  # times what a look costs, between two looks
+_FRESH_NS = 10 * _NS_PER_MS  # a look is not repeated within this time: /proc costs 40 µs a thread
+
+SOFTWARE_EVENTS: Mapping[str, str] = {
+    "task_clock_ns": "nanoseconds on a CPU",
+    "page_faults": "page faults, with and without I/O",
+    "context_switches": "times it waited or was preempted",
+    "preemptions": "times it was preempted",
+}
+"""Names of what /proc counts for each thread → meaning."""
+
+
+class LinuxProcess:
+    """A program that runs already, watched from another process of the same user."""
+
+    def __init__(
+        self,
+        pid: int,
+        pidfd: int,
+        allowed_at_start: frozenset[OsIndex],
+        counters: Mapping[str, Encoding] | None = None,
+        bound_before_exec: frozenset[OsIndex] | None = None,
+    ) -> None:
+        self._pid = pid
+        self._poll = select.poll()
+        self._poll.register(pidfd, select.POLLIN)
+        self._at_start = allowed_at_start
+        # Beside a PID 1 or a subreaper the monitor and its native half are the program's children.
+        self._not_the_program = frozenset({os.getpid(), os.getppid()} - {pid})
+        self._counters = dict(counters or {})
+        self._open: dict[int, ThreadCounters] = {}
+        self._numbers: dict[int, int] = {}
+        self._tasks: dict[int, Task] = {}
+        self._switches: dict[int, tuple[int, int]] = {}
+        self._ours = {allowed_at_start}
+        if bound_before_exec:
+            self._ours.add(bound_before_exec)
+        self._bound: dict[int, frozenset[OsIndex]] = {}
+        self._ended = False
+        self._looked_at = -_FRESH_NS - 1
+        self._look_cost_ns = 0
+        self._family: list[int] = []
+        self._family_at = -_FAMILY_NS - 1
+        self.notes: list[str] = []
+        """What went less well than asked, one line each, in order."""
+
+    @property
+    def available(self) -> frozenset[OsIndex]:
+        """CPUs the program may be placed on now."""
+        return allowed_now(self._pid, self._at_start)
+
+    def advance(self, duration_ns: int) -> Interval:
+        """Wait, at most until the program ends, and say what its threads did meanwhile.
+
+        With very many threads it waits longer than asked: looking at them takes at most one
+        hundredth of a core. Samples cover threads that lived through the whole interval. Nothing on
+        Linux tells a busy wait from work, so every sample is flagged as no measure of progress.
+        """
+        duration_ns = max(duration_ns, _LEAST_REST * self._look_cost_ns)
+        start = time.monotonic_ns()
+        events = self._look(start) if start - self._looked_at > _FRESH_NS else []
+        before, switches_before = dict(self._tasks), dict(self._switches)
+        if self._counters:
+            self._attach()
+        self._ended = self._ended or bool(self._poll.poll(max(1, duration_ns // _NS_PER_MS)))
+        end = time.monotonic_ns()
+        events += self._look(end)
+        samples = [
+            self._sample(self._tasks[tid], task, switches_before[tid], start, end)
+            for tid, task in before.items()
+            if tid in self._tasks
+        ]
+        return Interval(start, end, tuple(samples), tuple(events), ended=self._ended)
+
+    def apply(self, actions: Sequence[Action]) -> Outcome:
+        """Bind threads and move pages, as far as the kernel and other people's pins allow."""
+        started = time.monotonic_ns()
+        done = skipped = 0
+        reasons: dict[str, int] = {}
+        for action in actions:
+            if isinstance(action, BindThreads):
+                for number, mask in enumerate(action.placement.masks):
+                    refusal = self._bind(number, mask) if mask else ""
+                    if refusal is None:
+                        done += 1
+                    elif refusal:
+                        skipped += 1
+                        reasons[refusal] = reasons.get(refusal, 0) + 1
+            elif isinstance(action, MovePages):
+                moved, failed = self._move(action)
+                done += moved
+                skipped += sum(failed.values())
+                for reason, count in failed.items():
+                    reasons[reason] = reasons.get(reason, 0) + count
+        lines = tuple(f"{count} × {reason}" for reason, count in reasons.items())
+        return Outcome(done, skipped, lines, time.monotonic_ns() - started)
+
+    def close(self) -> None:
+        """Give every counter back to the kernel."""
+        for counters in self._open.values():
+            counters.close()
+        self._open.clear()
+
+    def _look(self, now: int) -> list[ThreadEvent]:
+        before = time.thread_time_ns()
+        events = self._compare(now)
+        self._look_cost_ns = time.thread_time_ns() - before
+        return events
+
+    def _compare(self, now: int) -> list[ThreadEvent]:
+        if now - self._family_at > _FAMILY_NS:
+            self._family = family_of(self._pid, self._not_the_program)
+            self._family_at = now
+        found = {
+            task.tid: task for pid in self._family for task in tasks_of(pid) if not task.helper
+        }
+        self._looked_at = now
+        events = []
+        for tid, task in list(self._tasks.items()):
+            if tid not in found or found[tid].started != task.started:
+                events.append(ThreadEvent("end", self._numbers.pop(tid), tid, now))
+                self._forget(tid)
+        for tid, task in sorted(found.items(), key=lambda item: (item[1].started, item[0])):
+            if tid not in self._numbers:
+                self._numbers[tid] = self._lowest_free_number()
+                events.append(ThreadEvent("begin", self._numbers[tid], tid, now))
+            self._tasks[tid] = task
+            self._switches[tid] = switches_of(task)
+        return events
+
+    def _lowest_free_number(self) -> int:
+        taken = set(self._numbers.values())
+        return next(number for number in range(len(taken) + 1) if number not in taken)
+
+    def _forget(self, tid: int) -> None:
+        self._tasks.pop(tid, None)
+        self._switches.pop(tid, None)
+        self._bound.pop(tid, None)
+        counters = self._open.pop(tid, None)
+        if counters is not None:
+            counters.close()
+
+    def _attach(self) -> None:
+        """Per-thread counters for threads that have none. The first refusal ends the attempt."""
+        for tid in self._tasks:
+            if tid in self._open:
+                continue
+            try:
+                self._open[tid] = open_thread(tid, self._counters)
+            except CapabilityError as error:
+                if "ESRCH" in str(error):
+                    continue
+                self.notes.append(str(error))
+                self._counters = {}
+                self.close()
+                return
+
+    def _sample(
+        self, after: Task, before: Task, switched: tuple[int, int], start: int, end: int
+    ) -> CounterSample:
+        voluntary, preempted = self._switches[after.tid]
+        waits, preemptions = max(0, voluntary - switched[0]), max(0, preempted - switched[1])
+        counts = {
+            "task_clock_ns": after.cpu_ns - before.cpu_ns,
+            "page_faults": after.faults - before.faults,
+            "context_switches": waits + preemptions,
+            "preemptions": preemptions,
+        }
+        enabled = running = end - start
+        counters = self._open.get(after.tid)
+        if counters is not None:
+            counted = counters.sample()
+            # Software counts are exact; they take the PMU's times so that scaling them back by
+            # enabled/running gives what /proc said.
+            if counted.running_ns:
+                enabled, running = counted.enabled_ns, counted.running_ns
+                share = running / enabled
+                counts = {name: round(count * share) for name, count in counts.items()}
+                counts |= counted.counts
+        return CounterSample(after.tid, start, end, counts, enabled, running, flagged=True)
+
+    def _bind(self, number: int, mask: frozenset[OsIndex]) -> str | None:
+        """None when done, the reason when not; empty when there is no such thread any more."""
+        tid = next((tid for tid, own in self._numbers.items() if own == number), None)
+        if tid is None:
+            return ""
+        now = mask_of(tid)
+        if now is None:
+            return ""
+        if now == mask:
+            return None
+        # A thread that was never bound has the program's mask or its creator's, which may be one
+        # of ours; one that was has the mask it was given, or somebody else has spoken.
+        if now not in ({self._bound[tid]} if tid in self._bound else self._ours):
+            return "pinned by the program or by somebody else"
+        refusal = bind_thread(tid, mask)
+        if refusal is None:
+            self._bound[tid] = mask
+            self._ours.add(mask)
+        return "" if refusal == "ended" else refusal
+
+    def _move(self, action: MovePages) -> tuple[int, Mapping[str, int]]:
+        addresses = [page * action.page_size_bytes for page in action.pages]
+        try:
+            moved = move(self._pid, addresses, [OsIndex(node) for node in action.nodes])
+        except CapabilityError as error:
+            return 0, {str(error): len(addresses)}
+        return moved.done, moved.failed
+
+
+def open_pidfd(pid: int) -> int:
+    """A descriptor that becomes readable when the process ends. Raises `CapabilityError`."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError as error:
+        raise CapabilityError(
+            f"process {pid} cannot be watched: {error.strerror}; expected a running process and a "
+            "kernel from 5.3"
+        ) from error

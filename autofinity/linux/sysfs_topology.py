@@ -1,0 +1,234 @@
+"""The machine this runs on, straight from sysfs: for the run-time monitor, without hwloc.
+
+Gives the same `Topology` as `autofinity.linux.topology.host_topology` (a contract test). Logical
+order is hwloc's: packages, nodes, caches and cores are nested sets of PUs, and sets side by side
+are ordered by their smallest PU. Offline PUs are left out.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU, build_topology
+from autofinity.model.errors import TopologyError
+from autofinity.model.topology import Topology
+
+
+def read_sysfs(
+    root: str | os.PathLike[str] = "/sys",
+    *,
+    allowed: frozenset[int] | None = None,
+    cpuinfo: str | os.PathLike[str] = "/proc/cpuinfo",
+    name: str = "host",
+) -> Topology:
+    """The machine below `root`. `allowed` is by default this process's affinity mask.
+
+    Raises `TopologyError` when the files do not describe a machine.
+    """
+    system = Path(root) / "devices" / "system"
+    online = _cpu_list(system / "cpu" / "online")
+    if not online:
+        raise TopologyError(
+            f"{system / 'cpu' / 'online'} names no CPU; expected sysfs mounted at {root}"
+        )
+    caches: dict[_CacheKey, Path] = {}
+    cores: dict[int, frozenset[int]] = {}
+    packages: dict[int, int] = {}
+    above: dict[int, list[_CacheKey]] = {}
+    for cpu in sorted(online):
+        folder = system / "cpu" / f"cpu{cpu}"
+        packages[cpu] = _number(folder / "topology" / "physical_package_id", -1)
+        siblings = _cpu_list(folder / "topology" / "core_cpus_list") or _cpu_list(
+            folder / "topology" / "thread_siblings_list"
+        )
+        cores[cpu] = (siblings & online) or frozenset({cpu})
+        above[cpu] = _caches_of(folder / "cache", cpu, online, caches)
+    nodes = _nodes(system / "node", online)
+
+    package_sets: dict[int, set[int]] = {}
+    for cpu, package in packages.items():
+        package_sets.setdefault(package, set()).add(cpu)
+    sets = {frozenset(cpus) for cpus in package_sets.values()}
+    sets |= {cpus for _, cpus in caches} | set(cores.values())
+    sets |= {node.cpus for node in nodes if node.cpus}
+    places = _places(sets)
+    order = sorted(online, key=lambda cpu: ([first for _, first in places[cpu]], cpu))
+    position = {cpu: i for i, cpu in enumerate(order)}
+    nodes.sort(key=lambda node: _first(node, position))
+
+    numbers = {cache: i for i, cache in enumerate(caches)}
+    kinds = _efficiency(Path(root), online)
+    pus = tuple(
+        RawPU(
+            cpu,
+            packages[cpu],
+            min(cores[cpu]),
+            tuple(numbers[cache] for cache in above[cpu]),
+            kinds.get(cpu, 0),
+        )
+        for cpu in order
+    )
+    usable = frozenset(os.sched_getaffinity(0)) if allowed is None else allowed
+    raw = RawMachine(
+        pus=pus,
+        nodes=tuple(nodes),
+        # Only the shapes that a topology keeps are read: each costs four files.
+        caches={numbers[cache]: _shape(cache[0], caches[cache]) for cache in above[order[0]]},
+        distances=_distances(system / "node", nodes),
+        allowed=usable & online,
+        model=_model(Path(cpuinfo)),
+        page_sizes_bytes=page_sizes_bytes(Path(root)),
+    )
+    return build_topology(raw, name, "host")
+
+
+def page_sizes_bytes(root: Path) -> tuple[int, ...]:
+    """Page sizes the kernel offers, the base page first."""
+    huge = root / "kernel" / "mm" / "hugepages"
+    sizes = {os.sysconf("SC_PAGE_SIZE")}
+    if huge.is_dir():
+        for folder in huge.iterdir():
+            kib = folder.name.removeprefix("hugepages-").removesuffix("kB")
+            if kib.isdigit():
+                sizes.add(int(kib) * 1024)
+    return tuple(sorted(sizes))
+
+
+def parse_cpu_list(text: str) -> frozenset[int]:
+    """Numbers of a kernel CPU list such as `0-3,8,10-11`. Raises `ValueError`."""
+    found: set[int] = set()
+    for part in text.strip().split(","):
+        if part.strip():
+            first, _, last = part.strip().partition("-")
+            found.update(range(int(first), int(last or first) + 1))
+    return frozenset(found)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _number(path: Path, default: int) -> int:
+    text = _text(path)
+    return int(text) if text.lstrip("-").isdigit() else default
+
+
+def _cpu_list(path: Path) -> frozenset[int]:
+    try:
+        return parse_cpu_list(_text(path))
+    except ValueError:
+        raise TopologyError(f"{path} is not a CPU list: {_text(path)!r}") from None
+
+
+def _size(text: str) -> int:
+    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    digits = text.rstrip("KMG")
+    return int(digits) * units.get(text[len(digits) :], 1) if digits.isdigit() else 0
+
+
+type _CacheKey = tuple[int, frozenset[int]]
+"""Level, and the PUs it is shared by."""
+
+
+def _caches_of(
+    folder: Path, cpu: int, online: frozenset[int], known: dict[_CacheKey, Path]
+) -> list[_CacheKey]:
+    """Data and unified caches above a PU, innermost first; their folders go into `known`."""
+    found = []
+    for index in folder.glob("index[0-9]*") if folder.is_dir() else ():
+        if _text(index / "type") not in ("Data", "Unified"):
+            continue
+        level = _number(index / "level", 0)
+        shared = (_cpu_list(index / "shared_cpu_list") & online) or frozenset({cpu})
+        known.setdefault((level, shared), index)
+        found.append((level, shared))
+    return sorted(found, key=lambda cache: cache[0])
+
+
+def _shape(level: int, folder: Path) -> RawCache:
+    # As hwloc does: 0 ways in sysfs stands for fully associative.
+    ways = _number(folder / "ways_of_associativity", 0)
+    return RawCache(
+        level,
+        _size(_text(folder / "size")),
+        _number(folder / "coherency_line_size", 0),
+        ways or (-1 if (folder / "ways_of_associativity").exists() else 0),
+    )
+
+
+def _nodes(folder: Path, online: frozenset[int]) -> list[RawNode]:
+    """NUMA nodes by OS index; one with all PUs where the kernel has none."""
+    if not folder.is_dir():
+        return [RawNode(0, online)]
+    numbers = sorted(
+        int(entry.name[4:])
+        for entry in folder.iterdir()
+        if entry.name.startswith("node") and entry.name[4:].isdigit()
+    )
+    listed = _cpu_list(folder / "online")
+    nodes = [
+        RawNode(number, _cpu_list(folder / f"node{number}" / "cpulist") & online)
+        for number in numbers
+        if not listed or number in listed
+    ]
+    return nodes or [RawNode(0, online)]
+
+
+def _places(sets: set[frozenset[int]]) -> dict[int, list[tuple[int, int]]]:
+    """Sort key of each PU: the smallest PU of every set around it, widest first."""
+    around: dict[int, list[tuple[int, int]]] = {}
+    for each in sets:
+        key = (-len(each), min(each))
+        for cpu in each:
+            around.setdefault(cpu, []).append(key)
+    return {cpu: sorted(keys) for cpu, keys in around.items()}
+
+
+def _first(node: RawNode, position: dict[int, int]) -> tuple[int, int, int]:
+    """Nodes in the order of their first PU; those without PUs last, by number."""
+    if not node.cpus:
+        return (1, 0, node.os_index)
+    return (0, min(position[cpu] for cpu in node.cpus), node.os_index)
+
+
+def _distances(folder: Path, nodes: list[RawNode]) -> dict[tuple[int, int], int]:
+    """Rows of the SLIT: the kernel lists the online nodes in ascending order."""
+    columns = sorted(node.os_index for node in nodes)
+    found: dict[tuple[int, int], int] = {}
+    for node in nodes:
+        row = _text(folder / f"node{node.os_index}" / "distance").split()
+        if len(row) == len(columns):
+            for other, value in zip(columns, row, strict=True):
+                found[node.os_index, other] = int(value)
+    # hwloc takes no matrix for a single node, so neither do we.
+    return found if len(nodes) > 1 else {}
+
+
+def _efficiency(root: Path, online: frozenset[int]) -> dict[int, int]:
+    """Kind of each PU on hybrid machines, larger is faster: Intel's core types, else the kernel's
+    capacities; nothing on machines of one kind.
+    """
+    types = [
+        cpus & online
+        for kind in ("cpu_lowpower", "cpu_atom", "cpu_core")
+        if (cpus := _cpu_list(root / "devices" / kind / "cpus"))
+    ]
+    if len(types) < 2:
+        by_capacity: dict[int, set[int]] = {}
+        for cpu in online:
+            path = root / "devices" / "system" / "cpu" / f"cpu{cpu}" / "cpu_capacity"
+            by_capacity.setdefault(_number(path, 0), set()).add(cpu)
+        types = [frozenset(by_capacity[capacity]) for capacity in sorted(by_capacity)]
+    return {cpu: rank for rank, cpus in enumerate(types) for cpu in cpus}
+
+
+def _model(cpuinfo: Path) -> str:
+    for line in _text(cpuinfo).splitlines():
+        key, _, value = line.partition(":")
+        if key.strip().lower() in ("model name", "cpu"):
+            return " ".join(value.split())
+    return ""

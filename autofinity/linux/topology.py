@@ -1,0 +1,43 @@
+"""Machines through hwloc: this one, an hwloc XML file, or a synthetic description.
+
+How packages, caches, cores and nodes become a `Topology` is in `machine_tree`. The run-time monitor
+uses `sysfs_topology` instead, which needs neither hwloc nor a child process.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from autofinity.linux.hwloc_process import ask_host, ask_synthetic, ask_xml
+from autofinity.linux.machine_tree import build_topology
+from autofinity.linux.sysfs_topology import page_sizes_bytes
+from autofinity.model.topology import Topology
+
+
+def host_topology() -> Topology:
+    """The machine this runs on. Raises `TopologyError` when hwloc cannot read it.
+
+    Allowed are the PUs that hwloc and this process's affinity mask both allow; the kernel keeps the
+    mask within the cpuset of the cgroup.
+    """
+    raw = ask_host()
+    allowed = raw.allowed & os.sched_getaffinity(0)
+    raw = replace(raw, allowed=allowed, page_sizes_bytes=page_sizes_bytes(Path("/sys")))
+    return build_topology(raw, "host", "host")
+
+
+def xml_topology(path: str | os.PathLike[str]) -> Topology:
+    """A recorded machine, named after the file. Raises `TopologyError` naming file and reason,
+    whatever the file holds: hwloc reads it in a child process with limits.
+    """
+    file = Path(path)
+    return build_topology(ask_xml(file), file.stem, "file")
+
+
+def synthetic_topology(text: str) -> Topology:
+    """A made-up machine, for example `pack:4 numa:2 l3:1 core:6 pu:1`. Distances are 10 and 20.
+    Raises `TopologyError` naming the text and the reason.
+    """
+    return build_topology(ask_synthetic(text), f"synthetic:{text}", "synthetic")

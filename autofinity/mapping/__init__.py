@@ -1,0 +1,1 @@
+"""Mappers of threads and pages."""

@@ -1,0 +1,1 @@
+"""One short recipe per published mechanism."""

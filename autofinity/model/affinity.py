@@ -1,0 +1,91 @@
+"""Affinities (isomorphism classes of core sets) and hints (thread-count-free wishes).
+
+Source: Moore & Childers, CC 2013, section 2.1 and figures 4 and 5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Affinity:
+    """How many threads sit in each LLC domain of each socket, up to isomorphism.
+
+    `occupancy` holds one tuple a used socket, each with the thread counts of its used LLC domains;
+    counts are sorted in descending order, sockets by (total, counts) in descending order, and
+    unused domains and sockets are left out. So equal affinities are equal values.
+    """
+
+    occupancy: tuple[tuple[int, ...], ...]
+
+    @property
+    def threads(self) -> int:
+        """Number of threads placed."""
+        return sum(map(sum, self.occupancy))
+
+    @property
+    def sockets(self) -> int:
+        """Number of sockets used."""
+        return len(self.occupancy)
+
+    @staticmethod
+    def of(occupancy: object) -> Affinity:
+        """Canonical affinity of any nested iterable of counts (zeros and order do not matter)."""
+        sockets = []
+        for socket in occupancy:  # type: ignore[attr-defined]
+            counts = tuple(sorted((int(c) for c in socket if c), reverse=True))
+            if counts:
+                sockets.append(counts)
+        sockets.sort(key=lambda counts: (sum(counts), counts), reverse=True)
+        return Affinity(tuple(sockets))
+
+    def __str__(self) -> str:
+        """The paper's way: `{6,2}` for one socket with LLCs of 6 and 2, `{1}{1}` for two."""
+        return "".join("{" + ",".join(map(str, counts)) + "}" for counts in self.occupancy)
+
+    @staticmethod
+    def parse(text: str) -> Affinity:
+        """Inverse of `str`. Raises `ValueError` on anything else."""
+        if not (text.startswith("{") and text.endswith("}")):
+            raise ValueError(f"not an affinity: {text!r}; expected for example '{{6,2}}{{1}}'")
+        return Affinity.of([[int(c) for c in part.split(",")] for part in text[1:-1].split("}{")])
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """Three booleans (figure 4): what GETAFFINITY is asked for."""
+
+    spread_sockets: bool
+    spread_llcs: bool
+    socket_first: bool
+
+    def __str__(self) -> str:
+        """`SLP` with lower case for false: `sLp` is S false, L true, P false."""
+        return (
+            ("S" if self.spread_sockets else "s")
+            + ("L" if self.spread_llcs else "l")
+            + ("P" if self.socket_first else "p")
+        )
+
+    @staticmethod
+    def parse(text: str) -> Hint:
+        """Inverse of `str`. Raises `ValueError` on anything else."""
+        if len(text) != 3 or text.upper() != "SLP":
+            raise ValueError(
+                f"not a hint: {text!r}; expected three letters, S, L, P in capitals when true: "
+                + ", ".join(map(str, HINTS))
+            )
+        return Hint(text[0] == "S", text[1] == "L", text[2] == "P")
+
+
+HINTS: tuple[Hint, ...] = tuple(
+    Hint(s, l, p) for s in (True, False) for l in (True, False) for p in (True, False)
+)
+"""All eight, in the documented order in which ties between hints are labelled: SLP, SLp, SlP, Slp,
+sLP, sLp, slP, slp (truth-table order; the distributed hint, where a run starts, comes first)."""
+
+DISTRIBUTED = Hint(True, True, True)
+"""The starting affinity (section 3: one thread for each LLC as far as they go)."""
+PACKED = Hint(False, False, False)
+"""The paper's packed static policy."""

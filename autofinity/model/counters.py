@@ -1,0 +1,50 @@
+"""Hardware-counter samples and what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class CounterSample:
+    """Counts of one thread over one interval.
+
+    `running_ns < enabled_ns` says that the PMU was multiplexed: `counts` are raw, and
+    `scaled(event)` extrapolates as perf does.
+    """
+
+    tid: int
+    start_ns: int
+    end_ns: int
+    counts: Mapping[str, int]
+    enabled_ns: int
+    running_ns: int
+    flagged: bool = False
+    """True when the sample is no measure of progress (spinning without a heartbeat)."""
+
+    @property
+    def multiplexed(self) -> bool:
+        """Whether the PMU counted only part of the time."""
+        return self.running_ns < self.enabled_ns
+
+    def scaled(self, event: str) -> float:
+        """Count of `event`, extrapolated to the whole interval. NaN when it never ran."""
+        if self.running_ns == 0:
+            return float("nan")
+        return self.counts[event] * (self.enabled_ns / self.running_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """What a policy looks at: counts per thread and second (section 3.1), by neutral event name.
+
+    Ratios that carry over between machines (`ipc`, `…_per_kilo_instruction`, …) live in the same
+    mapping; their names say their unit.
+    """
+
+    values: Mapping[str, float]
+
+    def __getitem__(self, counter: str) -> float:
+        """Value of a counter; NaN when it was not measured (every condition on it is false)."""
+        return self.values.get(counter, float("nan"))

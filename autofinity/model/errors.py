@@ -1,0 +1,67 @@
+"""The one hierarchy of errors.
+
+Every message says what was got, what was expected and what to do about it. Only `autofinity.cli`
+turns an error into one line and an exit code; nothing else prints or exits.
+"""
+
+from __future__ import annotations
+
+
+class AutofinityError(Exception):
+    """Base of everything autofinity raises on purpose. `exit_code` is what the CLI leaves with."""
+
+    exit_code: int = 1
+
+
+class UsageError(AutofinityError):
+    """The request itself cannot be met: a wrong argument, an unknown name, a bad number."""
+
+    exit_code = 2
+
+
+class TopologyError(AutofinityError):
+    """A machine description could not be read or holds no usable processing unit."""
+
+
+class PlacementError(UsageError):
+    """Threads cannot be placed: none asked for, no PU left, or more threads than PUs."""
+
+
+class TraceError(AutofinityError):
+    """A trace is truncated, altered or from a newer version; names file and offset."""
+
+
+class SuiteError(AutofinityError):
+    """A suite manifest is wrong, or a program of it fails to build or to run."""
+
+
+class CaptureError(AutofinityError):
+    """A program ran under capture, but no complete trace came of it."""
+
+
+class SimulationError(AutofinityError):
+    """The replay cannot go on (a deadlock names both events) or the model was misused."""
+
+
+class StoreError(AutofinityError):
+    """Observations or the behaviour database cannot be read or written."""
+
+
+class LearningError(AutofinityError):
+    """No policy can be learned from these observations; says what is missing."""
+
+
+class PolicyError(AutofinityError):
+    """A policy file is damaged, from a newer version, or does not fit its schema."""
+
+
+class ExportError(AutofinityError):
+    """A policy cannot be written in the format asked for."""
+
+
+class LinuxError(AutofinityError):
+    """The kernel refused something; carries errno's name and the remedy."""
+
+
+class CapabilityError(LinuxError):
+    """A sensor or an action is not available here; the message names the next best."""

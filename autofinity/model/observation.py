@@ -1,0 +1,51 @@
+"""One sample period of one program in one affinity: the unit that is stored and learned from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autofinity.model.affinity import Affinity
+from autofinity.model.counters import Behaviour
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Row of the observations store (one Parquet row; behaviour as one column per counter)."""
+
+    program: str
+    input: str
+    threads: int
+    affinity: Affinity
+    sample: int
+    """Index of the sample period within the region of interest, from 0."""
+    progress: float
+    """Share of the ROI's useful work done at the middle of the period, 0…1. Periods of different
+    affinities are matched by it in the simulator; on Linux by elapsed time."""
+    behaviour: Behaviour
+    performance: float
+    """The metric, larger is better: instructions per cycle and thread by default."""
+    roi_s: float
+    """Time of the whole region of interest in this affinity, seconds."""
+    machine: str
+    backend: str
+    """`sim`, `linux` or `replay`."""
+    seed: int
+    version: str
+    energy_j: float | None = None
+    """Joules the whole machine took in the whole region of interest (like `roi_s`, the same in
+    every row of a run); None where nothing measured it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRow:
+    """One row of the action table (figure 6): a behaviour in an affinity, and what pays there."""
+
+    bins: tuple[int, ...]
+    """Bin of each chosen counter, from 0."""
+    affinity: Affinity
+    """The affinity the behaviour was sampled in."""
+    consequences: tuple[float, ...]
+    """Condensed performance for each hint in `HINTS` order; NaN where no destination was seen."""
+    best: int
+    """Index into `HINTS` of the label."""
+    weight: float = 1.0

@@ -1,0 +1,68 @@
+"""A learned policy as data: ordered readable rules over a few counters, and a default."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from autofinity.model.affinity import Hint
+
+POLICY_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`lower < value <= upper`. Infinite bounds are open ends; NaN makes it false (DESIGN: bins
+    are (lower, upper], ±∞ falls into the outer bins, so a bound of ±∞ includes ±∞ itself).
+    """
+
+    counter: str
+    lower: float
+    upper: float
+
+    def holds(self, value: float) -> bool:
+        """Whether `value` lies in (lower, upper]."""
+        if value != value:
+            return False
+        above = value > self.lower or self.lower == float("-inf")
+        return above and value <= self.upper
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """All conditions hold → hint. `covered` and `wrong` are weights on the training table."""
+
+    conditions: tuple[Condition, ...]
+    hint: Hint
+    covered: float = 0.0
+    wrong: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RulePolicy:
+    """First rule whose conditions hold decides; else `default`."""
+
+    counters: tuple[str, ...]
+    """Counters to measure, in the order of the sample vector of the exported header."""
+    cut_points: Mapping[str, tuple[float, ...]]
+    """Inner bin edges of each counter, ascending; bin i is (edge[i-1], edge[i]]."""
+    rules: tuple[Rule, ...]
+    default: Hint
+    provenance: Mapping[str, object] = field(default_factory=dict)
+    """Machine, suite, digest of the observations, settings, version: what it was made of."""
+    version: int = POLICY_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a policy said of one sample, and how far it was from saying something else."""
+
+    hint: Hint
+    rule: int | None
+    """Index of the rule that fired; None for the default."""
+    margin: float
+    """Smallest change of one measured value alone, relative to it, that would change the hint, 0…;
+    infinite when no value alone could. Any smaller change of any one value keeps the hint."""
+    runner_up: Hint | None
+    """The hint that the nearest change of the sample, of several values if need be, would give;
+    None when there is none."""

@@ -1,0 +1,145 @@
+// What gcc, g++, gfortran and clang emit with -fsanitize=thread for loads and stores.
+#include "record.h"
+
+static inline void touch(void* address, unsigned size, bool write) {
+    af_thread* t = af_self;
+    if (AF_UNLIKELY(t == NULL) && (t = af_attach()) == NULL) return;
+    af_access(t, (uintptr_t)address, size, write);
+}
+
+// A load of pointer size may be the base of the next access.
+static inline void load8(void* address) {
+    af_thread* t = af_self;
+    if (AF_UNLIKELY(t == NULL) && (t = af_attach()) == NULL) return;
+    af_access(t, (uintptr_t)address, 8, false);
+    uint64_t value;
+    __builtin_memcpy(&value, address, 8);
+    af_loaded(t, value);
+}
+
+static inline void range(void* address, size_t size, bool write) {
+    af_thread* t = af_self;
+    if (AF_UNLIKELY(t == NULL) && (t = af_attach()) == NULL) return;
+    // Structures: as many accesses as 8-byte words.
+    for (uintptr_t at = (uintptr_t)address, end = at + size; at < end;) {
+        const uintptr_t next = (at | 7) + 1;
+        af_access(t, at, (unsigned)((next < end ? next : end) - at), write);
+        at = next;
+    }
+}
+
+#define PLAIN(n)                                                                   \
+    AF_API void __tsan_write##n(void* p) { touch(p, n, true); }                    \
+    AF_API void __tsan_unaligned_write##n(void* p) { touch(p, n, true); }          \
+    AF_API void __tsan_volatile_read##n(void* p) { touch(p, n, false); }           \
+    AF_API void __tsan_volatile_write##n(void* p) { touch(p, n, true); }           \
+    AF_API void __tsan_unaligned_volatile_read##n(void* p) { touch(p, n, false); } \
+    AF_API void __tsan_unaligned_volatile_write##n(void* p) { touch(p, n, true); } \
+    AF_API void __tsan_write##n##_pc(void* p, void* pc) {                          \
+        (void)pc;                                                                  \
+        touch(p, n, true);                                                         \
+    }                                                                              \
+    AF_API void __tsan_read_write##n(void* p) {                                    \
+        touch(p, n, false);                                                        \
+        touch(p, n, true);                                                         \
+    }                                                                              \
+    AF_API void __tsan_unaligned_read_write##n(void* p) {                          \
+        touch(p, n, false);                                                        \
+        touch(p, n, true);                                                         \
+    }
+PLAIN(1)
+PLAIN(2)
+PLAIN(4)
+PLAIN(8)
+PLAIN(16)
+
+#define READ(n)                                                           \
+    AF_API void __tsan_read##n(void* p) { touch(p, n, false); }           \
+    AF_API void __tsan_unaligned_read##n(void* p) { touch(p, n, false); } \
+    AF_API void __tsan_read##n##_pc(void* p, void* pc) {                  \
+        (void)pc;                                                         \
+        touch(p, n, false);                                               \
+    }
+READ(1)
+READ(2)
+READ(4)
+READ(16)
+
+AF_API void __tsan_read8(void* p) { load8(p); }
+AF_API void __tsan_unaligned_read8(void* p) { load8(p); }
+AF_API void __tsan_read8_pc(void* p, void* pc) {
+    (void)pc;
+    load8(p);
+}
+
+AF_API void __tsan_vptr_update(void** p, void* value) {
+    (void)value;
+    touch(p, 8, true);
+}
+AF_API void __tsan_vptr_read(void** p) { load8(p); }
+AF_API void __tsan_read_range(void* p, size_t size) { range(p, size, false); }
+AF_API void __tsan_write_range(void* p, size_t size) { range(p, size, true); }
+AF_API void __tsan_read_range_pc(void* p, size_t size, void* pc) {
+    (void)pc;
+    range(p, size, false);
+}
+AF_API void __tsan_write_range_pc(void* p, size_t size, void* pc) {
+    (void)pc;
+    range(p, size, true);
+}
+
+AF_API void __sanitizer_unaligned_store16(void* p, uint16_t v) {
+    touch(p, 2, true);
+    __builtin_memcpy(p, &v, 2);
+}
+AF_API void __sanitizer_unaligned_store32(void* p, uint32_t v) {
+    touch(p, 4, true);
+    __builtin_memcpy(p, &v, 4);
+}
+AF_API void __sanitizer_unaligned_store64(void* p, uint64_t v) {
+    touch(p, 8, true);
+    __builtin_memcpy(p, &v, 8);
+}
+AF_API uint16_t __sanitizer_unaligned_load16(void* p) {
+    uint16_t v;
+    touch(p, 2, false);
+    __builtin_memcpy(&v, p, 2);
+    return v;
+}
+AF_API uint32_t __sanitizer_unaligned_load32(void* p) {
+    uint32_t v;
+    touch(p, 4, false);
+    __builtin_memcpy(&v, p, 4);
+    return v;
+}
+AF_API uint64_t __sanitizer_unaligned_load64(void* p) {
+    uint64_t v;
+    touch(p, 8, false);
+    __builtin_memcpy(&v, p, 8);
+    return v;
+}
+
+// Nothing to record: where functions begin and end, annotations, options.
+// Comes from the program's preinit array, before the C library knows the environment: our own
+// constructor, which runs before any of the program's, is the beginning.
+AF_API void __tsan_init(void) {}
+AF_API void __tsan_func_entry(void* pc) { (void)pc; }
+AF_API void __tsan_func_exit(void) {}
+AF_API void __tsan_ignore_thread_begin(void) {}
+AF_API void __tsan_ignore_thread_end(void) {}
+AF_API void __tsan_flush_memory(void) {}
+AF_API void __tsan_mutex_create(void* m, unsigned f) { (void)m, (void)f; }
+AF_API void __tsan_mutex_destroy(void* m, unsigned f) { (void)m, (void)f; }
+AF_API void __tsan_mutex_pre_lock(void* m, unsigned f) { (void)m, (void)f; }
+AF_API void __tsan_mutex_post_lock(void* m, unsigned f, int recursion) {
+    (void)m, (void)f, (void)recursion;
+}
+AF_API int __tsan_mutex_pre_unlock(void* m, unsigned f) {
+    (void)m, (void)f;
+    return 0;
+}
+AF_API void __tsan_mutex_post_unlock(void* m, unsigned f) { (void)m, (void)f; }
+AF_API void __tsan_mutex_pre_signal(void* m, unsigned f) { (void)m, (void)f; }
+AF_API void __tsan_mutex_post_signal(void* m, unsigned f) { (void)m, (void)f; }
+AF_API void __tsan_mutex_pre_divert(void* m, unsigned f) { (void)m, (void)f; }
+AF_API void __tsan_mutex_post_divert(void* m, unsigned f) { (void)m, (void)f; }

@@ -1,0 +1,394 @@
+// Atomic operations, as instrumented code calls them, and the waiting loops built of them.
+//
+// Every operation is carried out under a lock of its address, so a load knows exactly which write
+// it saw. Stores and releasing read-modify-writes post a token; an acquire load of another thread
+// that sees one awaits it. The order of read-modify-writes among themselves stays free.
+//
+// A thread that loads the same values over and over, with nothing else in between, is waiting: from
+// the fourth time on it records nothing, gives up its time slice, and is charged no instructions.
+// When the value changes, one await of the write that changed it is recorded.
+#include <sched.h>
+
+#include "objects.h"
+
+enum { PATIENT_POLLS = 3 };  // repeats that may still be ordinary code
+
+typedef unsigned __int128 u128;
+
+static bool acquires(int order) {
+    return order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME || order == __ATOMIC_ACQ_REL ||
+           order == __ATOMIC_SEQ_CST;
+}
+
+static bool releases(int order) {
+    return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+}
+
+static uint64_t position(const af_thread* t) { return t->base + t->n; }
+
+static void end_polling(af_thread* t) {
+    if (t->polls > PATIENT_POLLS) {
+        af_count_spins(t->polls - PATIENT_POLLS);
+        af_unblock(t);
+    }
+    t->polls = 0;
+}
+
+// Forgets the window when anything but polling was recorded since.
+static void check_progress(af_thread* t) {
+    if (position(t) != t->window_seq) {
+        end_polling(t);
+        t->window_n = 0;
+    }
+}
+
+void af_stop_polling(af_thread* t) { check_progress(t); }
+
+// A load (or a failed attempt) saw `value`. Returns true when it is one more poll that is not to be
+// recorded; `*woke` when the value has changed after polling.
+static bool polling(af_thread* t, uintptr_t address, uint64_t value, bool* woke) {
+    *woke = false;
+    check_progress(t);
+    for (uint32_t i = 0; i < t->window_n; i++) {
+        if (t->window[i].address != address) continue;
+        if (t->window[i].value != value) {
+            *woke = t->polls > 0;
+            end_polling(t);
+            t->window_n = 0;
+            return false;
+        }
+        t->polls++;
+        if (t->polls <= PATIENT_POLLS) return false;
+        if (t->polls == PATIENT_POLLS + 1) {
+            af_block(t);
+            t->window_now = t->now;
+        }
+        t->now = t->window_now;
+        return true;
+    }
+    return false;
+}
+
+static void rest(const af_thread* t) {
+    if (t->polls < 64)
+        sched_yield();
+    else
+        af_sleep(t->polls < 1024 ? 50 : 500);
+}
+
+// The window takes in what was just recorded for `address`.
+static void polled(af_thread* t, uintptr_t address, uint64_t value) {
+    for (uint32_t i = 0; i < t->window_n; i++) {
+        if (t->window[i].address == address) {
+            t->window_seq = position(t);
+            return;
+        }
+    }
+    if (t->window_n == AF_WINDOW) {
+        end_polling(t);
+        t->window_n = 0;
+    }
+    t->window[t->window_n].address = address;
+    t->window[t->window_n++].value = value;
+    t->window_seq = position(t);
+}
+
+// What is known of an address: one word, so that programs with millions of atomics stay quick.
+//   bit 0 locked | 1 the last write was a store | 2 watched | 19 bits who wrote | 42 bits token
+// Watched: some thread polls it, so relaxed writes post as well, or nobody could await them.
+enum { STATE_LOCKED = 1, STATE_STORED = 2, STATE_WATCHED = 4 };
+enum { WHO_SHIFT = 3, TOKEN_SHIFT = 22, WHO_MASK = 0x7ffff };
+
+// Words for a 4 KiB page of the program's memory, one per 4 bytes.
+enum { SHADOW_PAGE = 12, SHADOW_WORDS = 1 << (SHADOW_PAGE - 2) };
+typedef struct af_shadow {
+    af_object object;
+    _Atomic uint64_t words[SHADOW_WORDS];
+} af_shadow;
+
+static _Atomic uint64_t* shadow_of(af_thread* t, const volatile void* address, int bits) {
+    const uint64_t at = (uint64_t)(uintptr_t)address;
+    // Bytes and half words have neighbours in the same four bytes: a record of their own each.
+    if (bits < 32 || at % 4 != 0)
+        return (_Atomic uint64_t*)&af_object_of(at, AF_IS_ATOMIC, sizeof(af_object))->token;
+    const uint64_t page = (at >> SHADOW_PAGE) + 1;
+    af_shadow* shadow = t != NULL ? t->shadows[page % AF_SHADOWS].shadow : NULL;
+    if (AF_UNLIKELY(shadow == NULL || t->shadows[page % AF_SHADOWS].page != page)) {
+        shadow = (af_shadow*)af_object_of(page, AF_IS_SHADOW, sizeof(af_shadow));
+        if (t != NULL) {
+            t->shadows[page % AF_SHADOWS].page = page;
+            t->shadows[page % AF_SHADOWS].shadow = shadow;
+        }
+    }
+    return &shadow->words[at / 4 % SHADOW_WORDS];
+}
+
+static uint64_t take(_Atomic uint64_t* word) {
+    for (int i = 0;; i++) {
+        const uint64_t state = atomic_fetch_or_explicit(word, STATE_LOCKED, memory_order_acquire);
+        if (AF_LIKELY(!(state & STATE_LOCKED))) return state;
+        if (i > 20) sched_yield();
+    }
+}
+
+typedef struct {
+    uint64_t token;  // of the write that was seen, before this operation
+    uint32_t who;    // stream that wrote it
+    bool stored;
+    _Atomic uint64_t* word;
+} seen_write;
+
+static void watch(_Atomic uint64_t* word) {
+    if (word == NULL) return;
+    const uint64_t state = take(word);
+    atomic_store_explicit(word, state | STATE_WATCHED, memory_order_release);
+}
+
+static seen_write look(_Atomic uint64_t* word, uint64_t state) {
+    return (seen_write){state >> TOKEN_SHIFT, (uint32_t)(state >> WHO_SHIFT) & WHO_MASK,
+                        (state & STATE_STORED) != 0, word};
+}
+
+static void await_write(af_thread* t, seen_write w) {
+    if (w.who != t->number) af_await(t, w.token, NULL);
+}
+
+static void remember_relaxed(af_thread* t, uint64_t token) {
+    for (int i = 3; i > 0; i--) t->relaxed[i] = t->relaxed[i - 1];
+    t->relaxed[0] = token;
+}
+
+static void after_load(af_thread* t, const volatile void* p, uint64_t value, seen_write w,
+                       int order) {
+    bool woke;
+    const bool again = polling(t, (uintptr_t)p, value, &woke);
+    if (t->polls == 1) watch(w.word);
+    if (again) {
+        rest(t);
+        return;
+    }
+    if (woke || acquires(order))
+        await_write(t, w);
+    else if (w.token != 0 && w.who != t->number)
+        remember_relaxed(t, w.token);
+    af_alone(t, p, 1, 0);
+    polled(t, (uintptr_t)p, value);
+}
+
+// A read-modify-write that changed nothing (a failed compare-exchange, a lock that was taken).
+static void after_attempt(af_thread* t, const volatile void* p, uint64_t value, seen_write w,
+                          int order) {
+    bool woke;
+    const bool again = polling(t, (uintptr_t)p, value, &woke);
+    if (t->polls == 1) watch(w.word);
+    if (again) {
+        rest(t);
+        return;
+    }
+    if (woke || (acquires(order) && w.stored)) await_write(t, w);
+    af_alone(t, p, 1, 1);
+    polled(t, (uintptr_t)p, value);
+}
+
+static void after_change(af_thread* t, const volatile void* p, seen_write w, int order,
+                         uint64_t posted) {
+    check_progress(t);
+    const bool waited = t->polls > 0;
+    end_polling(t);
+    if (waited || (acquires(order) && w.stored)) await_write(t, w);
+    af_alone(t, p, 1, 1);
+    if (posted != 0) af_event_add(t, AF_POST, posted, 0);
+}
+
+void af_attempt_failed(af_thread* t, const volatile void* word) {
+    const seen_write none = {0, 0, false, NULL};
+    after_attempt(t, word, 1, none, __ATOMIC_RELAXED);
+}
+
+static uint64_t will_post(const af_thread* t, uint64_t* state, bool store, int order) {
+    if (t == NULL) return 0;
+    // A store that releases nothing orders nothing, unless a fence before it does.
+    if (!releases(order) && !(*state & STATE_WATCHED) && !(store && t->fences)) return 0;
+    const uint64_t token = af_token();
+    *state = (*state & STATE_WATCHED) | token << TOKEN_SHIFT | (uint64_t)t->number << WHO_SHIFT |
+             (store ? STATE_STORED : 0);
+    return token;
+}
+
+// With `t` NULL (quiet, or not recording) the operation is only carried out, under the lock too:
+// for 128 bits it is what makes it atomic.
+#define BEGIN(bits)                                       \
+    af_thread* const t = af_here();                       \
+    _Atomic uint64_t* const word = shadow_of(t, p, bits); \
+    uint64_t state = take(word);                          \
+    const seen_write w = look(word, state);               \
+    (void)w
+
+#define END atomic_store_explicit(word, state, memory_order_release)
+
+#define FETCH(bits, type, name, operation)                                                \
+    AF_API type __tsan_atomic##bits##_fetch_##name(volatile type* p, type v, int order) { \
+        BEGIN(bits);                                                                      \
+        const type old = operation;                                                       \
+        const uint64_t posted = will_post(t, &state, false, order);                       \
+        END;                                                                              \
+        if (t != NULL) after_change(t, p, w, order, posted);                              \
+        return old;                                                                       \
+    }
+
+// Code that is not instrumented may use the same address without our lock: real atomic instructions
+// where the width allows, in a loop for the ones the hardware does not have.
+#define ATOMICS(bits, type)                                                                     \
+    AF_API type __tsan_atomic##bits##_load(const volatile type* p, int order) {                 \
+        BEGIN(bits);                                                                            \
+        const type value = __atomic_load_n(p, __ATOMIC_SEQ_CST);                                \
+        END;                                                                                    \
+        if (t != NULL) after_load(t, p, (uint64_t)value, w, order);                             \
+        return value;                                                                           \
+    }                                                                                           \
+    AF_API void __tsan_atomic##bits##_store(volatile type* p, type v, int order) {              \
+        BEGIN(bits);                                                                            \
+        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                               \
+        const uint64_t posted = will_post(t, &state, true, order);                              \
+        END;                                                                                    \
+        if (t != NULL) {                                                                        \
+            af_alone(t, p, 0, 1);                                                               \
+            if (posted != 0) af_event_add(t, AF_POST, posted, 0);                               \
+        }                                                                                       \
+    }                                                                                           \
+    AF_API type __tsan_atomic##bits##_exchange(volatile type* p, type v, int order) {           \
+        BEGIN(bits);                                                                            \
+        const type old = __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                           \
+        const uint64_t posted = old == v ? 0 : will_post(t, &state, false, order);              \
+        END;                                                                                    \
+        if (t != NULL) {                                                                        \
+            if (old == v)                                                                       \
+                after_attempt(t, p, (uint64_t)old, w, order);                                   \
+            else                                                                                \
+                after_change(t, p, w, order, posted);                                           \
+        }                                                                                       \
+        return old;                                                                             \
+    }                                                                                           \
+    FETCH(bits, type, add, __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST))                          \
+    FETCH(bits, type, sub, __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST))                          \
+    FETCH(bits, type, and, __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST))                          \
+    FETCH(bits, type, or, __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST))                            \
+    FETCH(bits, type, xor, __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST))                          \
+    FETCH(bits, type, nand, __atomic_fetch_nand(p, v, __ATOMIC_SEQ_CST))                        \
+    static bool compare_exchange##bits(volatile type* p, type* expected, type v, int order,     \
+                                       int failure) {                                           \
+        BEGIN(bits);                                                                            \
+        const bool done = __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST,  \
+                                                      __ATOMIC_SEQ_CST);                        \
+        const uint64_t posted = done ? will_post(t, &state, false, order) : 0;                  \
+        END;                                                                                    \
+        if (t != NULL) {                                                                        \
+            if (done)                                                                           \
+                after_change(t, p, w, order, posted);                                           \
+            else                                                                                \
+                after_attempt(t, p, (uint64_t)*expected, w, failure);                           \
+        }                                                                                       \
+        return done;                                                                            \
+    }                                                                                           \
+    AF_API int __tsan_atomic##bits##_compare_exchange_strong(volatile type* p, type* c, type v, \
+                                                             int order, int failure) {          \
+        return compare_exchange##bits(p, c, v, order, failure);                                 \
+    }                                                                                           \
+    AF_API int __tsan_atomic##bits##_compare_exchange_weak(volatile type* p, type* c, type v,   \
+                                                           int order, int failure) {            \
+        return compare_exchange##bits(p, c, v, order, failure);                                 \
+    }                                                                                           \
+    AF_API type __tsan_atomic##bits##_compare_exchange_val(volatile type* p, type c, type v,    \
+                                                           int order, int failure) {            \
+        compare_exchange##bits(p, &c, v, order, failure);                                       \
+        return c;                                                                               \
+    }
+
+ATOMICS(8, uint8_t)
+ATOMICS(16, uint16_t)
+ATOMICS(32, uint32_t)
+ATOMICS(64, uint64_t)
+
+// 128 bits: instrumented code always comes through here, so the address's lock makes it atomic.
+// Polling compares the low half only, which can at most end a wait too late by one value of the
+// high half; pointers with counters change both.
+static void store128(volatile u128* p, u128 v) { *p = v; }
+AF_API u128 __tsan_atomic128_load(const volatile u128* p, int order) {
+    BEGIN(128);
+    const u128 value = *p;
+    END;
+    if (t != NULL) after_load(t, p, (uint64_t)value ^ (uint64_t)(value >> 64), w, order);
+    return value;
+}
+AF_API void __tsan_atomic128_store(volatile u128* p, u128 v, int order) {
+    BEGIN(128);
+    store128(p, v);
+    const uint64_t posted = will_post(t, &state, true, order);
+    END;
+    if (t != NULL) {
+        af_alone(t, p, 0, 1);
+        if (posted != 0) af_event_add(t, AF_POST, posted, 0);
+    }
+}
+#define CHANGE128(name, expression)                                            \
+    AF_API u128 __tsan_atomic128_##name(volatile u128* p, u128 v, int order) { \
+        BEGIN(128);                                                            \
+        const u128 old = *p;                                                   \
+        store128(p, expression);                                               \
+        const uint64_t posted = will_post(t, &state, false, order);            \
+        END;                                                                   \
+        if (t != NULL) after_change(t, p, w, order, posted);                   \
+        return old;                                                            \
+    }
+CHANGE128(exchange, v)
+CHANGE128(fetch_add, old + v)
+CHANGE128(fetch_sub, old - v)
+CHANGE128(fetch_and, old& v)
+CHANGE128(fetch_or, old | v)
+CHANGE128(fetch_xor, old ^ v)
+CHANGE128(fetch_nand, ~(old& v))
+AF_API int __tsan_atomic128_compare_exchange_strong(volatile u128* p, u128* c, u128 v, int order,
+                                                    int failure) {
+    BEGIN(128);
+    const u128 old = *p;
+    const bool done = old == *c;
+    if (done)
+        store128(p, v);
+    else
+        *c = old;
+    const uint64_t posted = done ? will_post(t, &state, false, order) : 0;
+    END;
+    if (t != NULL) {
+        if (done)
+            after_change(t, p, w, order, posted);
+        else
+            after_attempt(t, p, (uint64_t)old ^ (uint64_t)(old >> 64), w, failure);
+    }
+    return done;
+}
+AF_API int __tsan_atomic128_compare_exchange_weak(volatile u128* p, u128* c, u128 v, int order,
+                                                  int failure) {
+    return __tsan_atomic128_compare_exchange_strong(p, c, v, order, failure);
+}
+AF_API u128 __tsan_atomic128_compare_exchange_val(volatile u128* p, u128 c, u128 v, int order,
+                                                  int failure) {
+    __tsan_atomic128_compare_exchange_strong(p, &c, v, order, failure);
+    return c;
+}
+
+AF_API void __tsan_atomic_thread_fence(int order) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    af_thread* t = af_here();
+    if (t == NULL) return;
+    if (releases(order)) t->fences = true;
+    if (!acquires(order)) return;
+    // `who` was checked when the token was noted.
+    for (int i = 3; i >= 0; i--) af_await(t, t->relaxed[i], NULL);
+    for (int i = 0; i < 4; i++) t->relaxed[i] = 0;
+}
+AF_API void __tsan_atomic_signal_fence(int order) {
+    (void)order;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+AF_API void __tsan_acquire(void* p) { (void)p; }
+AF_API void __tsan_release(void* p) { (void)p; }

@@ -1,0 +1,323 @@
+// The recorder: one buffer of events per thread, and the fast path that every access takes.
+//
+//   access ─► open line? ─ yes ─► one more of the run                   (a few nanoseconds)
+//                 └─ no ─► new slot ─► buffer full? ─► encode ─► chunk to the stream's file
+//   sync   ─► closes every open line, then an event of its own
+//
+// Slots are reserved in the order of first accesses, so a stream is in program order; later
+// accesses to the same line within AF_SPAN instructions join the run. Nothing is ever filtered out.
+#ifndef AUTOFINITY_CAPTURE_RECORD_H
+#define AUTOFINITY_CAPTURE_RECORD_H
+
+#ifndef _GNU_SOURCE
+#error "compile with -D_GNU_SOURCE"
+#endif
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../trace/codec.h"
+
+#define AF_API __attribute__((visibility("default")))
+#define AF_HIDDEN __attribute__((visibility("hidden")))
+#define AF_LIKELY(x) __builtin_expect(!!(x), 1)
+#define AF_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+enum {
+    AF_SLOTS = 2048,   // events between two encodings
+    AF_OPEN = 128,     // lines that can be open at a time
+    AF_SPAN = 512,     // instructions a run may last
+    AF_PERIOD = 4096,  // accesses between two looks around (fairness, end of the program)
+    AF_OUT_BYTES = 256 * 1024,
+    AF_CHUNK_BYTES = 96 * 1024,  // a chunk is written out once it has reached this
+    AF_WINDOW = 4,               // atomics a polling loop may alternate between
+    AF_AWAITED = 64,
+    AF_HELD = 16,
+    AF_SHADOWS = 2048,  // pages with atomics that a thread finds at once
+    AF_SEATS = 1024,    // threads at a time that fairness looks at
+};
+
+// As trace/event.hpp has them, and two that exist in the buffer only.
+enum {
+    AF_ACCESS,
+    AF_LOCK,
+    AF_UNLOCK,
+    AF_BARRIER,
+    AF_POST,
+    AF_AWAIT,
+    AF_UNIT_BEGIN,
+    AF_UNIT_END,
+    AF_ROI_BEGIN,
+    AF_ROI_END,
+    AF_THREAD_BEGIN,
+    AF_THREAD_END,
+    AF_COMPUTE,
+    AF_HEARTBEAT,
+    AF_SKIP = 254,  // never written
+    AF_PENDING =
+        255,  // an await if its value is not 0; decided at unlock or when the buffer is full
+};
+enum { AF_FLAG_ATOMIC = 1, AF_FLAG_FIRST_WRITE = 2, AF_FLAG_DEPENDENT = 4 };
+
+typedef struct af_slot {
+    uint64_t value;
+    uint64_t start;  // the thread's instruction count
+    uint16_t reads;
+    uint16_t writes;
+    uint16_t span;
+    uint16_t aux;
+    uint8_t kind;
+    uint8_t flags;
+    uint32_t sequence;  // low half of its number: tells a slot from what was there before
+} af_slot;
+
+typedef struct af_open_line {
+    uint64_t line;
+    uint32_t slot;
+} af_open_line;
+
+typedef struct af_poll {
+    uintptr_t address;
+    uint64_t value;
+} af_poll;
+
+// A loop whose chunks are handed out (openmp_loops.c).
+typedef struct af_loop {
+    bool active;  // its chunks are units
+    bool up, is_unsigned;
+    int kind;
+    uint32_t team_size;
+    uint32_t dimensions;  // of a doacross loop, or 0
+    uint64_t start, end, step, chunk;
+    uint64_t total;  // iterations
+    uint64_t instance;
+    uint64_t guided_position, guided_ordinal;
+} af_loop;
+
+struct af_team;
+struct af_task;
+struct af_mutex;
+
+typedef struct af_thread {
+    // Touched by every access.
+    uint64_t now;      // instructions so far
+    uint32_t cost;     // instructions charged per access when no block table tells them
+    int32_t budget;    // accesses until the next look around
+    uint32_t n;        // slots in use
+    uint32_t floor;    // slots below are closed
+    uint64_t pointer;  // what the last 8-byte load returned: a base address, perhaps
+    uint32_t pointer_slot;
+    bool busy;  // encoding: a signal handler's accesses are dropped meanwhile
+
+    uint64_t base;      // slots encoded so far: base + index numbers a slot for good
+    uint64_t accesses;  // up to the last look around
+    uint32_t number;    // of the stream
+    uint32_t parent;
+    uint64_t roi_accesses, roi_instructions;  // sums over finished regions
+    uint64_t roi_from_accesses, roi_from_instructions;
+
+    // Polling (atomics.c).
+    af_poll window[AF_WINDOW];
+    uint32_t window_n;
+    bool fences;          // has made a release fence: its relaxed stores may be what it released
+    uint32_t polls;       // in a row, without progress
+    uint64_t window_seq;  // slot number after which nothing but the polls was recorded
+    uint64_t window_now;
+    uint64_t awaited[AF_AWAITED];  // tokens awaited lately: once is enough
+    uint64_t relaxed[4];           // tokens seen by relaxed loads: an acquire fence awaits them
+
+    // Mutexes it holds, outermost first (objects.c).
+    struct af_mutex* held[AF_HELD];
+    uint32_t held_n;
+
+    // Fairness (fair.c).
+    _Atomic uint64_t progress;
+    _Atomic int blocked;  // nesting: waiting for another thread, in a call we know
+    _Atomic int stalled;  // waiting somewhere unknown: others no longer wait for it
+    uint64_t least_then;  // progress of the slowest other as it began to wait
+    // It waits for `*gate` to reach `gate_need`: from then on it counts, though it may still sleep.
+    _Atomic(_Atomic uint64_t*) gate;
+    uint64_t gate_need;
+    // Or for tasks to run: it counts while there are any.
+    _Atomic(_Atomic int64_t*) work;
+    int seat;
+
+    // Life (threads.c).
+    _Atomic int tid;  // the kernel's; 0 until it runs
+    pthread_t handle;
+    // 0 created, 1 running, 2 stopped as the program ends, 3 all written (or being written by
+    // af_finish), 4 at its own beginning or end
+    _Atomic int state;
+    bool joined;
+    int destructor_rounds;
+    uint64_t begin_token, end_token;
+    void* (*start)(void*);
+    void* argument;
+
+    // OpenMP (openmp.c).
+    struct af_team* team;
+    struct af_team* spare_teams;
+    uint64_t share;  // worksharing constructs met in this team
+    uint64_t unit;   // open unit + 1, or 0
+    uint64_t unit_value;
+    af_loop loop;
+    struct af_task* task;  // the one it runs
+    bool parked;           // in libgomp's pool, between two regions
+
+    af_open_line open[AF_OPEN];
+    struct {
+        uint64_t page;
+        struct af_shadow* shadow;
+    } shadows[AF_SHADOWS];  // not in thread-local storage: stacks may be small
+    af_slot* slots;
+
+    // File.
+    af_encoder* encoder;
+    uint8_t* out;
+    size_t out_bytes;
+    uint64_t encoded_until;  // instruction count of the last encoded event
+    af_index_stream record;
+} af_thread;
+
+// The record of the calling thread while its accesses count; NULL in runtime code that is not the
+// program's (`af_quiet`), before it is attached and after its end.
+extern AF_HIDDEN __thread af_thread* af_self __attribute__((tls_model("initial-exec")));
+// The record of the calling thread, quiet or not.
+extern AF_HIDDEN __thread af_thread* af_mine __attribute__((tls_model("initial-exec")));
+
+extern AF_HIDDEN _Atomic int af_recording;  // 0: off (no folder asked for, failed, or finished)
+
+// record.c
+AF_HIDDEN af_thread* af_attach(void);  // makes the record of a thread not seen before
+AF_HIDDEN af_thread* af_thread_new(uint32_t parent);
+AF_HIDDEN void af_thread_enter(af_thread* t);  // calling thread is `t` from now on
+AF_HIDDEN void af_thread_leave(af_thread* t);  // last event, everything written
+AF_HIDDEN void af_drain(af_thread* t);         // encodes all slots
+AF_HIDDEN void af_look_around(af_thread* t);
+AF_HIDDEN void af_finish(void);
+AF_HIDDEN uint64_t af_token(void);
+AF_HIDDEN uint64_t af_ids(uint64_t count);  // `count` unique numbers for objects and instances
+AF_HIDDEN void* af_alloc(size_t bytes);     // zeroed, never given back
+AF_HIDDEN void af_fail(const char* what, const char* path, int error);
+AF_HIDDEN af_thread* af_find_by_handle(pthread_t handle);
+AF_HIDDEN uint64_t af_accesses_of(const af_thread* t);
+AF_HIDDEN void* af_next(const char* symbol);  // the real function behind an interposed one
+AF_HIDDEN void af_roi(bool begin, bool candidate);
+AF_HIDDEN void af_parallel_begins(void);
+AF_HIDDEN void af_parallel_ends(void);
+AF_HIDDEN void af_count_spins(uint64_t polls);
+
+// atomics.c
+AF_HIDDEN void af_stop_polling(af_thread* t);  // if it does something else by now
+
+// fair.c
+AF_HIDDEN void af_fair_enter(af_thread* t);
+AF_HIDDEN void af_fair_leave(af_thread* t);
+AF_HIDDEN void af_fair_check(af_thread* t);
+AF_HIDDEN void af_block(af_thread* t);  // about to wait for another thread
+AF_HIDDEN void af_unblock(af_thread* t);
+AF_HIDDEN void af_block_at(af_thread* t, _Atomic uint64_t* gate, uint64_t need);
+AF_HIDDEN void af_sleep(unsigned microseconds);
+
+extern AF_HIDDEN uint64_t af_ahead;  // accesses a thread may be ahead; 0: no fairness
+
+static inline uint32_t af_new_slot(af_thread* t, uint64_t value, uint8_t kind) {
+    if (AF_UNLIKELY(t->n >= AF_SLOTS)) af_drain(t);
+    const uint32_t index = t->n++;
+    af_slot* s = &t->slots[index];
+    s->value = value;
+    s->start = t->now;
+    s->reads = s->writes = s->span = s->aux = 0;
+    s->kind = kind;
+    s->flags = 0;
+    s->sequence = (uint32_t)(t->base + index);
+    return index;
+}
+
+// An event that is not an access. Returns its number for good (see af_slot_at).
+static inline uint64_t af_event_add(af_thread* t, uint8_t kind, uint64_t value, unsigned aux) {
+    const uint32_t index = af_new_slot(t, value, kind);
+    t->slots[index].aux = (uint16_t)aux;
+    t->floor = t->n;
+    return t->base + index;
+}
+
+static inline af_slot* af_slot_at(af_thread* t, uint64_t number) {
+    return number >= t->base && number < t->base + t->n ? &t->slots[number - t->base] : NULL;
+}
+
+static inline void af_spend(af_thread* t) {
+    if (AF_UNLIKELY(--t->budget <= 0)) af_look_around(t);
+}
+
+// An access that stands alone: atomics and lock words.
+static inline void af_alone(af_thread* t, const volatile void* address, unsigned reads,
+                            unsigned writes) {
+    t->now += t->cost;
+    const uint32_t index = af_new_slot(t, (uint64_t)(uintptr_t)address >> 6, AF_ACCESS);
+    af_slot* s = &t->slots[index];
+    s->reads = (uint16_t)reads;
+    s->writes = (uint16_t)writes;
+    s->flags = AF_FLAG_ATOMIC;
+    t->floor = t->n;
+    t->budget -= (int32_t)(reads + writes) - 1;
+    af_spend(t);
+}
+
+static inline void af_line(af_thread* t, uint64_t line, unsigned reads, unsigned writes) {
+    af_open_line* o = &t->open[(line ^ line >> 7) & (AF_OPEN - 1)];
+    if (AF_LIKELY(o->line == line && o->slot >= t->floor)) {
+        af_slot* s = &t->slots[o->slot];
+        const uint64_t span = t->now - s->start;
+        if (AF_LIKELY(span <= AF_SPAN && ((s->reads | s->writes) & 0x8000) == 0)) {
+            s->span = (uint16_t)span;
+            s->reads = (uint16_t)(s->reads + reads);
+            s->writes = (uint16_t)(s->writes + writes);
+            return;
+        }
+    }
+    const uint32_t index = af_new_slot(t, line, AF_ACCESS);
+    af_slot* s = &t->slots[index];
+    s->reads = (uint16_t)reads;
+    s->writes = (uint16_t)writes;
+    s->flags = reads == 0 ? AF_FLAG_FIRST_WRITE : 0;
+    o->line = line;
+    o->slot = index;
+}
+
+static inline void af_access(af_thread* t, uintptr_t address, unsigned size, bool write) {
+    t->now += t->cost;
+    const uint64_t line = address >> 6;
+    const uint32_t before = t->n;
+    af_line(t, line, !write, write);
+    // Pointer chase: the line just opened lies where the load before it points.
+    if (t->n != before && before == t->pointer_slot && address - t->pointer < 512 && before > 0)
+        t->slots[before - 1].flags |= AF_FLAG_DEPENDENT;
+    if (AF_UNLIKELY((address & 63) + size > 64)) af_line(t, line + 1, !write, write);
+    af_spend(t);
+}
+
+// What a load of pointer size returns, for the rule above.
+static inline void af_loaded(af_thread* t, uint64_t value) {
+    t->pointer = value;
+    t->pointer_slot = t->n;
+}
+
+// The program's accesses do not count between these two: the code of run-time libraries.
+static inline af_thread* af_quiet(void) {
+    af_thread* saved = af_self;
+    af_self = NULL;
+    return saved;
+}
+static inline void af_loud(af_thread* saved) { af_self = saved; }
+
+// The record to note synchronisation in, or NULL when the call is not the program's own.
+static inline af_thread* af_here(void) {
+    af_thread* t = af_self;
+    if (AF_UNLIKELY(t == NULL)) t = af_attach();
+    return t != NULL && !t->busy ? t : NULL;
+}
+
+#endif

@@ -1,0 +1,30 @@
+// The extension `autofinity._core`: one submodule per room, each bound in its own bind.cpp.
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+#ifdef AUTOFINITY_WITH_TRACE
+void bind_trace(nb::module_& module);
+#endif
+#ifdef AUTOFINITY_WITH_AFFINITY
+void bind_affinity(nb::module_& module);
+#endif
+#ifdef AUTOFINITY_WITH_SIM
+void bind_sim(nb::module_& module);
+#endif
+
+NB_MODULE(_core, module) {
+    module.doc() = "Native core of autofinity.";
+#ifdef AUTOFINITY_WITH_TRACE
+    auto trace = module.def_submodule("trace", "Captured programs in memory.");
+    bind_trace(trace);
+#endif
+#ifdef AUTOFINITY_WITH_AFFINITY
+    auto affinity = module.def_submodule("affinity", "GETAFFINITY by direct construction.");
+    bind_affinity(affinity);
+#endif
+#ifdef AUTOFINITY_WITH_SIM
+    auto sim = module.def_submodule("sim", "The simulated machine.");
+    bind_sim(sim);
+#endif
+}

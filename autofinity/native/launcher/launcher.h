@@ -1,0 +1,159 @@
+// The launcher: `autofinity run` becomes the application, every other command becomes Python.
+//
+//   main ─► options ─► program (which file, its key)
+//                  ├─► policy_file (digest, well-formed?)       all of it optional: whatever
+//                  ├─► decisions (is the answer known already?)  fails here, the application runs
+//                  ├─► python (who runs the monitor?)
+//                  ├─► monitor (detached; attach opens its counters)
+//                  └─► say (one line on stderr) ─► execvp
+//
+// Rules of the room: no allocation that is not checked, every descriptor close-on-exec, nothing on
+// stdout, no signal disposition, mask, environment variable or working directory of the
+// application-to-be is ever changed.
+#ifndef AUTOFINITY_LAUNCHER_H
+#define AUTOFINITY_LAUNCHER_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { DIGEST_CHARS = 64, REASON_CHARS = 400, CPU_LIMIT = 65536 };
+
+// ---- options ------------------------------------------------------------------------------------
+typedef struct {
+    const char* policy;    // as given, or NULL
+    const char* db;        // as given, or NULL for the state folder
+    const char* sample_s;  // as given, checked to be a positive number; NULL for the default
+    const char* bind;      // "llc" or "core"
+    int threads;           // 0: not given
+    bool use_db, bind_threads, explain, quiet, auto_rebuild;
+    char** app;  // argv of the application, NULL-terminated
+} Options;
+
+// Parses what follows `run`. Returns -1 to go on, else the exit code (help: 0, usage error: 2).
+int parse_options(int argc, char** argv, Options* out);
+
+// ---- say ----------------------------------------------------------------------------------------
+// Writes one line to stderr, prefixed "autofinity: ". Never blocks, never raises a signal, never
+// uses stderr when it is closed or when something else may have taken its number.
+void say_init(bool quiet);
+void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+// ---- sha256 -------------------------------------------------------------------------------------
+typedef struct {
+    uint32_t state[8];
+    uint64_t bytes;
+    unsigned char block[64];
+    size_t used;
+} Sha256;
+void sha256_init(Sha256* hash);
+void sha256_add(Sha256* hash, const void* data, size_t bytes);
+void sha256_hex(Sha256* hash, char out[DIGEST_CHARS + 1]);
+
+// ---- program ------------------------------------------------------------------------------------
+typedef struct {
+    char path[PATH_MAX];         // real path of the file that exec will run
+    char key[DIGEST_CHARS + 1];  // names this version of the program in the behaviour database
+    bool privileged;             // setuid, setgid, file capabilities or unreadable: leave alone
+} Program;
+// Finds the file like execvp and makes its key. False: not found (exec will say so itself).
+bool find_program(char* const* argv, Program* out);
+
+// Thread count that the environment promises (OMP_NUM_THREADS and its kin); 0: no promise.
+int threads_from_environment(void);
+
+// ---- policy file --------------------------------------------------------------------------------
+// Digest of the file's bytes, after a check that it is well-formed JSON that holds a policy this
+// version can read. False: `reason` says what was got and what was expected.
+bool check_policy_file(const char* path, char digest[DIGEST_CHARS + 1], char reason[REASON_CHARS]);
+
+// ---- CPU sets -----------------------------------------------------------------------------------
+typedef struct {
+    unsigned long words[CPU_LIMIT / (8 * sizeof(unsigned long))];
+} CpuSet;
+bool cpuset_get(CpuSet* out);        // what this process may use now
+bool cpuset_set(const CpuSet* set);  // bind this process
+bool cpuset_parse(const char* list, CpuSet* out);
+int cpuset_count(const CpuSet* set);
+bool cpuset_equal(const CpuSet* a, const CpuSet* b);
+bool cpuset_within(const CpuSet* inner, const CpuSet* outer);
+// Kernel list format ("0-5,12"); false when it does not fit.
+bool cpuset_format(const CpuSet* set, char* out, size_t size);
+
+// ---- state folder and decision cache
+// -------------------------------------------------------------
+typedef struct {
+    char db[PATH_MAX];         // behaviour database, absolute; empty: no state folder can be named
+    char decisions[PATH_MAX];  // decision cache, beside it
+} State;
+void find_state(const Options* options, State* out);
+// A database whose header is damaged, from a newer version or not writable: false and the reason.
+bool check_database(const State* state, char reason[REASON_CHARS]);
+
+typedef struct {
+    char hint[4];
+    char list[4096];
+    CpuSet set;
+} Known;
+// Looks the program up. Only a decision of this very policy for the CPUs allowed now counts.
+bool find_decision(const State* state, const char* key, int threads, const char* policy_digest,
+                   const char* bind, const CpuSet* allowed, Known* out);
+
+// ---- Python -------------------------------------------------------------------------------------
+typedef struct {
+    char interpreter[PATH_MAX];  // empty: none found
+    char script[PATH_MAX];       // `autofinity-cli` beside us; empty: not installed
+    char root[PATH_MAX];         // folder to import the package from in a source tree; or empty
+} Python;
+void find_python(Python* out);
+// Environment of Python: ours without what would steer or break the interpreter.
+char** python_environment(const Python* python);
+
+// ---- default policy -----------------------------------------------------------------------------
+// The policy of a run that names none: the user's own, else the shipped one. False: there is none.
+bool default_policy_path(const Python* python, char out[PATH_MAX]);
+
+// ---- attach -------------------------------------------------------------------------------------
+// Steps of the capability ladder, best first; the order is part of the monitor's arguments.
+enum Tier { TIER_MEMORY, TIER_HARDWARE, TIER_SOFTWARE, TIER_FAULTS, TIER_TOPOLOGY };
+const char* tier_name(int tier);
+
+enum { MAX_EVENTS = 8 };
+typedef struct {
+    int32_t tier;
+    int32_t hardware_errno, software_errno;  // 0: works
+    int32_t memory_pmu;                      // a PMU that samples memory exists
+} Attached;
+typedef struct {
+    int fds[MAX_EVENTS];
+    const char* names[MAX_EVENTS];
+    int count;
+} Counters;
+// errno with which hardware counting is refused to everybody here; 0: it is worth trying. Costs
+// microseconds and sets nothing up.
+int hardware_refusal(void);
+// Opens counters on `pid` (inherited by its threads and children, enabled by its exec), unless
+// `refusal` says that this cannot be.
+void attach(pid_t pid, int refusal, Attached* out, Counters* counters);
+void detach(Counters* counters);
+// One clause for each step down, for the line on stderr.
+void explain_ladder(const Attached* attached, char* out, size_t size);
+
+// ---- monitor ------------------------------------------------------------------------------------
+typedef struct {
+    const Options* options;
+    const Program* program;
+    const Python* python;
+    const State* state;   // NULL: without a database
+    const char* policy;   // absolute path; NULL: nothing is decided
+    const char* bound;    // CPU list bound before exec, or NULL
+    const char* allowed;  // CPU list allowed before anything was bound
+    int threads;          // 0: watch
+} MonitorRequest;
+// Starts the monitor of this process. True: it runs, and `attached` says what it can see (tier -1:
+// it did not answer within its time). False: `reason` says why there is none.
+bool start_monitor(const MonitorRequest* request, Attached* attached, char reason[REASON_CHARS]);
+
+#endif

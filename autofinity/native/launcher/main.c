@@ -1,0 +1,170 @@
+// `autofinity`: `run` is handled here and becomes the application; all else is Python's.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launcher.h"
+
+static int become_python(char** argv) {
+    static Python python;
+    find_python(&python);
+    int argc = 0;
+    while (argv[argc]) argc++;
+    char** command = calloc((size_t)argc + 4, sizeof *command);
+    if (!command) return 1;
+    if (python.script[0]) {
+        command[0] = python.script;
+        memcpy(command + 1, argv + 1, (size_t)argc * sizeof *argv);
+        execv(command[0], command);
+    }
+    if (python.interpreter[0]) {
+        if (python.root[0]) setenv("PYTHONPATH", python.root, 1);
+        command[0] = python.interpreter;
+        command[1] = "-m";
+        command[2] = "autofinity";
+        memcpy(command + 3, argv + 1, (size_t)argc * sizeof *argv);
+        execv(command[0], command);
+    }
+    say_init(false);
+    say("no Python to run this command: expected autofinity-cli or python3 beside this executable, "
+        "or AUTOFINITY_PYTHON to name an interpreter; reinstall autofinity");
+    return 1;
+}
+
+static const char* absolute(const char* path, char out[PATH_MAX]) {
+    return path && *path && realpath(path, out) ? out : NULL;
+}
+
+// What there is to know before the application starts. Everything in it may be missing.
+typedef struct {
+    Program program;
+    State state;
+    Python python;
+    CpuSet allowed;
+    Known known;
+    Attached attached;
+    char policy[PATH_MAX], digest[DIGEST_CHARS + 1], allowed_list[4096], reason[REASON_CHARS];
+} Plan;
+
+// False: the policy that was asked for is no policy; it has been said.
+static bool choose_policy(const Options* options, Plan* plan) {
+    const char* wish = options->policy ? options->policy : getenv("AUTOFINITY_POLICY");
+    if (!wish || !*wish) {
+        if (!default_policy_path(&plan->python, plan->policy)) return true;  // tell_tier says so
+        wish = plan->policy;
+    }
+    if (!check_policy_file(wish, plan->digest, plan->reason)) {
+        say("the policy %s is not used: %s; the program runs as the system places it", wish,
+            plan->reason);
+        return false;
+    }
+    char path[PATH_MAX];
+    snprintf(plan->policy, PATH_MAX, "%s", absolute(wish, path) ? path : "");
+    return true;
+}
+
+static void tell_tier(const Attached* attached, bool policy, bool binding) {
+    char ladder[REASON_CHARS];
+    explain_ladder(attached, ladder, sizeof ladder);
+    const char* only = binding ? "" : "; nothing is bound (--no-bind)";
+    if (!policy) {
+        say("no policy was found (none named, no autofinity/policy.json in the configuration "
+            "folder, none shipped): every mask stays as it is; `autofinity train` makes a policy "
+            "(%s)",
+            attached->tier < 0 ? "the monitor is still starting" : ladder);
+    } else if (attached->tier < 0) {
+        say("the monitor is still starting, so what it can measure is not known yet%s", only);
+    } else if (attached->tier == TIER_HARDWARE) {
+        say("hardware counters decide by the policy (%s)%s", ladder, only);
+    } else {
+        say("%s: the policy's default decides, without the counters it asks for (%s)%s",
+            tier_name(attached->tier), ladder, only);
+    }
+}
+
+// Sets everything up around this process. Nothing in here may keep the application from running.
+static void prepare(const Options* options, Plan* plan) {
+    if (!find_program(options->app, &plan->program)) return;  // exec will say why
+    if (plan->program.privileged) {
+        say("%s is setuid, setgid, unreadable or has file capabilities: neither measured nor bound",
+            plan->program.path);
+        return;
+    }
+    bool use_db = options->use_db;
+    if (use_db) {
+        find_state(options, &plan->state);
+        if (!check_database(&plan->state, plan->reason)) {
+            say("the behaviour database %s is not used: %s", plan->state.db, plan->reason);
+            use_db = false;
+        }
+    }
+    find_python(&plan->python);
+    if (!choose_policy(options, plan)) return;
+    if (!cpuset_get(&plan->allowed) ||
+        !cpuset_format(&plan->allowed, plan->allowed_list, sizeof plan->allowed_list)) {
+        say("nothing is bound: the CPUs allowed to this process cannot be read");
+        return;
+    }
+    int threads = options->threads ? options->threads : threads_from_environment();
+    // Only a promised thread count is bound before exec: a runtime that counts the CPUs it may use
+    // must not find fewer because of us.
+    bool known = use_db && options->bind_threads && threads > 0 && plan->digest[0] &&
+                 find_decision(&plan->state, plan->program.key, threads, plan->digest,
+                               options->bind, &plan->allowed, &plan->known);
+    bool monitored = false;
+    if (!plan->python.interpreter[0]) {
+        say("no monitor: no Python interpreter beside this executable%s",
+            getenv("AUTOFINITY_PYTHON") ? " (AUTOFINITY_PYTHON names none)" : "");
+    } else {
+        MonitorRequest request = {
+            .options = options,
+            .program = &plan->program,
+            .python = &plan->python,
+            .state = use_db ? &plan->state : NULL,
+            .policy = plan->policy[0] ? plan->policy : NULL,
+            .bound = known ? plan->known.list : NULL,
+            .allowed = plan->allowed_list,
+            .threads = threads,
+        };
+        monitored = start_monitor(&request, &plan->attached, plan->reason);
+        if (!monitored) say("no monitor: %s", plan->reason);
+    }
+    if (options->explain) {
+        char count[16];
+        snprintf(count, sizeof count, "%d", threads);
+        say("program %s, key %.12s", plan->program.path, plan->program.key);
+        say("threads %s; CPUs allowed %s", threads ? count : "not promised, so watched",
+            plan->allowed_list);
+        say("policy %s; database %s; Python %s", plan->policy[0] ? plan->policy : "none",
+            use_db ? plan->state.db : "not used", plan->python.interpreter);
+    }
+    // After the fork, so that the monitor keeps all CPUs; before exec, so that first touch is
+    // right.
+    if (known && cpuset_set(&plan->known.set)) {
+        say("known with %d threads: hint %s, bound to CPUs %s before start", threads,
+            plan->known.hint, plan->known.list);
+    } else if (monitored) {
+        tell_tier(&plan->attached, plan->policy[0], options->bind_threads);
+    }
+}
+
+static int run(int argc, char** argv) {
+    static Options options;
+    static Plan plan;
+    int code = parse_options(argc, argv, &options);
+    if (code >= 0) return code;
+    say_init(options.quiet);
+    prepare(&options, &plan);
+    execvp(options.app[0], options.app);
+    int error = errno;
+    say_init(false);
+    say("cannot run %s: %s", options.app[0], strerror(error));
+    return error == ENOENT ? 127 : 126;
+}
+
+int main(int argc, char** argv) {
+    if (argc >= 2 && strcmp(argv[1], "run") == 0) return run(argc - 2, argv + 2);
+    return become_python(argv);
+}

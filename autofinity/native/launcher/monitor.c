@@ -1,0 +1,237 @@
+// The monitor's native half: detached from the application so far that the application cannot tell.
+//
+//   launcher ──clone(no exit signal)──► intermediate ──fork──► monitor (setsid, adopted by init)
+//      │                                    └─ exits, reaped by its pid before exec
+//      └─ where there is a PMU: waits at most 2 ms for "counters are open"; becomes the application
+//
+// Two traps decide the shape. A child that dies while the application runs is the *application's*
+// child and its waitpid(-1) would return it: hence the double fork, reaped before exec. The
+// intermediate has no exit signal, because a SIGCHLD that the inherited mask blocks would stay
+// pending across exec. And a process that is PID 1 or a subreaper adopts the orphan back: there the
+// native half stays the direct child, without an exit signal (so waitpid(-1) does not see it),
+// never execs (exec would set the signal to SIGCHLD), and runs Python as its own child.
+//
+// Python starts only when the application has lived for a moment: short commands never pay for it.
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launcher.h"
+
+// 2 ms is ten times what attaching takes; a monitor that needs longer sits in an RCU grace period
+// of 10-20 ms, for which the application does not wait.
+enum { ATTACH_WAIT_MS = 2, PYTHON_DELAY_MS = 150 };
+
+static void close_between(unsigned first, unsigned last) {
+    if (first > last) return;
+    if (syscall(SYS_close_range, first, last, 0) == 0) return;
+    struct rlimit limit;  // kernels before 5.9
+    unsigned end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1 << 20
+                       ? (unsigned)limit.rlim_cur
+                       : 1 << 20;
+    for (unsigned fd = first; fd <= last && fd < end; fd++) close((int)fd);
+}
+
+// Keeps the two descriptors (the second may be -1: none), closes all others, and puts /dev/null on
+// 0, 1 and 2.
+static bool close_all_but(int* a, int* b) {
+    if (*a < 3 && (*a = fcntl(*a, F_DUPFD, 3)) < 0) return false;
+    if (*b >= 0 && *b < 3 && (*b = fcntl(*b, F_DUPFD, 3)) < 0) return false;
+    int low = *b >= 0 && *b < *a ? *b : *a;
+    int high = *b > *a ? *b : *a;
+    close_between(0, (unsigned)low - 1);
+    if (low < high) close_between((unsigned)low + 1, (unsigned)high - 1);
+    close_between((unsigned)high + 1, ~0u);
+    for (int fd = 0; fd < 3; fd++) {
+        if (open("/dev/null", fd ? O_WRONLY : O_RDONLY) != fd) return false;
+    }
+    return true;
+}
+
+// No signal disposition, limit, priority or folder of the application's steers the monitor, and it
+// is the first to go when memory is short.
+static void become_background(void) {
+    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (chdir("/") != 0) _exit(1);
+    umask(077);
+    struct sched_param normal = {.sched_priority = 0};
+    sched_setscheduler(0, SCHED_OTHER, &normal);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t written = write(fd, "1000", 4);
+        (void)written;  // the worst is that it is not the first to go
+        close(fd);
+    }
+}
+
+static void keep_over_exec(int fd) { fcntl(fd, F_SETFD, fcntl(fd, F_GETFD) & ~FD_CLOEXEC); }
+
+static void exec_python(const MonitorRequest* request, pid_t application, int pidfd,
+                        const Attached* attached, const Counters* counters) {
+    char pid[16], descriptor[16], threads[16], opened[256] = "", ladder[REASON_CHARS];
+    snprintf(pid, sizeof pid, "%d", (int)application);
+    snprintf(descriptor, sizeof descriptor, "%d", pidfd);
+    snprintf(threads, sizeof threads, "%d", request->threads);
+    explain_ladder(attached, ladder, sizeof ladder);
+    keep_over_exec(pidfd);
+    size_t used = 0;
+    for (int i = 0; i < counters->count; i++) {
+        keep_over_exec(counters->fds[i]);
+        int wanted = snprintf(opened + used, sizeof opened - used, "%s%s=%d", i ? "," : "",
+                              counters->names[i], counters->fds[i]);
+        if (wanted > 0 && (size_t)wanted < sizeof opened - used) used += (size_t)wanted;
+    }
+    const char* argv[48];
+    int n = 0;
+    argv[n++] = request->python->interpreter;
+    argv[n++] = "-P";  // nothing of the current folder is imported
+    argv[n++] = "-B";  // and no private .pyc files are left in a shared installation
+    argv[n++] = "-m";
+    argv[n++] = "autofinity.runtime.monitor";
+    const char* const pairs[][2] = {
+        {"--pid", pid},
+        {"--pidfd", descriptor},
+        {"--threads", threads},
+        {"--counters", opened},
+        {"--tier", tier_name(attached->tier)},
+        {"--ladder", ladder},
+        {"--program", request->program->path},
+        {"--key", request->program->key},
+        {"--allowed", request->allowed},
+        {"--bind", request->options->bind_threads ? request->options->bind : "none"},
+        {"--sample-s", request->options->sample_s},
+        {"--policy", request->policy},
+        {"--db", request->state ? request->state->db : NULL},
+        {"--bound", request->bound},
+        {"--auto-rebuild", request->options->auto_rebuild ? "yes" : NULL},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (!pairs[i][1]) continue;
+        argv[n++] = pairs[i][0];
+        argv[n++] = pairs[i][1];
+    }
+    argv[n] = NULL;
+    execve(argv[0], (char* const*)argv, python_environment(request->python));
+    _exit(1);
+}
+
+static bool ended_within(int pidfd, int milliseconds) {
+    struct pollfd watch = {.fd = pidfd, .events = POLLIN};
+    int got;
+    do {
+        got = poll(&watch, 1, milliseconds);
+    } while (got < 0 && errno == EINTR);
+    return got != 0;
+}
+
+// `refusal` is why there are no hardware counters, and then `ready` is -1: nobody waits.
+static void native_half(const MonitorRequest* request, pid_t application, int pidfd, int ready,
+                        int refusal, bool nested) {
+    setsid();
+    if (!close_all_but(&pidfd, &ready)) _exit(1);
+    Attached attached;
+    Counters counters;
+    attach(application, refusal, &attached, &counters);
+    if (ready >= 0) {
+        signal(SIGPIPE, SIG_IGN);  // the launcher may not have waited
+        // Nobody reads any more: the application started before its counters were open, and threads
+        // it has made since are not counted. No totals are better than wrong ones.
+        if (write(ready, &attached, sizeof attached) < 0) detach(&counters);
+        close(ready);
+    }
+    become_background();  // after the answer: the launcher waits for it
+    if (ended_within(pidfd, PYTHON_DELAY_MS)) _exit(0);
+    if (!nested) exec_python(request, application, pidfd, &attached, &counters);
+    pid_t self = getpid();
+    pid_t python = fork();
+    if (python == 0) {
+        // Should the native half be killed, the application would adopt Python: so it goes too.
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != self) _exit(0);
+        exec_python(request, application, pidfd, &attached, &counters);
+    }
+    // Stays until the application ends, or it would be the application's zombie.
+    ended_within(pidfd, -1);
+    while (python > 0 && waitpid(python, NULL, 0) < 0 && errno == EINTR) continue;
+    _exit(0);
+}
+
+// fork without an exit signal: the child is invisible to waitpid(-1) and raises no SIGCHLD.
+static pid_t fork_silently(void) { return (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, 0); }
+
+static bool would_adopt_orphans(void) {
+    int subreaper = 0;
+    prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
+    return getpid() == 1 || subreaper;
+}
+
+bool start_monitor(const MonitorRequest* request, Attached* attached, char reason[REASON_CHARS]) {
+    pid_t self = getpid();
+    bool nested = would_adopt_orphans();
+    int ready[2] = {-1, -1};
+    int refusal = hardware_refusal();
+    int pidfd = (int)syscall(SYS_pidfd_open, self, 0);
+    if (pidfd < 0) {
+        snprintf(reason, REASON_CHARS, "pidfd_open: %s", strerror(errno));
+        return false;
+    }
+    if (!refusal && pipe2(ready, O_CLOEXEC) != 0) {
+        snprintf(reason, REASON_CHARS, "pipe: %s", strerror(errno));
+        close(pidfd);
+        return false;
+    }
+    pid_t child = fork_silently();
+    if (child == 0) {
+        if (!nested) {
+            pid_t monitor = fork();
+            if (monitor != 0) _exit(monitor < 0);
+        }
+        native_half(request, self, pidfd, ready[1], refusal, nested);
+    }
+    int error = errno;
+    if (!refusal) close(ready[1]);
+    close(pidfd);
+    bool started = child > 0;
+    if (started && !nested) {
+        int status = 0;
+        pid_t reaped;
+        do {
+            reaped = waitpid(child, &status, __WALL);
+        } while (reaped < 0 && errno == EINTR);
+        started = reaped < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        error = EAGAIN;
+    }
+    if (!started) {
+        snprintf(reason, REASON_CHARS, "fork: %s", strerror(error));
+        if (!refusal) close(ready[0]);
+        return false;
+    }
+    if (refusal) {  // the answer is known without waiting for it
+        Counters none;
+        attach(self, refusal, attached, &none);
+        return true;
+    }
+    attached->tier = -1;
+    struct pollfd answer = {.fd = ready[0], .events = POLLIN};
+    Attached got;
+    if (poll(&answer, 1, ATTACH_WAIT_MS) == 1 && read(ready[0], &got, sizeof got) == sizeof got) {
+        *attached = got;
+    }
+    close(ready[0]);
+    return true;
+}

@@ -1,0 +1,133 @@
+// The options of `autofinity run`, parsed by hand: everything from the first word that is no option
+// (or after `--`) belongs to the application, byte for byte.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launcher.h"
+
+static const char HELP[] =
+    "Usage: autofinity run [OPTIONS] [--] PROGRAM [ARGUMENTS...]\n"
+    "\n"
+    "Run PROGRAM under a policy: it starts in place of this command (same process, same exit "
+    "code,\n"
+    "signals and streams), and a monitor beside it samples it, asks the policy and binds its "
+    "threads.\n"
+    "\n"
+    "Options:\n"
+    "  --policy FILE     policy to ask (default: AUTOFINITY_POLICY, else the user's own,\n"
+    "                    autofinity/policy.json in the configuration folder, else the shipped "
+    "one)\n"
+    "  --threads N       threads PROGRAM computes with (default: OMP_NUM_THREADS and its kin,\n"
+    "                    else the threads that are seen to compute)\n"
+    "  --bind llc|core   bind each thread to the CPUs of a last-level cache (default) or to one\n"
+    "  --no-bind         measure and decide, bind nothing\n"
+    "  --sample-s S      length of the sample in seconds (default 1)\n"
+    "  --db FILE         behaviour database (default: autofinity/behaviour.db in the state "
+    "folder)\n"
+    "  --no-db           neither read nor write what is known of programs\n"
+    "  --auto-rebuild    when PROGRAM has ended and enough new samples are there, learn the "
+    "user's\n"
+    "                    own policy anew in the background (as `autofinity rebuild --if-due`)\n"
+    "  --explain         say more before PROGRAM starts (also --verbose)\n"
+    "  --quiet           say nothing\n"
+    "  --help            this text\n"
+    "\n"
+    "Environment: AUTOFINITY_POLICY, a policy; AUTOFINITY_PYTHON, the monitor's interpreter;\n"
+    "AUTOFINITY_SYSFS, another machine's sysfs tree for trying things out.\n"
+    "\n"
+    "Afterwards `autofinity status` tells what was decided; `autofinity doctor` what this machine\n"
+    "can measure. Exit codes of its own: 2 wrong use, 126 PROGRAM may not run, 127 not found.\n";
+
+static int wrong(const char* what, const char* got, const char* expected) {
+    fprintf(stderr, "autofinity run: %s%s%s%s; try `autofinity run --help`\n", what,
+            got ? " '" : "", got ? got : "", got ? "'" : "");
+    if (expected) fprintf(stderr, "  expected %s\n", expected);
+    return 2;
+}
+
+static bool positive_integer(const char* text, int limit, int* out) {
+    char* end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno || end == text || *end || value < 1 || value > limit) return false;
+    *out = (int)value;
+    return true;
+}
+
+static bool positive_number(const char* text) {
+    char* end;
+    double value = strtod(text, &end);
+    return end != text && !*end && value > 0 && value <= 86400;
+}
+
+// Matches `--name value` and `--name=value`. On a match with a value missing *value is NULL.
+static bool takes_value(const char* name, char** argv, int* at, const char** value) {
+    size_t length = strlen(name);
+    if (strncmp(argv[*at], name, length) != 0) return false;
+    if (argv[*at][length] == '=') {
+        *value = argv[*at] + length + 1;
+        return true;
+    }
+    if (argv[*at][length] != '\0') return false;
+    *value = argv[*at + 1];
+    if (*value) ++*at;
+    return true;
+}
+
+int parse_options(int argc, char** argv, Options* out) {
+    *out = (Options){.bind = "llc", .use_db = true, .bind_threads = true};
+    int at = 0;
+    for (; at < argc && argv[at][0] == '-' && argv[at][1] != '\0'; at++) {
+        const char* option = argv[at];
+        const char* value = "";
+        if (strcmp(option, "--") == 0) {
+            at++;
+            break;
+        }
+        if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) {
+            return fputs(HELP, stdout) == EOF || fflush(stdout) == EOF ? 1 : 0;
+        }
+        if (strcmp(option, "--no-db") == 0) {
+            out->use_db = false;
+        } else if (strcmp(option, "--no-bind") == 0) {
+            out->bind_threads = false;
+        } else if (strcmp(option, "--auto-rebuild") == 0) {
+            out->auto_rebuild = true;
+        } else if (strcmp(option, "--explain") == 0 || strcmp(option, "--verbose") == 0) {
+            out->explain = true;
+        } else if (strcmp(option, "--quiet") == 0) {
+            out->quiet = true;
+        } else if (takes_value("--policy", argv, &at, &value)) {
+            out->policy = value;
+        } else if (takes_value("--db", argv, &at, &value)) {
+            out->db = value;
+        } else if (takes_value("--threads", argv, &at, &value)) {
+            if (value && !positive_integer(value, 1 << 20, &out->threads)) {
+                return wrong("wrong value for --threads", value, "a whole number from 1");
+            }
+        } else if (takes_value("--sample-s", argv, &at, &value)) {
+            if (value && !positive_number(value)) {
+                return wrong("wrong value for --sample-s", value, "seconds, more than 0");
+            }
+            out->sample_s = value;
+        } else if (takes_value("--bind", argv, &at, &value)) {
+            if (value && strcmp(value, "llc") != 0 && strcmp(value, "core") != 0) {
+                return wrong("wrong value for --bind", value, "llc or core");
+            }
+            if (value) out->bind = value;
+        } else {
+            return wrong("unknown option", option,
+                         "an option of `run` before the program's name, or `--` before a program "
+                         "whose name begins with a dash");
+        }
+        if (!value || (!*value && option[0] == '-' && strchr(option, '='))) {
+            return wrong("missing value for", option, NULL);
+        }
+    }
+    if (at >= argc) return wrong("no program to run", NULL, "autofinity run -- PROGRAM ...");
+    out->app = argv + at;
+    return -1;
+}

@@ -1,0 +1,115 @@
+// Which file exec will run, and the key that names this version of it.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "launcher.h"
+
+static bool runnable(const char* path, struct stat* info) {
+    return stat(path, info) == 0 && S_ISREG(info->st_mode) && access(path, X_OK) == 0;
+}
+
+static bool search(const char* name, char out[PATH_MAX], struct stat* info) {
+    if (!*name) return false;
+    if (strchr(name, '/')) {
+        return snprintf(out, PATH_MAX, "%s", name) < PATH_MAX && runnable(out, info);
+    }
+    const char* path = getenv("PATH");
+    if (!path) path = "/bin:/usr/bin";  // what execvp takes then
+    while (true) {
+        size_t length = strcspn(path, ":");
+        int wanted = length ? snprintf(out, PATH_MAX, "%.*s/%s", (int)length, path, name)
+                            : snprintf(out, PATH_MAX, "./%s", name);
+        if (wanted > 0 && wanted < PATH_MAX && runnable(out, info)) return true;
+        if (!path[length]) return false;
+        path += length + 1;
+    }
+}
+
+// `python train.py` and `python serve.py` are two programs: for an interpreter, its arguments up
+// to the first that is no option count as part of the name.
+static bool is_interpreter(const char* path) {
+    static const char* const names[] = {"python", "pypy", "perl", "ruby",    "bash",  "sh",
+                                        "dash",   "zsh",  "ksh",  "java",    "julia", "node",
+                                        "lua",    "php",  "R",    "Rscript", "octave"};
+    const char* base = strrchr(path, '/');
+    base = base ? base + 1 : path;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(base, names[i], length) == 0 &&
+            strspn(base + length, "0123456789.") == strlen(base + length)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_text(Sha256* hash, const char* text) { sha256_add(hash, text, strlen(text) + 1); }
+
+static void add_file(Sha256* hash, const struct stat* info) {
+    char text[96];
+    snprintf(text, sizeof text, "%lld %lld.%09ld", (long long)info->st_size,
+             (long long)info->st_mtim.tv_sec, info->st_mtim.tv_nsec);
+    add_text(hash, text);
+}
+
+bool find_program(char* const* argv, Program* out) {
+    char found[PATH_MAX];
+    struct stat info;
+    if (!search(argv[0], found, &info) || !realpath(found, out->path)) return false;
+    // Only what would really change who the process is: root running a root-owned setuid file
+    // gains nothing. File capabilities make a program non-dumpable whoever runs it.
+    bool setuid = (info.st_mode & S_ISUID) && info.st_uid != geteuid();
+    bool setgid = (info.st_mode & S_ISGID) && (info.st_mode & S_IXGRP) && info.st_gid != getegid();
+    bool capable = getxattr(out->path, "security.capability", NULL, 0) > 0;
+    // Who may run a program without reading it may not look into it either.
+    bool unreadable = access(out->path, R_OK) != 0;
+    out->privileged = setuid || setgid || capable || unreadable;
+
+    Sha256 hash;
+    sha256_init(&hash);
+    add_text(&hash, out->path);
+    add_file(&hash, &info);
+    if (is_interpreter(out->path)) {
+        for (char* const* argument = argv + 1; *argument; argument++) {
+            char real[PATH_MAX];
+            bool file = (*argument)[0] != '-' && realpath(*argument, real) != NULL;
+            add_text(&hash, file ? real : *argument);
+            if (file && stat(real, &info) == 0) add_file(&hash, &info);
+            if ((*argument)[0] != '-') break;
+        }
+    }
+    sha256_hex(&hash, out->key);
+    return true;
+}
+
+int threads_from_environment(void) {
+    static const char* const names[] = {"OMP_NUM_THREADS",   "OPENBLAS_NUM_THREADS",
+                                        "MKL_NUM_THREADS",   "BLIS_NUM_THREADS",
+                                        "RAYON_NUM_THREADS", "JULIA_NUM_THREADS"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char* text = getenv(names[i]);
+        if (!text) continue;
+        // OMP_NUM_THREADS may list one count a nesting level: the product is what runs at once.
+        long product = 1;
+        char* end = (char*)text;
+        do {
+            const char* from = end + (*end == ',');
+            errno = 0;
+            long value = strtol(from, &end, 10);
+            while (*end == ' ') end++;
+            if (errno || end == from || value < 1 || value > 1 << 20 || product > 1 << 20) {
+                product = 0;
+                break;
+            }
+            product *= value;
+        } while (*end == ',');
+        if (product > 0 && product <= 1 << 20 && *end == '\0') return (int)product;
+    }
+    return 0;
+}

@@ -1,0 +1,152 @@
+// The state folder: where the behaviour database is, and the decisions made from it that are looked
+// up before exec (so that the first touch of a known program is already right).
+//
+// The decision cache is a text file that a monitor writes anew, by rename, after each decision:
+//
+//   autofinity-decisions 1
+//   KEY THREADS POLICY_DIGEST llc|core HINT ALLOWED_CPULIST MASK_CPULIST
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "launcher.h"
+
+enum { SCHEMA_VERSION = 2, LARGEST_CACHE = 8 << 20 };
+
+static bool put(char out[PATH_MAX], const char* folder, const char* name) {
+    int wanted = snprintf(out, PATH_MAX, "%s/%s", folder, name);
+    if (wanted > 0 && wanted < PATH_MAX) return true;
+    out[0] = '\0';
+    return false;
+}
+
+void find_state(const Options* options, State* out) {
+    memset(out, 0, sizeof *out);
+    char folder[PATH_MAX];
+    if (options->db) {
+        char here[PATH_MAX];
+        if (options->db[0] == '/') {
+            snprintf(out->db, PATH_MAX, "%s", options->db);
+        } else if (!getcwd(here, sizeof here) || !put(out->db, here, options->db)) {
+            out->db[0] = '\0';
+            return;
+        }
+        snprintf(folder, sizeof folder, "%s", out->db);
+        char* slash = strrchr(folder, '/');
+        if (slash) *slash = '\0';
+    } else {
+        // A relative XDG_STATE_HOME does not count (XDG base directory specification).
+        const char* state = getenv("XDG_STATE_HOME");
+        const char* home = getenv("HOME");
+        if (state && state[0] == '/') {
+            if (!put(folder, state, "autofinity")) return;
+        } else if (!home || home[0] != '/' || !put(folder, home, ".local/state/autofinity")) {
+            return;
+        }
+        if (!put(out->db, folder, "behaviour.db")) return;
+    }
+    if (!put(out->decisions, folder, "decisions")) out->db[0] = '\0';
+}
+
+// The first folder of `path` that exists is writable: the monitor can make the rest.
+static bool folder_writable(const char* path) {
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    while (true) {
+        char* slash = strrchr(folder, '/');
+        if (!slash) return false;
+        *slash = '\0';
+        if (access(*folder ? folder : "/", F_OK) == 0)
+            return access(*folder ? folder : "/", W_OK) == 0;
+    }
+}
+
+bool check_database(const State* state, char reason[REASON_CHARS]) {
+    if (!state->db[0]) {
+        snprintf(reason, REASON_CHARS, "no state folder: neither XDG_STATE_HOME nor HOME is set");
+        return false;
+    }
+    struct stat info;
+    unsigned char head[100] = {0};
+    ssize_t got = 0;
+    if (stat(state->db, &info) != 0) {
+        if (errno == ENOENT && folder_writable(state->db)) return true;  // the monitor makes it
+        snprintf(reason, REASON_CHARS, "%s",
+                 errno == ENOENT ? "its folder is not writable" : strerror(errno));
+        return false;
+    }
+    if (!S_ISREG(info.st_mode)) {
+        snprintf(reason, REASON_CHARS, "it is no regular file");
+        return false;
+    }
+    if (access(state->db, R_OK | W_OK) != 0 || !folder_writable(state->db)) {
+        snprintf(reason, REASON_CHARS, "it is not writable");
+        return false;
+    }
+    int fd = open(state->db, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd >= 0) {
+        got = pread(fd, head, sizeof head, 0);
+        close(fd);
+    }
+    if (got == 0) return true;  // empty: a fresh database
+    if (got < (ssize_t)sizeof head || memcmp(head, "SQLite format 3", 16) != 0) {
+        snprintf(reason, REASON_CHARS,
+                 "it is damaged (no SQLite database); move it away to begin anew");
+        return false;
+    }
+    uint32_t version = (uint32_t)head[60] << 24 | (uint32_t)head[61] << 16 |
+                       (uint32_t)head[62] << 8 | head[63];  // PRAGMA user_version
+    if (version > SCHEMA_VERSION) {
+        snprintf(reason, REASON_CHARS, "it has schema %u and this autofinity knows up to %d",
+                 version, SCHEMA_VERSION);
+        return false;
+    }
+    return true;
+}
+
+// The whole cache as text, or NULL. Only a file of our own user counts: another could choose masks.
+static char* read_cache(const State* state) {
+    if (!state->decisions[0]) return NULL;
+    int fd = open(state->decisions, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) return NULL;
+    struct stat info;
+    char* text = NULL;
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= LARGEST_CACHE &&
+        info.st_uid == geteuid() && (text = malloc((size_t)info.st_size + 1))) {
+        ssize_t got = read(fd, text, (size_t)info.st_size);
+        text[got > 0 ? got : 0] = '\0';
+        static const char head[] = "autofinity-decisions 1\n";
+        if (strncmp(text, head, sizeof head - 1) != 0) {
+            free(text);
+            text = NULL;
+        }
+    }
+    close(fd);
+    return text;
+}
+
+bool find_decision(const State* state, const char* key, int threads, const char* policy_digest,
+                   const char* bind, const CpuSet* allowed, Known* out) {
+    char* text = read_cache(state);
+    if (!text) return false;
+    char wanted[2 * DIGEST_CHARS + 64];
+    snprintf(wanted, sizeof wanted, "\n%s %d %s %s ", key, threads, policy_digest, bind);
+    const char* line = strstr(text, wanted);
+    bool found = false;
+    if (line) {
+        char was_allowed[sizeof out->list];
+        CpuSet then;
+        found = sscanf(line + strlen(wanted), "%3[SsLlPp] %4095[0-9,-] %4095[0-9,-]\n", out->hint,
+                       was_allowed, out->list) == 3 &&
+                cpuset_parse(was_allowed, &then) && cpuset_parse(out->list, &out->set) &&
+                cpuset_equal(&then, allowed) && cpuset_within(&out->set, allowed) &&
+                // Fewer CPUs than threads would make a runtime that counts them start fewer.
+                cpuset_count(&out->set) >= threads;
+    }
+    free(text);
+    return found;
+}

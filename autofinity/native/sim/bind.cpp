@@ -1,0 +1,260 @@
+// Python face of the simulator: `autofinity._core.sim`. Times are nanoseconds here, ticks inside.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unordered_map.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+
+#include "error.hpp"
+#include "simulation.hpp"
+
+namespace nb = nanobind;
+using namespace autofinity::sim;
+
+namespace {
+
+double ticks_per_ns(const Machine& machine) { return machine.ghz * ticks_per_clock; }
+
+Ticks to_ticks(const Machine& machine, double ns) {
+    const double ticks = ns * ticks_per_ns(machine);
+    if (!(ticks >= 0)) throw SimulationError("a duration must not be negative");
+    return ticks >= static_cast<double>(Simulation::forever)
+               ? Simulation::forever
+               : static_cast<Ticks>(std::llround(ticks));
+}
+
+std::uint64_t to_ns(const Machine& machine, Ticks ticks) {
+    return static_cast<std::uint64_t>(
+        std::llround(static_cast<double>(ticks) / ticks_per_ns(machine)));
+}
+
+template <typename T, std::size_t N>
+nb::ndarray<nb::numpy, T> array_of(std::vector<T>&& values,
+                                   const std::array<std::size_t, N>& shape) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(kept->data(), N, shape.data(), owner);
+}
+
+void set_shape(CacheShape& shape, std::pair<std::uint32_t, std::uint32_t> sets_ways) {
+    shape = {sets_ways.first, sets_ways.second};
+}
+
+// A machine that passed this check cannot make the core read out of bounds.
+void validate(const Machine& m) {
+    const auto need = [](bool good, const char* what) {
+        if (!good) throw SimulationError(std::string("bad machine: ") + what);
+    };
+    const std::size_t cores = m.llc_of_core.size();
+    need(cores > 0 && !m.core_of_pu.empty(), "it has no core or no PU");
+    need(m.node_of_core.size() == cores, "node_of_core and llc_of_core differ in length");
+    need(m.llcs > 0 && m.llcs <= 32, "1 to 32 LLC domains can be simulated");
+    need(m.nodes > 0 && m.nodes <= 1024, "1 to 1024 nodes can be simulated");
+    for (const auto core : m.core_of_pu) need(core < cores, "a PU belongs to no core");
+    for (const auto llc : m.llc_of_core) need(llc < m.llcs, "a core belongs to no LLC domain");
+    for (const auto node : m.node_of_core) need(node < m.nodes, "a core belongs to no node");
+    need(m.llc_distance.size() == std::size_t{m.llcs} * m.llcs, "llc_distance is not square");
+    need(m.node_distance.size() == std::size_t{m.nodes} * m.nodes, "node_distance is not square");
+    for (const auto d : m.llc_distance) need(d < n_distances, "a distance is above 3");
+    for (const auto d : m.node_distance) need(d < n_distances, "a distance is above 3");
+    for (const CacheShape& shape : {m.l1, m.l2, m.llc, m.tlb2})
+        need(shape.sets > 0 && shape.ways > 0 && shape.ways <= 128 && shape.sets <= 1u << 22,
+             "a cache or TLB has no sets, no ways or more than 128 ways");
+    need(std::has_single_bit(m.l1.sets) && m.l1.sets <= 1u << group_shift,
+         "the L1 must have a power of two of at most 512 sets");
+    need(m.tlb1_entries > 0 && m.tlb1_entries < 255, "the first TLB needs 1 to 254 entries");
+    need(m.instruction > 0, "the base IPC is not a positive number");
+    need(m.misses_in_flight > 0 && m.misses_in_flight <= 32, "1 to 32 misses can be in flight");
+    need(m.ghz > 0 && m.smt_slowdown >= 1, "the clock or the SMT factor is out of range");
+}
+
+}  // namespace
+
+void bind_sim(nb::module_& module) {
+    nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
+        try {
+            std::rethrow_exception(pointer);
+        } catch (const SimulationError& error) {
+            nb::object type =
+                nb::module_::import_("autofinity.model.errors").attr("SimulationError");
+            PyErr_SetString(type.ptr(), error.what());
+        }
+    });
+
+    module.attr("TICKS_PER_CLOCK") = ticks_per_clock;
+    module.def(
+        "event_names",
+        [] { return std::vector<std::string>(counter_names.begin(), counter_names.end()); },
+        "Names of the counters, in the order of the arrays.");
+
+    nb::class_<Machine>(module, "Machine", "A machine in dense indices; latencies in ticks.")
+        .def(nb::init<>())
+        .def_rw("core_of_pu", &Machine::core_of_pu)
+        .def_rw("llc_of_core", &Machine::llc_of_core)
+        .def_rw("node_of_core", &Machine::node_of_core)
+        .def_rw("llcs", &Machine::llcs)
+        .def_rw("nodes", &Machine::nodes)
+        .def_rw("llc_distance", &Machine::llc_distance)
+        .def_rw("node_distance", &Machine::node_distance)
+        .def_rw("ghz", &Machine::ghz)
+        .def("set_l1",
+             [](Machine& m, std::pair<std::uint32_t, std::uint32_t> s) { set_shape(m.l1, s); })
+        .def("set_l2",
+             [](Machine& m, std::pair<std::uint32_t, std::uint32_t> s) { set_shape(m.l2, s); })
+        .def("set_llc",
+             [](Machine& m, std::pair<std::uint32_t, std::uint32_t> s) { set_shape(m.llc, s); })
+        .def("set_tlb2",
+             [](Machine& m, std::pair<std::uint32_t, std::uint32_t> s) { set_shape(m.tlb2, s); })
+        .def_rw("l2_exclusive", &Machine::l2_exclusive)
+        .def_rw("llc_inclusive", &Machine::llc_inclusive)
+        .def_rw("owned_state", &Machine::owned_state)
+        .def_rw("clean_forwarding", &Machine::clean_forwarding)
+        .def_rw("tlb1_entries", &Machine::tlb1_entries)
+        .def_rw("tlb2_hit", &Machine::tlb2_hit)
+        .def_rw("page_walk", &Machine::page_walk)
+        .def_rw("page_fault", &Machine::page_fault)
+        .def_rw("l1_hit", &Machine::l1_hit)
+        .def_rw("l2_hit", &Machine::l2_hit)
+        .def_rw("llc_hit", &Machine::llc_hit)
+        .def_rw("dram", &Machine::dram)
+        .def_rw("load_modified", &Machine::load_modified)
+        .def_rw("load_shared", &Machine::load_shared)
+        .def_rw("store_modified", &Machine::store_modified)
+        .def_rw("store_shared", &Machine::store_shared)
+        .def_rw("atomic_modified", &Machine::atomic_modified)
+        .def_rw("atomic_shared", &Machine::atomic_shared)
+        .def_rw("atomic_hit", &Machine::atomic_hit)
+        .def_rw("memory_service", &Machine::memory_service)
+        .def_rw("link_service", &Machine::link_service)
+        .def_rw("fabric_service", &Machine::fabric_service)
+        .def_rw("instruction", &Machine::instruction)
+        .def_rw("smt_slowdown", &Machine::smt_slowdown)
+        .def_rw("misses_in_flight", &Machine::misses_in_flight)
+        .def_rw("window", &Machine::window)
+        .def_rw("uops_per_instruction", &Machine::uops_per_instruction)
+        .def_rw("time_slice", &Machine::time_slice)
+        .def_rw("context_switch", &Machine::context_switch)
+        .def_rw("spin", &Machine::spin)
+        .def_rw("wake", &Machine::wake)
+        .def_rw("migration", &Machine::migration)
+        .def_rw("skew", &Machine::skew)
+        .def("validate", &validate,
+             "Raises SimulationError for a machine that cannot be simulated.");
+
+    nb::class_<Program>(module, "Program",
+                        "A trace made ready for replay once, for any number of simulations.")
+        .def(
+            "__init__",
+            [](Program* self, std::shared_ptr<autofinity::trace::Trace> trace) {
+                nb::gil_scoped_release release;
+                new (self) Program(std::move(trace));
+            },
+            nb::arg("trace"))
+        .def_prop_ro("streams", [](const Program& p) { return p.streams.size(); })
+        .def_prop_ro("events", [](const Program& p) { return p.events; })
+        .def_prop_ro("accesses", [](const Program& p) { return p.accesses; })
+        .def_prop_ro("has_roi", [](const Program& p) { return p.has_roi; })
+        .def_prop_ro("instructions", [](const Program& p) {
+            std::vector<std::uint64_t> all;
+            for (const auto& stream : p.streams) all.push_back(stream.instructions);
+            return all;
+        });
+
+    nb::class_<Simulation>(module, "Simulation", "One replay of a program on a machine.")
+        .def(
+            "__init__",
+            [](Simulation* self, std::shared_ptr<Machine> machine, std::shared_ptr<Program> program,
+               std::vector<std::uint32_t> pus, double sample_period_ns, std::uint64_t seed,
+               const std::string& policy, std::uint32_t node,
+               std::unordered_map<std::uint64_t, std::uint32_t> table) {
+                validate(*machine);
+                Options options;
+                options.pu_of_stream = std::move(pus);
+                options.sample_period = to_ticks(*machine, sample_period_ns);
+                options.seed = seed;
+                if (policy == "interleave")
+                    options.placement.policy = PagePolicy::interleave;
+                else if (policy == "bind")
+                    options.placement.policy = PagePolicy::bind;
+                else if (policy != "first_touch")
+                    throw SimulationError("unknown page policy '" + policy +
+                                          "'; there are first_touch, interleave and bind");
+                if (node >= machine->nodes)
+                    throw SimulationError("no node " + std::to_string(node) + " to bind pages to");
+                for (const auto& [page, at] : table)
+                    if (at >= machine->nodes)
+                        throw SimulationError("no node " + std::to_string(at) + " for page " +
+                                              std::to_string(page));
+                options.placement.node = node;
+                options.placement.table = std::move(table);
+                nb::gil_scoped_release release;
+                new (self) Simulation(std::move(machine), std::move(program), std::move(options));
+            },
+            nb::arg("machine"), nb::arg("program"), nb::arg("pus"), nb::kw_only(),
+            nb::arg("sample_period_ns") = 0.0, nb::arg("seed") = 0,
+            nb::arg("page_policy") = "first_touch", nb::arg("node") = 0,
+            nb::arg("page_table") = std::unordered_map<std::uint64_t, std::uint32_t>{})
+        .def(
+            "advance",
+            [](Simulation& self, double ns) {
+                const Ticks ticks = to_ticks(self.machine(), ns);
+                nb::gil_scoped_release release;
+                return self.advance(ticks);
+            },
+            nb::arg("ns"), "Runs on for `ns` of simulated time; True when the region has ended.")
+        .def("run", &Simulation::run, nb::call_guard<nb::gil_scoped_release>(),
+             "Runs to the end of the region of interest.")
+        .def_prop_ro("ended", &Simulation::ended)
+        .def_prop_ro("progress", &Simulation::progress)
+        .def_prop_ro("elapsed_ns",
+                     [](const Simulation& s) { return to_ns(s.machine(), s.elapsed()); })
+        .def_prop_ro("elapsed_clocks",
+                     [](const Simulation& s) { return s.elapsed() / ticks_per_clock; })
+        .def(
+            "totals",
+            [](const Simulation& self) {
+                const auto totals = self.totals();
+                std::vector<std::uint64_t> flat;
+                for (const Counts& n : totals) flat.insert(flat.end(), n.begin(), n.end());
+                return array_of<std::uint64_t, 2>(std::move(flat), {totals.size(), n_counters});
+            },
+            "Counts since the region began: uint64 [streams, events].")
+        .def(
+            "samples",
+            [](const Simulation& self) {
+                const auto& samples = self.samples();
+                std::vector<std::uint64_t> flat, times;
+                std::vector<double> progress;
+                for (const Sample& sample : samples) {
+                    for (const Counts& n : sample.counts)
+                        flat.insert(flat.end(), n.begin(), n.end());
+                    times.push_back(to_ns(self.machine(), sample.start));
+                    times.push_back(to_ns(self.machine(), sample.end));
+                    progress.push_back(sample.progress);
+                }
+                const std::size_t streams = self.program().streams.size();
+                return nb::make_tuple(
+                    array_of<std::uint64_t, 3>(std::move(flat),
+                                               {samples.size(), streams, n_counters}),
+                    array_of<std::uint64_t, 2>(std::move(times), {samples.size(), 2}),
+                    array_of<double, 1>(std::move(progress), {samples.size()}));
+            },
+            "Samples so far: counts uint64 [samples, streams, events], times_ns [samples, 2] since "
+            "the region began, progress [samples] at the end of each.")
+        .def("bind", &Simulation::bind, nb::arg("stream"), nb::arg("pu"))
+        .def("pu_of", &Simulation::pu_of, nb::arg("stream"))
+        .def(
+            "move_page",
+            [](Simulation& self, std::uint64_t page, std::uint32_t node) {
+                return to_ns(self.machine(), self.move_page(page, node));
+            },
+            nb::arg("page"), nb::arg("node"), "Moves a page; returns the cost in nanoseconds.")
+        .def("node_of_page", &Simulation::node_of_page, nb::arg("page"),
+             "Node of a virtual page number, or -1 while it is untouched.")
+        .def("check", &Simulation::check, "Raises SimulationError when an invariant is broken.");
+}

@@ -1,0 +1,150 @@
+// Everything between a core and DRAM: private caches, last-level caches, the directory that keeps
+// them coherent, pages, controllers and links.
+//
+//     core ── L1 ── L2 ──┐
+//     core ── L1 ── L2 ──┴─ LLC of the domain ── directory at the home node ── DRAM
+//
+// Every transition of a line is a directory transaction, so at any instant (`check` says so):
+//  · at most one core owns a line (M, E or O), and M or E means that no other core has it;
+//  · a dirty line has one place that must write it back: its owner or one LLC (`dirty_llc`);
+//  · the directory knows exactly who holds what.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "counts.hpp"
+#include "machine.hpp"
+#include "pages.hpp"
+#include "private_caches.hpp"
+#include "program.hpp"
+#include "server.hpp"
+
+namespace autofinity::sim {
+
+inline constexpr std::uint32_t max_cores_in_use = 64;
+
+struct DirectoryLine {
+    std::uint64_t sharers;        // cores in use (slots) that have it in L1 or L2, the owner too
+    std::uint32_t llcs;           // domains whose LLC has it
+    std::uint8_t owner_plus_one;  // slot that has it M, E or O; 0: none
+    std::uint8_t dirty_llc_plus_one;  // LLC that must write it back; 0: none
+    std::uint16_t unused;
+};
+static_assert(sizeof(DirectoryLine) == 16);
+
+// What an access cost, and whether it can overlap with what follows: a line that another core had
+// taken away, or that others must give up, is waited for.
+struct Served {
+    Ticks ready;
+    bool contended;
+};
+
+// A core lost a line, or the right to write it, to another one.
+struct Lost {
+    std::uint32_t slot;
+    Line line;
+    bool only_write;
+};
+
+class Memory {
+  public:
+    Memory(const Machine& machine, const Program& program, Placement placement, std::uint64_t seed);
+
+    // Slot of a core, given on first use. Throws SimulationError above max_cores_in_use.
+    std::uint32_t slot_of(std::uint32_t core);
+    PrivateCaches& caches(std::uint32_t slot) { return *cores_[slot]; }
+    std::uint32_t slots() const { return static_cast<std::uint32_t>(cores_.size()); }
+
+    // Makes the translation present; returns what it cost.
+    Ticks translate(PrivateCaches& c, std::uint32_t page);
+    // Whether an access would stay within the private caches and push nothing out of them.
+    bool stays_private(PrivateCaches& c, const Step& step);
+    // Carries an access out at `now`. The page must have been translated.
+    Served access(std::uint32_t slot, const Step& step, Ticks now);
+    // Moves a page: caches and TLBs forget it, its lines are read and written; returns the cost.
+    Ticks move_page(std::uint32_t page, std::uint32_t node, Ticks now);
+
+    // Lost lines since the last call of clear_lost().
+    const std::vector<Lost>& lost() const { return lost_; }
+    void clear_lost() { lost_.clear(); }
+
+    struct AnyCore {
+        std::uint64_t reads = 0, modifies = 0;
+    };
+    const AnyCore& any_core(std::uint32_t llc) const { return any_core_[llc]; }
+    std::uint32_t node_of_page(std::uint32_t page) const { return pages_.node(page); }
+    bool page_mapped(std::uint32_t page) const { return pages_.mapped(page); }
+    Ticks transfer(std::uint32_t from_core, std::uint32_t to_core) const {
+        return machine_.load_modified[distance(machine_.llc_of_core[from_core],
+                                               machine_.llc_of_core[to_core])];
+    }
+    // Throws SimulationError naming the first broken invariant.
+    void check() const;
+
+  private:
+    enum class Request : std::uint8_t { load, store, atomic };
+
+    std::uint32_t distance(std::uint32_t llc_a, std::uint32_t llc_b) const {
+        return machine_.llc_distance[llc_a * machine_.llcs + llc_b];
+    }
+    std::uint32_t farthest(std::uint32_t llc, std::uint64_t slots, std::uint32_t llcs) const;
+    std::uint32_t nearest(std::uint32_t llc, std::uint64_t slots, std::uint32_t llcs) const;
+
+    Ticks fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
+                bool& contended);
+    Ticks upgrade(std::uint32_t slot, Line line, bool atomic, Ticks now, bool& contended);
+    Ticks from_dram(PrivateCaches& c, Line line, Ticks now);
+    Ticks cross(std::uint32_t from_node, std::uint32_t to_node, Ticks now, Counts& n);
+    void write_dram(std::uint32_t from_node, Line line);
+    void count_transfer(PrivateCaches& c, std::uint32_t from_llc);
+    void take_from_others(std::uint32_t slot, Line line, DirectoryLine& d);
+
+    // Private side.
+    Word private_state(PrivateCaches& c, Line line);
+    void set_private_state(PrivateCaches& c, Line line, Word state);
+    Word drop_private(std::uint32_t slot, Line line);
+    void fill(std::uint32_t slot, Line line, Word state);
+    void fill_l1(std::uint32_t slot, Line line, Word state);
+    void leave_private(std::uint32_t slot, Word word);
+
+    // LLC side.
+    void llc_insert(std::uint32_t llc, Line line);
+    void llc_evict(std::uint32_t llc, Line line);
+    void llc_remove(std::uint32_t llc, Line line);
+    void llc_touch(std::uint32_t llc, Line line);
+
+    Ticks wait_for_line(Line line, Ticks now) const {
+        const Busy& busy = busy_[line % busy_.size()];
+        return busy.line == line && busy.until > now ? busy.until : now;
+    }
+    void keep_busy(Line line, Ticks until) { busy_[line % busy_.size()] = {line, until}; }
+
+    // Contended lines whose transfer is under way. Entries that collide forget the older one, which
+    // only shortens a queue by one transfer.
+    struct Busy {
+        Line line = 0;
+        Ticks until = 0;
+    };
+
+    const Machine& machine_;
+    const Program& program_;
+    Pages pages_;
+    Zeroed<DirectoryLine> directory_;
+    std::vector<std::unique_ptr<PrivateCaches>> cores_;
+    std::vector<std::int32_t> slot_of_core_;
+    std::vector<std::unique_ptr<Sets>> llcs_;
+    std::vector<std::uint64_t> slots_of_llc_;  // bitmap of slots
+    std::vector<std::uint32_t> node_of_llc_;
+    std::vector<AnyCore> any_core_;
+    std::vector<Server> controllers_, links_, fabrics_;
+    std::array<Busy, 1024> busy_{};
+    std::vector<Lost> lost_;
+    Counts nobody_{};  // takes the counts of cores on which nothing runs
+    // Of the access under way.
+    Ticks now_ = 0;
+    Counts* counts_ = &nobody_;
+};
+
+}  // namespace autofinity::sim

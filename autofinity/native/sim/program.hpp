@@ -1,0 +1,99 @@
+// A trace made ready for replay, once, for any number of simulations: dense numbers for pages,
+// lines, locks, barriers, tokens and work units, and which lines only one thread touches.
+//
+//   trace::Event (24 bytes, virtual line)  ──►  Step (16 bytes, dense line, flags)
+//
+// Pages are numbered in groups of eight neighbours (32 KiB), so that the low nine bits of a dense
+// line number are those of the virtual one: an L1 that is indexed virtually sees its true sets.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "sets.hpp"
+#include "trace/trace.hpp"
+
+namespace autofinity::sim {
+
+inline constexpr std::uint32_t lines_per_page = 64;  // 4 KiB pages
+inline constexpr std::uint32_t page_shift = 6;
+inline constexpr std::uint32_t group_shift = 9;       // lines of a group of eight pages
+inline constexpr std::uint32_t max_lines = 1u << 28;  // 16 GiB of touched groups
+
+enum StepFlag : std::uint8_t {
+    step_atomic = trace::flag_atomic,
+    step_first_write = trace::flag_first_write,
+    step_dependent = trace::flag_dependent,
+    step_needs =
+        0x20,  // lock: may only be taken once all of lock_needs[reads | writes << 16] are posted
+    step_run = 0x40,   // several accesses over a span: may have to be expanded
+    step_free = 0x80,  // no other thread touches or nobody writes the line: order does not matter
+};
+
+inline constexpr std::uint8_t kind_sentinel = 0xFE;  // after the last event of a stream
+
+struct Step {
+    Line line;             // access: dense line; otherwise the dense number of the object
+    std::uint32_t gap;     // instructions since the previous step
+    std::uint16_t span;    // access: instructions from the first to the last
+    std::uint16_t reads;   // access: loads; barrier: participants
+    std::uint16_t writes;  // access: stores
+    std::uint8_t kind;     // trace::Kind or kind_sentinel
+    std::uint8_t flags;    // StepFlag
+};
+static_assert(sizeof(Step) == 16);
+
+struct StreamPlan {
+    std::vector<Step> steps;  // ends with a sentinel
+    std::uint64_t instructions = 0;
+};
+
+inline constexpr std::uint32_t no_token = 0xFFFFFFFFu;
+
+struct Unit {
+    std::uint32_t instance;     // loop or task region it belongs to
+    std::uint32_t order;        // position in the instance
+    std::uint32_t stream;       // where its steps are
+    std::uint32_t first, last;  // steps from after unit_begin to unit_end
+    std::uint32_t created;      // token of an await it begins with, or no_token
+    bool last_of_stream;        // no later unit of the instance in the same stream
+};
+
+struct Instance {
+    std::uint64_t id;
+    std::vector<std::uint32_t> units;  // in the order they are handed out
+};
+
+class Program {
+  public:
+    // Throws SimulationError naming stream and event for anything a replay could not make sense of.
+    explicit Program(trace::TracePtr trace);
+
+    std::vector<StreamPlan> streams;
+    std::vector<Unit> units;
+    std::vector<Instance> instances;
+    std::vector<std::uint64_t> lock_objects, barrier_objects, tokens;
+    // Tokens awaited inside a critical section before it posts anything: the lock's order is free,
+    // but whoever took it early would wait for a post that may need the same lock.
+    std::vector<std::vector<std::uint32_t>> lock_needs;
+    std::vector<std::uint64_t> virtual_page;  // of each dense page; 0 for the unused ones
+    std::uint32_t n_lines = 0;                // dense lines, those of locks and barriers included
+    Line first_lock_line = 0, first_barrier_line = 0;
+    bool has_roi = false;
+    std::uint64_t accesses = 0, events = 0;
+
+    std::uint32_t n_pages() const { return n_lines >> page_shift; }
+    // Dense page of a virtual page number, or 0.
+    std::uint32_t page_of(std::uint64_t virtual_page_number) const;
+    // Where a step came from, for error messages.
+    std::uint64_t object_of(const Step& step) const;
+
+  private:
+    std::unordered_map<std::uint64_t, std::uint32_t> group_of_;
+};
+
+using ProgramPtr = std::shared_ptr<const Program>;
+
+}  // namespace autofinity::sim

@@ -1,0 +1,245 @@
+// Replays a program on a machine: cores in simulated-time order, synchronisation, run queues,
+// samples.
+//
+// Order. A heap holds every PU that has something to run. The earliest one runs until it is more
+// than `skew` ahead of the second, or touches what others wait for. Two kinds of access may go
+// further, up to the next stop: those to lines that no other thread touches in the region and those
+// to lines nobody writes, as long as they stay within the private caches. So everything that can
+// change another core's state happens in time order, give or take the skew.
+//
+// Runs. A step stands for several accesses to one line over a span of instructions. All are carried
+// out at once; when another core takes the line before the span is over, what was not due yet is
+// taken back and replayed later (`Deferred`), so false sharing shows every transfer.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "memory.hpp"
+
+namespace autofinity::sim {
+
+struct Options {
+    std::vector<std::uint32_t> pu_of_stream;
+    Ticks sample_period = 0;  // 0: no samples but the last
+    std::uint64_t seed = 0;
+    Placement placement;
+};
+
+struct Sample {
+    Ticks start = 0, end = 0;    // since the region began
+    double progress = 0;         // share of its instructions that are done at `end`
+    std::vector<Counts> counts;  // of each stream, since the previous sample
+};
+
+class Simulation {
+  public:
+    // `machine` and `program` are shared by any number of simulations and never changed.
+    Simulation(std::shared_ptr<const Machine> machine, ProgramPtr program, Options options);
+
+    // Runs `duration` further into the region of interest; the first call replays what comes before
+    // it first. Returns whether the region has ended. Throws SimulationError on a deadlock or a
+    // trace that cannot be replayed.
+    bool advance(Ticks duration);
+    bool run() { return advance(forever); }
+
+    bool ended() const { return ended_; }
+    Ticks elapsed() const { return in_region_ ? now_ - region_start_ : 0; }
+    double progress() const;
+    const std::vector<Sample>& samples() const { return samples_; }
+    // Counts of each stream since the region began.
+    std::vector<Counts> totals() const;
+    const Program& program() const { return *program_; }
+    const Machine& machine() const { return *machine_; }
+
+    // Between two calls of advance.
+    void bind(std::uint32_t stream, std::uint32_t pu);
+    std::uint32_t pu_of(std::uint32_t stream) const { return streams_[stream].pu; }
+    // Returns the cost in ticks, or 0 when the page is there already or not yet touched.
+    Ticks move_page(std::uint64_t virtual_page, std::uint32_t node);
+    // Node of a page, or -1 while it is untouched.
+    std::int64_t node_of_page(std::uint64_t virtual_page) const;
+    void check() const { memory_.check(); }
+
+    static constexpr Ticks forever = std::numeric_limits<Ticks>::max() / 4;
+
+  private:
+    static constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::size_t max_in_flight = 32;
+
+    enum class Status : std::uint8_t { running, ready, blocked, finished };
+    // What a woken stream does first: take the lock's line, read the barrier's, look at its step
+    // again, or look for something it can go on with.
+    enum class Resume : std::uint8_t { nothing, take_lock, leave_barrier, retry, choose };
+
+    struct OpenRun {
+        Line line = 0;
+        std::uint64_t start = 0, end = 0;  // instructions of the stream
+        Step step{};
+    };
+    struct Deferred {
+        std::uint64_t at;  // instruction of the stream
+        Step step;
+    };
+    // A suspended position of a stream: an await whose token has not been posted, or (`token` is
+    // no_token) the stream's own code, which goes on when the work units begun there are done.
+    struct Frame {
+        const Step* at;
+        const Step* begin;
+        std::uint32_t source;
+        std::uint32_t token;
+        std::uint32_t instance;
+        bool repeat;  // own code: only when no unit of the instance is left
+    };
+
+    struct Stream {
+        const Step* at = nullptr;
+        const Step* begin = nullptr;  // of the array `at` points into, for messages
+        std::uint32_t source = 0;     // stream whose steps these are (work units move)
+        std::uint64_t instructions = 0;
+        std::uint64_t skip = 0;         // part of the next gap that deferred runs have used up
+        std::array<OpenRun, 8> open{};  // the latest ones; a power of two
+        std::uint32_t next_open = 0;
+        std::vector<Deferred> deferred;   // latest first
+        std::vector<Frame> frames;        // suspended positions of nested work units
+        std::uint32_t instance = nobody;  // of the unit under way or last seen
+        std::uint32_t pu = 0;
+        Status status = Status::ready;
+        Resume resume = Resume::nothing;
+        Line resume_line = 0;
+        Ticks ready_at = 0;
+        Ticks blocked_at = 0;
+        Ticks accounted = 0;  // up to here the stream's time is in its counts
+        Ticks run_ticks = 0, halted_ticks = 0, sync_ticks = 0, stall_ticks = 0;
+        Counts counts{};
+        // Values at the last sample and at the start of the region.
+        Counts sampled{}, baseline{};
+        std::uint32_t waits_for = 0;                    // lock, barrier or token, while blocked
+        std::uint64_t any_reads = 0, any_modifies = 0;  // of the LLC domains it was in
+        Memory::AnyCore any_seen{};
+        std::uint64_t last_instructions = 0;
+    };
+
+    struct InFlight {
+        std::uint64_t limit;  // instruction that cannot issue before `ready`
+        Ticks ready;
+    };
+
+    struct Pu {
+        std::uint32_t core = 0, slot = nobody;
+        std::uint32_t stream = nobody;
+        Ticks time = 0;
+        Ticks key = 0;  // when its next step is due
+        Ticks instruction = 0;
+        Ticks slice_end = 0;
+        std::uint64_t watch = 0;  // instruction at which something is due besides the next step
+        std::array<InFlight, max_in_flight> ring{};
+        std::uint32_t ring_head = 0, ring_count = 0;
+        std::vector<std::uint32_t> queue;  // streams that are ready, in order
+        std::uint32_t last_stream = nobody;
+        bool in_heap = false;
+    };
+
+    struct Lock {
+        std::uint32_t holder = nobody;
+        std::uint32_t depth = 0;
+        std::vector<std::uint32_t> waiters;
+        std::size_t first_waiter = 0;
+    };
+    struct Barrier {
+        std::uint32_t expected = 0;
+        std::vector<std::uint32_t> waiting;
+    };
+    struct Token {
+        Ticks posted_at = 0;
+        std::uint32_t core_plus_one = 0;
+    };
+
+    // Scheduling.
+    void run_pu(std::uint32_t index, Ticks horizon);
+    bool attend(Pu& p, Stream& s, Ticks horizon);
+    // An access that may leave the fast path; false when its turn has not come.
+    bool slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
+                     Ticks horizon, std::uint32_t next_gap);
+    void overlap(Pu& p, Stream& s, Ticks ready);
+    // Carries a synchronisation step out; false when the PU must give way.
+    bool synchronise(std::uint32_t pu, Stream& s, const Step& step);
+    void drain(Pu& p, Stream& s);
+    void compute_until(Pu& p, Stream& s, Ticks until);
+    void set_watch(Pu& p, const Stream& s);
+    void split_lost_runs();
+    void remember_run(Stream& s, const Step& step, std::uint64_t at);
+    void touch_sync_line(Pu& p, Stream& s, Line line, bool write);
+
+    void block(std::uint32_t pu, Stream& s, std::uint32_t waits_for);
+    void see_token(Pu& p, Stream& s, const Token& token);
+    void wake(std::uint32_t stream, Ticks at);
+    void give_pu(std::uint32_t pu);
+    void start_on(std::uint32_t pu, std::uint32_t stream);
+    void finish(std::uint32_t pu, Stream& s);
+    // Work units (tasks, loop chunks). A unit that waits is put aside and the stream goes on with
+    // another one, or with one put aside earlier.
+    bool choose(std::uint32_t pu, Stream& s);
+    void resume_frame(Stream& s, std::size_t index);
+    bool unit_left(std::uint32_t instance) const;
+    bool unit_ready(std::uint32_t instance) const;
+    const Unit& next_unit(std::uint32_t instance) const;
+    void begin_unit(Stream& s);
+    void update_siblings(std::uint32_t core);
+
+    void heap_push(std::uint32_t pu);
+    void heap_lower(std::uint32_t pu, Ticks key);
+    void heap_pop_root();
+    void sift_up(std::size_t i);
+    void sift_down(std::size_t i);
+    Ticks heap_key(std::size_t i) const { return heap_[i] >> pu_bits; }
+    std::uint32_t heap_pu(std::size_t i) const { return heap_[i] & ((1u << pu_bits) - 1); }
+    void heap_set_root(Ticks key);
+
+    // Accounting.
+    void account(Stream& s, Ticks until);
+    void account_all(Ticks until);
+    Counts counts_at(const Stream& s, Ticks at) const;
+    void settle_any_core(Stream& s);
+    void take_sample(Ticks at);
+    void begin_region(Ticks at);
+    void end_region(Ticks at);
+    void set_stop();
+    std::string where(const Stream& s) const;
+    [[noreturn]] void deadlock() const;
+    std::uint32_t number_of(const Stream& s) const {
+        return static_cast<std::uint32_t>(&s - streams_.data());
+    }
+
+    static constexpr unsigned pu_bits = 10;
+
+    std::shared_ptr<const Machine> machine_;
+    ProgramPtr program_;
+    Options options_;
+    Memory memory_;
+    std::vector<Stream> streams_;
+    std::vector<Pu> pus_;
+    std::vector<std::vector<std::uint32_t>> pus_of_slot_;
+    std::vector<std::uint64_t> heap_;  // key << pu_bits | PU
+    std::vector<Lock> locks_;
+    std::vector<Barrier> barriers_;
+    std::vector<Token> tokens_;
+    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> token_waiters_;
+    std::vector<std::size_t> next_of_instance_;
+
+    bool in_region_ = false, ended_ = false;
+    std::uint32_t idle_slices_ = 0;  // slices in a row in which nothing was done
+    bool yield_ = false;             // the running PU must let the others have a turn
+    Ticks region_start_ = 0, now_ = 0;
+    Ticks wanted_ = 0;  // end of the current advance, before the region is known
+    Ticks target_ = forever, next_sample_ = forever, stop_ = forever;
+    Ticks last_sample_ = 0;
+    std::uint64_t region_instructions_ = 0, region_done_before_ = 0;
+    std::vector<Sample> samples_;
+};
+
+}  // namespace autofinity::sim

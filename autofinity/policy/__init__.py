@@ -1,0 +1,1 @@
+"""Policies: choose, explain, store, export."""

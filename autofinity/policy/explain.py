@@ -1,0 +1,146 @@
+"""Why a policy said what it said of a sample."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from autofinity.model.policy import Condition, Decision, RulePolicy
+from autofinity.policy.nearest import Change, NearestChange, nearest_change, single_changes
+from autofinity.policy.readable import condition_text, hint_text, number, percent
+from autofinity.policy.selector import decide, values_of
+
+
+@dataclass(frozen=True, slots=True)
+class RuleAnswer:
+    """One rule on this sample."""
+
+    index: int
+    fires: bool
+    """Whether its conditions hold (only the first such rule decides)."""
+    failing: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A decision with everything that bears on it."""
+
+    decision: Decision
+    values: Mapping[str, float]
+    """What the policy looked at; NaN where nothing was measured."""
+    missing: tuple[str, ...]
+    """Counters of the policy that the sample lacks."""
+    unknown: tuple[str, ...]
+    """Counters of the sample that the policy does not look at."""
+    rules: tuple[RuleAnswer, ...]
+    margins: tuple[Change, ...]
+    """For each counter that alone could change the hint, the smallest such change, by size."""
+    nearest: NearestChange | None
+    """The smallest change of any counters together that gives the runner-up."""
+
+
+def explain(policy: RulePolicy, sample: Mapping[str, float]) -> Explanation:
+    """Decide, and say why."""
+    values = values_of(policy, sample)
+    decision = decide(policy, sample)
+    rules = []
+    for index, rule in enumerate(policy.rules):
+        failing = tuple(c for c in rule.conditions if not c.holds(values[c.counter]))
+        rules.append(RuleAnswer(index, not failing, failing))
+    margins = single_changes(policy, values, decision.hint)
+    return Explanation(
+        decision=decision,
+        values=values,
+        missing=tuple(counter for counter in policy.counters if counter not in sample),
+        unknown=tuple(counter for counter in sample if counter not in policy.counters),
+        rules=tuple(rules),
+        margins=tuple(sorted(margins, key=lambda change: change.relative)),
+        nearest=nearest_change(policy, values, decision.hint),
+    )
+
+
+def explanation_text(policy: RulePolicy, why: Explanation) -> str:
+    """The explanation for a person, a few lines."""
+    decision = why.decision
+    lines = [f"{decision.hint}: {hint_text(decision.hint)}"]
+    if decision.rule is None:
+        lines.append(f"by the default: none of {len(policy.rules)} rules holds")
+    else:
+        lines.append(f"by rule {decision.rule + 1} of {len(policy.rules)}:")
+        for condition in policy.rules[decision.rule].conditions:
+            value = number(why.values[condition.counter])
+            lines.append(f"  {condition_text(condition)}   (measured {value})")
+    if why.margins:
+        lines.append("one value alone would change the hint:")
+        lines.extend(f"  {_change_text(change)} → {change.hint}" for change in why.margins)
+    elif policy.rules:
+        lines.append("no value alone could change the hint")
+    if why.nearest is not None:
+        together = " and ".join(map(_change_text, why.nearest.changes))
+        lines.append(
+            f"runner-up: {why.nearest.hint}, {percent(why.nearest.relative)} away ({together})"
+        )
+    if why.missing:
+        lines.append(
+            f"not measured: {', '.join(why.missing)}; no condition on them can hold, so give them "
+            "with --sample for a sound decision"
+        )
+    if why.unknown:
+        known = ", ".join(policy.counters) or "no counter"
+        lines.append(f"ignored: {', '.join(why.unknown)}; the policy looks at {known}")
+    return "\n".join(lines) + "\n"
+
+
+def explanation_data(policy: RulePolicy, why: Explanation) -> dict[str, object]:
+    """The explanation as plain values for JSON; null for NaN and ∞."""
+    decision = why.decision
+    return {
+        "hint": str(decision.hint),
+        "rule": decision.rule,
+        "margin": _finite(decision.margin),
+        "runner_up": None if decision.runner_up is None else str(decision.runner_up),
+        "values": {counter: _finite(value) for counter, value in why.values.items()},
+        "missing": list(why.missing),
+        "unknown": list(why.unknown),
+        "rules": [
+            {
+                "rule": answer.index,
+                "hint": str(policy.rules[answer.index].hint),
+                "fires": answer.fires,
+                "failing": [condition_text(condition) for condition in answer.failing],
+            }
+            for answer in why.rules
+        ],
+        "margins": [_change_data(change) for change in why.margins],
+        "nearest": None
+        if why.nearest is None
+        else {
+            "hint": str(why.nearest.hint),
+            "relative": why.nearest.relative,
+            "changes": [_change_data(change) for change in why.nearest.changes],
+        },
+    }
+
+
+def _change_text(change: Change) -> str:
+    relation = ">" if change.upwards else "<="
+    return (
+        f"{change.counter} {relation} {number(change.edge)} "
+        f"(measured {number(change.value)}, {percent(change.relative)} away)"
+    )
+
+
+def _change_data(change: Change) -> dict[str, object]:
+    return {
+        "counter": change.counter,
+        "value": change.value,
+        "edge": change.edge,
+        "upwards": change.upwards,
+        "relative": change.relative,
+        "hint": str(change.hint),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,101 @@
+"""A policy as one self-contained C99 header that also compiles as C++.
+
+Edges are written with as many digits as bring back the same double; hexadecimal constants would be
+shorter to prove, but C++ before 17 does not know them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+from autofinity.model.affinity import HINTS
+from autofinity.model.errors import ExportError
+from autofinity.model.policy import Condition, RulePolicy
+from autofinity.policy.readable import condition_text
+
+
+def c_header(policy: RulePolicy, prefix: str = "autofinity") -> str:
+    """The header's text; every name starts with `prefix`, the enumeration of hints is shared.
+
+    Functions `PREFIX_decide`, `PREFIX_rule`, `PREFIX_counters`; constants `PREFIX_counter_count`
+    and `PREFIX_rule_count`. Raises `ExportError` for a prefix that is no C identifier.
+    """
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix):
+        raise ExportError(
+            f"prefix {prefix!r}: expected a C identifier: a letter, then letters, digits and _"
+        )
+    import jinja2
+
+    source = (Path(__file__).parent / "templates" / "policy.h.j2").read_text(encoding="utf-8")
+    environment = jinja2.Environment(  # C, not HTML: nothing to escape but what is below
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,
+    )
+    return environment.from_string(source).render(
+        prefix=prefix,
+        provenance=[_comment(line) for line in _provenance(policy)],
+        counters=[
+            {"text": _string(counter), "sample": _comment(counter)} for counter in policy.counters
+        ],
+        hints=[str(hint) for hint in HINTS],
+        rules=[
+            {
+                "hint": str(rule.hint),
+                "test": " && ".join(_test(policy, c) for c in rule.conditions) or "1",
+                "comment": [
+                    _comment(f"{rule.hint} if {' and '.join(map(condition_text, rule.conditions))}")
+                ],
+            }
+            for rule in policy.rules
+        ],
+        default=str(policy.default),
+    )
+
+
+def _test(policy: RulePolicy, condition: Condition) -> str:
+    """The same comparisons as `Condition.holds`, so that NaN and ±∞ agree."""
+    value = f"sample[{policy.counters.index(condition.counter)}]"
+    parts = []
+    if condition.lower > -math.inf:
+        parts.append(f"{value} > {_double(condition.lower)}")
+    if condition.upper < math.inf:
+        parts.append(f"{value} <= {_double(condition.upper)}")
+    return " && ".join(parts) or f"{value} == {value}"
+
+
+def _double(value: float) -> str:
+    """Reads back as exactly this double; always a floating constant."""
+    text = repr(float(value))
+    return text if any(mark in text for mark in ".e") else text + ".0"
+
+
+def _string(text: str) -> str:
+    """A C string literal of the UTF-8 bytes; octal escapes cannot run into what follows."""
+    plain = "".join(
+        chr(byte) if 32 <= byte < 127 and byte not in b'"\\?' else f"\\{byte:03o}"
+        for byte in text.encode()
+    )
+    return f'"{plain}"'
+
+
+def _comment(text: str) -> str:
+    """Text that cannot end a comment, nor start one, nor continue a line."""
+    ascii_only = text.encode("ascii", "replace").decode()
+    one_line = re.sub(r"[\x00-\x1f\x7f]+", " ", ascii_only)
+    return (
+        one_line.replace("*/", "* /").replace("/*", "/ *").replace("\\", "/").replace("??", "? ?")
+    )
+
+
+def _provenance(policy: RulePolicy) -> list[str]:
+    """What it was made of, the short facts only."""
+    return [
+        f"{key}: {value}"
+        for key, value in policy.provenance.items()
+        if isinstance(value, str | int | float) and len(str(value)) <= 120
+    ]

@@ -1,0 +1,280 @@
+"""Policies as JSON files, versioned, checked field by field when read.
+
+    {"format": "autofinity-policy", "version": 1,
+     "counters": ["retired_uops", …],
+     "cut_points": {"retired_uops": [1e8, 2e8], …},
+     "rules": [{"hint": "sLP", "when": [{"counter": "retired_uops", "above": 1e8, "upto": null}],
+                "covered": 120.0, "wrong": 3.0}, …],
+     "default": "SLP",
+     "provenance": {…}}
+
+A condition is above < value <= upto; null is an open end. Numbers are finite: JSON has no NaN or ∞,
+and provenance holds them as the strings "NaN", "Infinity", "-Infinity". The same rules as
+`policies/schema/policy.schema.json`; checked by hand, since the run-time monitor reads policies too
+and shall not load a validator.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Never
+
+from autofinity.model.affinity import Hint
+from autofinity.model.errors import PolicyError
+from autofinity.model.policy import POLICY_VERSION, Condition, Rule, RulePolicy
+
+FORMAT = "autofinity-policy"
+LARGEST_FILE_BYTES = 16 * 1024 * 1024
+_FIELDS = ("format", "version", "counters", "cut_points", "rules", "default", "provenance")
+
+
+def save(policy: RulePolicy, path: Path | str) -> None:
+    """Write a policy; the file appears complete or not at all. Raises `PolicyError`."""
+    write_text(path, dumps(policy))
+
+
+def load(path: Path | str) -> RulePolicy:
+    """Read a policy. Raises `PolicyError` naming the file and the field that is wrong."""
+    path = Path(path)
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST_FILE_BYTES + 1)
+    except OSError as error:
+        raise PolicyError(f"cannot read the policy {path}: {error.strerror}") from error
+    return loads(data, str(path))
+
+
+def dumps(policy: RulePolicy) -> str:
+    """A policy as JSON text. Raises `PolicyError` for one that `loads` would not take."""
+    document = {
+        "format": FORMAT,
+        "version": policy.version,
+        "counters": list(policy.counters),
+        "cut_points": {name: list(cuts) for name, cuts in policy.cut_points.items()},
+        "rules": [
+            {
+                "hint": str(rule.hint),
+                "when": [
+                    {"counter": c.counter, "above": _open(c.lower), "upto": _open(c.upper)}
+                    for c in rule.conditions
+                ],
+                "covered": rule.covered,
+                "wrong": rule.wrong,
+            }
+            for rule in policy.rules
+        ],
+        "default": str(policy.default),
+        "provenance": _writable(policy.provenance, "provenance"),
+    }
+    try:
+        text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    except ValueError as error:
+        raise PolicyError(f"the policy holds a number that is not finite: {error}") from error
+    loads(text.encode(), "the policy to be written")
+    return text
+
+
+def loads(data: bytes, name: str = "the policy") -> RulePolicy:
+    """A policy from JSON; `name` is for messages. Raises `PolicyError`."""
+    return _Reader(name).policy(data)
+
+
+def write_text(path: Path | str, text: str) -> None:
+    """Replace a file as a whole: temporary file beside it, fsync, rename. Raises `PolicyError`."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")  # a pipe or /dev/stdout cannot be replaced
+            return
+        with temporary.open("w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise PolicyError(f"cannot write {path}: {error.strerror}; what was there is kept") from (
+            error
+        )
+
+
+def _open(bound: float) -> float | None:
+    return None if math.isinf(bound) else bound
+
+
+def _writable(value: object, where: str) -> object:
+    """Provenance as JSON: tuples become lists, NaN and ∞ their names."""
+    if isinstance(value, Mapping):
+        return {str(key): _writable(part, f"{where}.{key}") for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_writable(part, where) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise PolicyError(
+        f"{where} holds a {type(value).__name__}, expected text, numbers, lists and mappings"
+    )
+
+
+class _Reader:
+    """Checks and builds, knowing the file's name for every message."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def wrong(self, field: str, problem: str) -> Never:
+        raise PolicyError(
+            f"{self.name}: {field}: {problem}. Learn the policy again with `autofinity train`, "
+            "or repair the file (schema: policies/schema/policy.schema.json)"
+        )
+
+    def policy(self, data: bytes) -> RulePolicy:
+        if len(data) > LARGEST_FILE_BYTES:
+            self.wrong("size", f"more than {LARGEST_FILE_BYTES >> 20} MiB, which is no policy")
+        try:
+            document = json.loads(
+                data.decode("utf-8"), parse_constant=self._constant, object_pairs_hook=self._unique
+            )
+        except (ValueError, RecursionError) as error:
+            self.wrong("content", f"no JSON ({error})")
+        top = self._object(document, "the whole", None)
+        if top.get("format") != FORMAT:
+            self.wrong("format", f"got {_show(top.get('format'))}, expected {FORMAT!r}")
+        version = top.get("version")
+        if type(version) is int and version > POLICY_VERSION:
+            raise PolicyError(
+                f"{self.name}: version {version} is newer than {POLICY_VERSION}, the newest this "
+                "autofinity knows; update autofinity"
+            )
+        if type(version) is not int or version < 1:
+            self.wrong("version", f"got {_show(version)}, expected {POLICY_VERSION}")
+        self._object(document, "the whole", _FIELDS)
+        counters = self._counters(top["counters"])
+        provenance = top["provenance"]
+        return RulePolicy(
+            counters=counters,
+            cut_points=self._cut_points(top["cut_points"], counters),
+            rules=tuple(
+                self._rule(rule, f"rules[{index}]", counters)
+                for index, rule in enumerate(self._list(top["rules"], "rules"))
+            ),
+            default=self._hint(top["default"], "default"),
+            provenance=self._object(provenance, "provenance", None),
+            version=version,
+        )
+
+    def _constant(self, text: str) -> Never:
+        self.wrong("content", f"{text} is not allowed; open ends are null")
+
+    def _unique(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            self.wrong(twice, "named twice in one object")
+        return found
+
+    def _object(
+        self, value: object, field: str, allowed: tuple[str, ...] | None
+    ) -> dict[str, object]:
+        """An object; with `allowed`, exactly these fields."""
+        if not isinstance(value, dict):
+            self.wrong(field, f"got {_show(value)}, expected an object")
+        if allowed is not None:
+            for name in allowed:
+                if name not in value:
+                    self.wrong(field, f"lacks {name!r}")
+            for name in value:
+                if name not in allowed:
+                    self.wrong(field, f"unknown field {_show(name)}")
+        return value
+
+    def _list(self, value: object, field: str) -> list[object]:
+        if not isinstance(value, list):
+            self.wrong(field, f"got {_show(value)}, expected a list")
+        return value
+
+    def _text(self, value: object, field: str) -> str:
+        if not isinstance(value, str) or not value:
+            self.wrong(field, f"got {_show(value)}, expected a text that is not empty")
+        return value
+
+    def _number(self, value: object, field: str) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self.wrong(field, f"got {_show(value)}, expected a number")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            self.wrong(field, f"got {_show(value)}, expected a finite number")
+        return number
+
+    def _hint(self, value: object, field: str) -> Hint:
+        try:
+            return Hint.parse(self._text(value, field))
+        except ValueError as error:
+            self.wrong(field, str(error))
+
+    def _counters(self, value: object) -> tuple[str, ...]:
+        listed = self._list(value, "counters")
+        counters = tuple(self._text(c, f"counters[{i}]") for i, c in enumerate(listed))
+        if len(set(counters)) != len(counters):
+            self.wrong("counters", "a counter is named twice")
+        return counters
+
+    def _cut_points(self, value: object, counters: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
+        found = {}
+        for name, cuts in self._object(value, "cut_points", None).items():
+            field = f"cut_points.{name}"
+            self._known(name, field, counters)
+            numbers = [self._number(cut, field) for cut in self._list(cuts, field)]
+            if any(not a < b for a, b in itertools.pairwise(numbers)):
+                self.wrong(field, "the cut points do not ascend")
+            found[name] = tuple(numbers)
+        return found
+
+    def _rule(self, value: object, field: str, counters: tuple[str, ...]) -> Rule:
+        rule = self._object(value, field, ("hint", "when", "covered", "wrong"))
+        conditions = self._list(rule["when"], f"{field}.when")
+        weights = [self._number(rule[name], f"{field}.{name}") for name in ("covered", "wrong")]
+        if not 0 <= weights[1] <= weights[0]:
+            self.wrong(field, f"{weights[1]:g} wrong of {weights[0]:g} covered cannot be")
+        return Rule(
+            tuple(
+                self._condition(condition, f"{field}.when[{index}]", counters)
+                for index, condition in enumerate(conditions)
+            ),
+            self._hint(rule["hint"], f"{field}.hint"),
+            *weights,
+        )
+
+    def _condition(self, value: object, field: str, counters: tuple[str, ...]) -> Condition:
+        condition = self._object(value, field, ("counter", "above", "upto"))
+        counter = self._text(condition["counter"], f"{field}.counter")
+        self._known(counter, f"{field}.counter", counters)
+        above, upto = condition["above"], condition["upto"]
+        lower = -math.inf if above is None else self._number(above, f"{field}.above")
+        upper = math.inf if upto is None else self._number(upto, f"{field}.upto")
+        if not lower < upper:
+            self.wrong(field, f"above {lower:g} and up to {upper:g} can never hold")
+        return Condition(counter, lower, upper)
+
+    def _known(self, counter: str, field: str, counters: tuple[str, ...]) -> None:
+        if counter not in counters:
+            self.wrong(field, f"{counter!r} is not among the counters {', '.join(counters)}")
+
+
+def _show(value: object) -> str:
+    """A value in a message: short, whatever the file holds."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

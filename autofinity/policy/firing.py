@@ -1,0 +1,27 @@
+"""Which rule of a policy fires on some values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from autofinity.model.affinity import Hint
+from autofinity.model.policy import Rule, RulePolicy
+
+
+def fired(policy: RulePolicy, values: Mapping[str, float]) -> int | None:
+    """Index of the rule that decides; None for the default. `values` has every counter."""
+    for index, rule in enumerate(policy.rules):
+        if holds(rule, values):
+            return index
+    return None
+
+
+def hint_at(policy: RulePolicy, values: Mapping[str, float]) -> Hint:
+    """The hint alone."""
+    rule = fired(policy, values)
+    return policy.default if rule is None else policy.rules[rule].hint
+
+
+def holds(rule: Rule, values: Mapping[str, float]) -> bool:
+    """Whether all conditions hold."""
+    return all(condition.holds(values[condition.counter]) for condition in rule.conditions)

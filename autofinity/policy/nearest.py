@@ -1,0 +1,193 @@
+"""How far a sample is from another decision.
+
+Distances are relative: the change of a value over its magnitude (over the counter's largest edge
+for a value of zero). Two questions are answered exactly:
+
+* `single_changes`: for each counter alone, the smallest change that gives another hint;
+* `nearest_change`: the smallest change of any counters together, where the size of a joint change
+  is that of its largest part.
+
+A counter that was not measured (NaN) or is infinite is not moved.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from autofinity.model.affinity import Hint
+from autofinity.model.policy import Rule, RulePolicy
+from autofinity.policy.firing import hint_at, holds
+
+REGIONS_AT_MOST = 20_000
+"""Regions that `nearest_change` looks at before it gives up (tens are usual)."""
+
+type Box = dict[str, tuple[float, float]]
+"""Counter → (lower, upper], as in a condition; absent: anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One value has to cross one edge."""
+
+    counter: str
+    value: float
+    edge: float
+    upwards: bool
+    """True: it has to become larger than the edge; false: as small as the edge."""
+    relative: float
+    hint: Hint
+    """What the policy says then."""
+
+
+@dataclass(frozen=True, slots=True)
+class NearestChange:
+    """Changes that, made together, give another hint."""
+
+    hint: Hint
+    changes: tuple[Change, ...]
+    relative: float
+    """Of the largest of them."""
+
+
+def edges_of(policy: RulePolicy, counter: str) -> list[float]:
+    """Finite bounds that the rules set on a counter, ascending."""
+    edges = {
+        bound
+        for rule in policy.rules
+        for condition in rule.conditions
+        if condition.counter == counter
+        for bound in (condition.lower, condition.upper)
+        if math.isfinite(bound)
+    }
+    return sorted(edges)
+
+
+def relative(value: float, edge: float, edges: list[float]) -> float:
+    """Distance from a value to an edge, over the magnitude of the value."""
+    scale = abs(value) or max((abs(e) for e in edges), default=0.0) or 1.0
+    return abs(edge - value) / scale if math.isfinite(value) else math.inf
+
+
+def single_changes(policy: RulePolicy, values: Mapping[str, float], hint: Hint) -> list[Change]:
+    """For each counter that alone could change the hint, the smaller such change.
+
+    `values` has every counter of the policy; `hint` is what it says of them.
+    """
+    changes = []
+    for counter in policy.counters:
+        value = values[counter]
+        if not math.isfinite(value):
+            continue
+        edges = edges_of(policy, counter)
+        upwards = [edge for edge in edges if edge >= value]
+        downwards = [edge for edge in reversed(edges) if edge < value]
+        found = []
+        for up, path in ((True, upwards), (False, downwards)):
+            # Beyond an edge the hint is the same up to the next edge; bins are (lower, upper].
+            beyond = [*upwards[1:], math.inf] if up else downwards
+            for edge, inside in zip(path, beyond, strict=False):  # beyond may have one more
+                other = hint_at(policy, {**values, counter: inside})
+                if other != hint:
+                    distance = relative(value, edge, edges)
+                    found.append(Change(counter, value, edge, up, distance, other))
+                    break
+        if found:
+            changes.append(min(found, key=lambda change: change.relative))
+    return changes
+
+
+def nearest_change(
+    policy: RulePolicy, values: Mapping[str, float], hint: Hint
+) -> NearestChange | None:
+    """The smallest joint change that gives another hint.
+
+    None when there is none, or when it is not found within `REGIONS_AT_MOST`. Best first over
+    boxes: each box is the region of a rule with another hint (or everything, for the default);
+    where the point of it that is nearest to the sample lies inside an earlier rule with the present
+    hint, the box is split around that rule.
+    """
+    edges = {counter: edges_of(policy, counter) for counter in policy.counters}
+    order = itertools.count()
+    heap: list[tuple[float, int, Box, list[Rule]]] = []
+
+    def push(box: Box, blocking: list[Rule]) -> None:
+        distance = 0.0
+        for counter, (lower, upper) in box.items():
+            if not lower < upper or math.isnan(values[counter]):
+                return
+            distance = max(distance, _to_interval(values[counter], lower, upper, edges[counter]))
+        if distance < math.inf:
+            heapq.heappush(heap, (distance, next(order), box, blocking))
+
+    for index, rule in enumerate(policy.rules):
+        if rule.hint != hint:
+            box = _within({}, rule)
+            push(box, [other for other in policy.rules[:index] if other.hint == hint])
+    if policy.default != hint:
+        push({}, [rule for rule in policy.rules if rule.hint == hint])
+
+    for _ in range(REGIONS_AT_MOST):
+        if not heap:
+            return None
+        distance, _, box, blocking = heapq.heappop(heap)
+        point = dict(values)
+        for counter, (lower, upper) in box.items():
+            point[counter] = _clamped(values[counter], lower, upper)
+        block = next((rule for rule in blocking if holds(rule, point)), None)
+        if block is None:
+            return _described(policy, values, point, distance, edges)
+        for condition in block.conditions:
+            lower, upper = box.get(condition.counter, (-math.inf, math.inf))
+            push({**box, condition.counter: (lower, min(upper, condition.lower))}, blocking)
+            push({**box, condition.counter: (max(lower, condition.upper), upper)}, blocking)
+    return None
+
+
+def _within(box: Box, rule: Rule) -> Box:
+    """The part of a box where a rule holds."""
+    inside = dict(box)
+    for condition in rule.conditions:
+        lower, upper = inside.get(condition.counter, (-math.inf, math.inf))
+        inside[condition.counter] = (max(lower, condition.lower), min(upper, condition.upper))
+    return inside
+
+
+def _to_interval(value: float, lower: float, upper: float, edges: list[float]) -> float:
+    if value > upper:
+        return relative(value, upper, edges)
+    if value <= lower and lower > -math.inf:
+        return relative(value, lower, edges)
+    return 0.0
+
+
+def _clamped(value: float, lower: float, upper: float) -> float:
+    """The value in (lower, upper] that is nearest to `value`."""
+    if value > upper:
+        return upper
+    if value <= lower and lower > -math.inf:
+        return math.nextafter(lower, math.inf)
+    return value
+
+
+def _described(
+    policy: RulePolicy,
+    values: Mapping[str, float],
+    point: Mapping[str, float],
+    distance: float,
+    edges: Mapping[str, list[float]],
+) -> NearestChange:
+    hint = hint_at(policy, point)
+    changes = []
+    for counter, value in values.items():
+        target = point[counter]
+        if target == value or math.isnan(value):
+            continue
+        up = target > value
+        edge = math.nextafter(target, -math.inf) if up else target
+        far = relative(value, edge, edges[counter])
+        changes.append(Change(counter, value, edge, up, far, hint))
+    return NearestChange(hint, tuple(changes), distance)

@@ -1,0 +1,71 @@
+"""A policy as text that a person can read."""
+
+from __future__ import annotations
+
+import math
+
+from autofinity.model.affinity import HINTS, Hint
+from autofinity.model.policy import Condition, RulePolicy
+
+
+def policy_text(policy: RulePolicy) -> str:
+    """All of a policy: counters, rules in order, default, what it was made of."""
+    lines = ["counters (per thread and second):"]
+    for counter in policy.counters:
+        cuts = ", ".join(number(cut) for cut in policy.cut_points.get(counter, ()))
+        lines.append(f"  {counter}" + (f"   cut at {cuts}" if cuts else "   not cut"))
+    if not policy.counters:
+        lines.append("  none")
+    lines.append("rules, the first that holds decides:")
+    for index, rule in enumerate(policy.rules):
+        where = " and ".join(map(condition_text, rule.conditions)) or "always"
+        right = ""
+        if rule.covered:
+            right = f"   ({number(rule.covered)} covered, {number(rule.wrong)} wrong)"
+        lines.append(f"  {index + 1:>3}. {rule.hint}  if {where}{right}")
+    lines.append(f"  else {policy.default}")
+    used = {rule.hint for rule in policy.rules} | {policy.default}
+    lines.append("hints:")
+    lines.extend(f"  {hint}  {hint_text(hint)}" for hint in HINTS if hint in used)
+    made_of = [f"  {key}: {_plain(value)}" for key, value in policy.provenance.items()]
+    if made_of:
+        lines += ["made of:", *made_of]
+    return "\n".join(lines) + "\n"
+
+
+def condition_text(condition: Condition) -> str:
+    """`1.5e6 < dcache_accesses <= 3e7`, or with one bound only."""
+    lower, upper = condition.lower, condition.upper
+    if lower == -math.inf and upper == math.inf:
+        return f"{condition.counter} was measured"
+    if lower == -math.inf:
+        return f"{condition.counter} <= {number(upper)}"
+    if upper == math.inf:
+        return f"{condition.counter} > {number(lower)}"
+    return f"{number(lower)} < {condition.counter} <= {number(upper)}"
+
+
+def hint_text(hint: Hint) -> str:
+    """A hint in words."""
+    sockets = "many sockets" if hint.spread_sockets else "few sockets"
+    llcs = "own last-level caches" if hint.spread_llcs else "shared last-level caches"
+    first, second = (sockets, llcs) if hint.socket_first else (llcs, sockets)
+    return f"{first} first, then {second}"
+
+
+def number(value: float) -> str:
+    """Four significant digits: for reading, never for storing."""
+    return f"{value:.4g}"
+
+
+def percent(relative: float) -> str:
+    """A relative distance: `12 %`."""
+    return "∞" if math.isinf(relative) else f"{100 * relative:.3g} %"
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_plain(part)}" for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_plain, value))
+    return str(value)

@@ -1,0 +1,182 @@
+"""Every interface between rooms, on one screen.
+
+One seam carries everything: `process.advance(duration) → Interval` and `process.apply(actions) →
+Outcome`. On Linux `advance` sleeps, in the simulator it steps, in a replay it reads a recording; a
+mechanism is a pure function between the two, so one loop serves all three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from autofinity.model.counters import CounterSample
+from autofinity.model.observation import Observation
+from autofinity.model.placement import Placement
+from autofinity.model.policy import RulePolicy
+from autofinity.model.sharing import SharingMatrix
+from autofinity.model.topology import OsIndex, Topology
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadEvent:
+    """A thread appeared or went. `thread` is its number by creation, `tid` the kernel's or -1."""
+
+    kind: Literal["begin", "end"]
+    thread: int
+    tid: int
+    at_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """What happened during one `advance`."""
+
+    start_ns: int
+    end_ns: int
+    samples: tuple[CounterSample, ...]
+    thread_events: tuple[ThreadEvent, ...] = ()
+    sharing: SharingMatrix | None = None
+    progress: float = float("nan")
+    """Share of the ROI's useful work done so far; NaN where it cannot be known."""
+    ended: bool = False
+    energy_j: float = float("nan")
+    """Joules the whole machine took; NaN where it cannot be known."""
+
+
+@dataclass(frozen=True, slots=True)
+class BindThreads:
+    """Let thread i run on `placement.masks[i]` from now on."""
+
+    placement: Placement
+
+
+@dataclass(frozen=True, slots=True)
+class MovePages:
+    """Move pages (by number) to logical nodes."""
+
+    pages: tuple[int, ...]
+    nodes: tuple[int, ...]
+    page_size_bytes: int = 4096
+
+
+type Action = BindThreads | MovePages
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of the actions: counts, one line per reason, and what it cost the program."""
+
+    done: int
+    skipped: int
+    reasons: tuple[str, ...] = ()
+    cost_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sensors:
+    """What a mechanism needs to see. The machine attaches it or answers why not."""
+
+    counters: tuple[str, ...] = ()
+    sharing: bool = False
+
+
+class Process(Protocol):
+    """One program run on a machine."""
+
+    def advance(self, duration_ns: int) -> Interval:
+        """Let it run for `duration_ns` (or to its end) and say what was seen."""
+        ...
+
+    def apply(self, actions: Sequence[Action]) -> Outcome:
+        """Carry the actions out, as far as possible."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What to run: `program` is a trace directory for the simulator, an argv[0] on Linux."""
+
+    program: str
+    argv: tuple[str, ...] = ()
+    threads: int = 1
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str | None = None
+
+
+class Machine(Protocol):
+    """A place to run programs: `linux` or `sim`."""
+
+    @property
+    def topology(self) -> Topology:
+        """What it looks like."""
+        ...
+
+    def events(self) -> Mapping[str, str]:
+        """Neutral counter names it offers → one line of meaning."""
+        ...
+
+    def counters_at_once(self) -> int:
+        """How many events the PMU counts at once without multiplexing; 0 without a PMU."""
+        ...
+
+    def start(
+        self,
+        request: RunRequest,
+        placement: Placement,
+        sensors: Sensors,
+        seed: int = 0,
+    ) -> Process:
+        """Start the program with its threads placed. Raises `CapabilityError` for a sensor that
+        cannot be attached, `SimulationError`/`LinuxError` when the program cannot be started.
+        """
+        ...
+
+
+class Mechanism[State](Protocol):
+    """A published (or our own) way of placing: a pure step and the sensors it needs."""
+
+    name: str
+    sensors: Sensors
+
+    def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> State:
+        """State before the first interval."""
+        ...
+
+    def step(self, state: State, interval: Interval) -> tuple[State, Sequence[Action]]:
+        """Next state, and what to do now."""
+        ...
+
+
+class Learner(Protocol):
+    """Learns rules from an action table."""
+
+    @property
+    def name(self) -> str:
+        """As `--learner` names it."""
+        ...
+
+    def learn(
+        self,
+        counters: Sequence[str],
+        cut_points: Mapping[str, tuple[float, ...]],
+        rows: Sequence[Sequence[int]],
+        labels: Sequence[int],
+        weights: Sequence[float],
+        seed: int,
+    ) -> RulePolicy:
+        """Rules over bin indices `rows` (n × counters), `labels` into `HINTS`, `weights` (n)."""
+        ...
+
+
+class Sink(Protocol):
+    """Takes observations as they are made; whatever was written survives a crash."""
+
+    def write(self, observations: Iterable[Observation]) -> None:
+        """Keep them, durably, before returning."""
+        ...
+
+    def done(self) -> frozenset[tuple[str, str, int, str, int]]:
+        """What is complete already: (program, input, threads, affinity, seed)."""
+        ...

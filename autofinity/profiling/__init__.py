@@ -1,0 +1,1 @@
+"""Machine × program × affinity → observations."""

@@ -1,0 +1,131 @@
+"""One program, one affinity: run it to its end and turn every sample period into an observation.
+
+The same loop for every machine behind the port: `advance` steps the simulator and sleeps on Linux.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autofinity.model.affinity import Affinity
+from autofinity.model.counters import Behaviour
+from autofinity.model.errors import SimulationError
+from autofinity.model.observation import Observation
+from autofinity.model.placement import CoreSet, Placement
+from autofinity.ports import Interval, Machine, RunRequest, Sensors
+
+NS_PER_S = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What is run where: one cell of a profiling campaign."""
+
+    program: str
+    input: str
+    threads: int
+    affinity: Affinity
+    seed: int
+
+    @property
+    def key(self) -> tuple[str, str, int, str, int]:
+        """As `Sink.done` names it."""
+        return (self.program, self.input, self.threads, str(self.affinity), self.seed)
+
+
+def behaviour_of(interval: Interval, threads: int) -> Behaviour:
+    """Counts per thread and second (paper, section 3.1), and the ratios that carry over.
+
+    Counts of all threads are summed before dividing by `threads`, so a waiting thread lowers them.
+    """
+    seconds = (interval.end_ns - interval.start_ns) / NS_PER_S
+    totals: dict[str, float] = {}
+    for sample in interval.samples:
+        for event in sample.counts:
+            totals[event] = totals.get(event, 0.0) + sample.scaled(event)
+    scale = 1.0 / (threads * seconds) if seconds > 0 else float("nan")
+    return Behaviour({event: count * scale for event, count in totals.items()})
+
+
+def performance_of(behaviour: Behaviour, clock_hz: float) -> float:
+    """Instructions per elapsed cycle and thread: the default metric.
+
+    Elapsed, not unhalted, cycles: a thread that waits makes no progress, and the metric has to
+    fall with the rate at which the program advances (the paper calls it instructions per second).
+    """
+    return behaviour["instructions"] / clock_hz
+
+
+def intervals(
+    machine: Machine, request: RunRequest, cores: CoreSet, period_ns: int, seed: int
+) -> Iterator[Interval]:
+    """Every full sample period of the region of interest, then the last, shorter one."""
+    placement = Placement(tuple(frozenset({cpu}) for cpu in cores.cpus))
+    process = machine.start(request, placement, Sensors(tuple(machine.events())), seed)
+    while True:
+        interval = process.advance(period_ns)
+        yield interval
+        if interval.ended:
+            return
+
+
+def observe(
+    machine: Machine,
+    machine_name: str,
+    backend: str,
+    clock_hz: float,
+    request: RunRequest,
+    run: Run,
+    cores: CoreSet,
+    period_ns: int,
+    version: str,
+) -> list[Observation]:
+    """Run once in one affinity; one observation per sample period.
+
+    The last period is kept only when it is at least half a period long: a sliver is noise.
+    Raises `SimulationError` when the program ended before one period was over.
+    """
+    seen: list[tuple[Interval, Behaviour]] = []
+    start_ns: int | None = None
+    end_ns = 0
+    energy_j = 0.0
+    for interval in intervals(machine, request, cores, period_ns, run.seed):
+        start_ns = interval.start_ns if start_ns is None else start_ns
+        end_ns = interval.end_ns
+        energy_j += interval.energy_j
+        if interval.end_ns - interval.start_ns >= period_ns // 2:
+            seen.append((interval, behaviour_of(interval, run.threads)))
+    if not seen or start_ns is None:
+        raise SimulationError(
+            f"{run.program} ended after {(end_ns - (start_ns or 0)) / 1e6:.3f} ms, expected at "
+            f"least one sample period of {period_ns / 1e6:.3f} ms; use a larger input or a "
+            "shorter --period-us"
+        )
+    roi_s = (end_ns - start_ns) / NS_PER_S
+    return [
+        Observation(
+            program=run.program,
+            input=run.input,
+            threads=run.threads,
+            affinity=run.affinity,
+            sample=index,
+            progress=_middle(seen, index),
+            behaviour=behaviour,
+            performance=performance_of(behaviour, clock_hz),
+            roi_s=roi_s,
+            machine=machine_name,
+            backend=backend,
+            seed=run.seed,
+            version=version,
+            energy_j=None if math.isnan(energy_j) else energy_j,
+        )
+        for index, (_, behaviour) in enumerate(seen)
+    ]
+
+
+def _middle(seen: list[tuple[Interval, Behaviour]], index: int) -> float:
+    """Share of the ROI's work done at the middle of period `index`."""
+    before = seen[index - 1][0].progress if index else 0.0
+    return (before + seen[index][0].progress) / 2

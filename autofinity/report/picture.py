@@ -1,0 +1,225 @@
+"""A machine drawn for the terminal: a box a socket, a row for each LLC domain of each node.
+
+Without a placement a cell shows the OS index of its CPU (those of one core joined by `/`). With
+one, a placed CPU shows the number of its thread, a free one `-`. A CPU that may not be used is `·`
+in both. Everything fits the width given, down to 40 columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from autofinity.model.placement import CoreSet
+from autofinity.model.topology import PU, OsIndex, Topology
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+NARROWEST = 40
+
+_FREE = "-"
+_UNUSABLE = "·"
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """One core: text and style of each of its PUs."""
+
+    parts: tuple[tuple[str, str], ...]
+
+    @property
+    def width(self) -> int:
+        return sum(len(text) for text, _ in self.parts) + len(self.parts) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Cores of one LLC domain on one node."""
+
+    label: str
+    cells: tuple[_Cell, ...]
+
+
+def draw(
+    topology: Topology,
+    width: int,
+    placed: CoreSet | None = None,
+    available: frozenset[OsIndex] | None = None,
+) -> Text:
+    """The picture, at most `width` columns wide (not below `NARROWEST`).
+
+    `available` dims what may not be used (default: what the topology does not allow).
+    """
+    from rich.text import Text
+
+    width = max(width, NARROWEST)
+    usable = topology.allowed if available is None else available
+    thread_of = {cpu: i for i, cpu in enumerate(placed.cpus)} if placed else None
+    sockets = [_rows(topology, package, thread_of, usable) for package in _packages(topology)]
+    cell_width = max(cell.width for rows in sockets for row in rows for cell in row.cells)
+    label_width = max(len(row.label) for rows in sockets for row in rows)
+    most_cells = max(len(row.cells) for rows in sockets for row in rows)
+    # Two columns of border and two of padding around label, a gap of two, and the cells.
+    natural = 4 + label_width + 2 + most_cells * (cell_width + 1) - 1
+    per_line = max(1, (width + 1) // (natural + 1))
+    box = natural if natural <= width else width
+
+    picture = Text(no_wrap=True)
+    for first in range(0, len(sockets), per_line):
+        boxes = [
+            _box(f"socket {first + i}", rows, box, label_width, cell_width)
+            for i, rows in enumerate(sockets[first : first + per_line])
+        ]
+        height = max(map(len, boxes))
+        for line in range(height):
+            for i, lines in enumerate(boxes):
+                picture.append(" " if i else "")
+                picture.append_text(lines[line] if line < len(lines) else Text(" " * box))
+            picture.append("\n")
+    for extra in _nodes_without_cpus(topology):
+        picture.append(extra + "\n", style="dim")
+    return picture
+
+
+def summary(topology: Topology) -> list[str]:
+    """A few lines on the machine as a whole."""
+    counts = [
+        _count(topology.n_packages, "socket"),
+        _count(topology.n_nodes, "NUMA node"),
+        _count(topology.n_llcs, "LLC domain"),
+        _count(topology.n_cores, "core"),
+        _count(len(topology.pus), "CPU"),
+    ]
+    lines = [", ".join(counts)]
+    if len(topology.allowed) < len(topology.pus):
+        lines[0] += f" ({len(topology.allowed)} allowed)"
+    if topology.model:
+        lines.insert(0, topology.model)
+    if topology.caches:
+        lines.append(
+            " · ".join(
+                f"L{cache.level} {_size(cache.size_bytes)}"
+                + (f" for {cache.shared_by_cores} cores" if cache.shared_by_cores > 1 else "")
+                for cache in topology.caches
+            )
+        )
+    else:
+        lines.append("no cache known: every core is an LLC domain of its own")
+    if topology.n_nodes > 1:
+        n = topology.n_nodes
+        far = {topology.distances[a][b] for a in range(n) for b in range(n) if a != b}
+        lines.append("distances between nodes: " + ", ".join(map(str, sorted(far))))
+    return lines
+
+
+def _packages(topology: Topology) -> list[list[PU]]:
+    return [list(pus) for _, pus in groupby(sorted(topology.pus, key=_by_package), key=_by_package)]
+
+
+def _by_package(pu: PU) -> int:
+    return pu.package
+
+
+def _rows(
+    topology: Topology,
+    package: Sequence[PU],
+    thread_of: dict[OsIndex, int] | None,
+    usable: frozenset[OsIndex],
+) -> list[_Row]:
+    cores_of_llc: dict[int, set[int]] = {}
+    for pu in package:
+        cores_of_llc.setdefault(pu.llc, set()).add(pu.core)
+    # Rows of one core each would fill screens: where nothing is shared, cores of a node stand
+    # together.
+    alone = len(cores_of_llc) > 1 and all(len(cores) == 1 for cores in cores_of_llc.values())
+    kinds = len({pu.efficiency for pu in topology.pus})
+
+    def group(pu: PU) -> tuple[int, int, int]:
+        return pu.node, -1 if alone else pu.llc, -pu.efficiency
+
+    rows = []
+    for (node, llc, efficiency), members in groupby(sorted(package, key=group), key=group):
+        label = f"node {node}"
+        label += f" LLC {llc}" if llc >= 0 else " private LLCs"
+        label += f" kind {-efficiency}" if kinds > 1 else ""
+        cells = []
+        for _, pus in groupby(members, key=lambda pu: pu.core):
+            cells.append(_Cell(tuple(_shown(pu, thread_of, usable) for pu in pus)))
+        rows.append(_Row(label, tuple(cells)))
+    return rows
+
+
+def _shown(
+    pu: PU, thread_of: dict[OsIndex, int] | None, usable: frozenset[OsIndex]
+) -> tuple[str, str]:
+    if pu.os_index not in usable:
+        return _UNUSABLE, "dim"
+    if thread_of is None:
+        return str(pu.os_index), ""
+    if pu.os_index in thread_of:
+        return str(thread_of[pu.os_index]), "bold green"
+    return _FREE, "dim"
+
+
+def _box(
+    title: str, rows: Sequence[_Row], width: int, label_width: int, cell_width: int
+) -> list[Text]:
+    from rich.text import Text
+
+    inner = width - 4
+    lines = [Text(f"┌─ {title} " + "─" * (width - len(title) - 5) + "┐")]
+    in_line = (inner - label_width - 2 + 1) // (cell_width + 1)
+    beside = in_line >= 1
+    if not beside:  # the label stands above its cells
+        in_line = max(1, (inner + 1) // (cell_width + 1))
+    for row in rows:
+        if not beside:
+            lines.append(_framed(Text(row.label[:inner], style="cyan"), inner))
+        for first in range(0, len(row.cells), in_line):
+            line = Text()
+            if beside:
+                label = row.label if first == 0 else ""
+                line.append(label.ljust(label_width + 2), style="cyan")
+            for i, cell in enumerate(row.cells[first : first + in_line]):
+                line.append(" " if i else "")
+                line.append(" " * (cell_width - cell.width))
+                for rank, (text, style) in enumerate(cell.parts):
+                    line.append("/" if rank else "", style="dim")
+                    line.append(text, style=style)
+            lines.append(_framed(line, inner))
+    lines.append(Text("└" + "─" * (width - 2) + "┘"))
+    return lines
+
+
+def _framed(line: Text, inner: int) -> Text:
+    from rich.text import Text
+
+    framed = Text("│ ")
+    line.truncate(inner, pad=True)
+    framed.append_text(line)
+    framed.append(" │")
+    return framed
+
+
+def _nodes_without_cpus(topology: Topology) -> list[str]:
+    with_cpus = {pu.node for pu in topology.pus}
+    return [
+        f"node {node} (OS index {os_index}): memory without CPUs of its own"
+        for node, os_index in enumerate(topology.node_os_indices)
+        if node not in with_cpus
+    ]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _size(size_bytes: int) -> str:
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size_bytes >= unit:
+            amount = size_bytes / unit
+            return f"{amount:.0f} {name}" if amount == round(amount) else f"{amount:.1f} {name}"
+    return f"{size_bytes} B"

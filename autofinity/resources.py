@@ -1,0 +1,28 @@
+"""Where shipped files are: policies, machine data and the training suite.
+
+An installed package carries them in `autofinity/share`; in a source tree they are beside the
+package, and those win, so that an edit is seen at once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autofinity.model.errors import AutofinityError
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def shipped(*parts: str) -> Path:
+    """Path of a shipped file or folder, for example `shipped("training", "suite.toml")`.
+
+    Raises `AutofinityError` when it is not there: the installation is incomplete.
+    """
+    for root in (_PACKAGE.parent, _PACKAGE / "share"):
+        path = root.joinpath(*parts)
+        if path.exists() and (root != _PACKAGE.parent or (root / "pyproject.toml").exists()):
+            return path
+    raise AutofinityError(
+        f"the shipped file {'/'.join(parts)} is missing; expected it in {_PACKAGE / 'share'}. "
+        "Reinstall autofinity."
+    )

@@ -1,0 +1,1 @@
+"""The loop that senses, decides, places and checks."""

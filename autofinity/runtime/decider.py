@@ -1,0 +1,359 @@
+"""Figure 3 of the paper, live: watch the threads appear, start distributed, sample once, ask the
+policy, place, and follow the threads from then on.
+
+    watching ─► (known program) ──────────────────────────► placed ◄─┐ threads come and go
+        │                                                     ▲      ─┘
+        └─► settling ─► sampling ─► decide ───────────────────┘
+                                       ├ sampled once more, to learn from
+                                       └ the guard may take it back
+
+Nothing is placed before the threads are seen to compute: a mask narrowed earlier would make a
+runtime that counts its CPUs start fewer threads. A pure `ports.Mechanism`: what it needs to ask
+(CPUs allowed now, what is known) comes in as functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from autofinity.affinity.hints import get_affinity
+from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
+from autofinity.model.counters import Behaviour
+from autofinity.model.errors import PlacementError
+from autofinity.model.placement import Placement
+from autofinity.model.policy import Decision, RulePolicy
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.ports import Action, BindThreads, Interval, Sensors
+from autofinity.profiling.sampling import behaviour_of
+from autofinity.runtime.guard import Guard
+from autofinity.runtime.masks import Binding, thread_masks, union
+from autofinity.runtime.workers import Workers
+
+_NS_PER_MS = 1_000_000
+
+type Phase = Literal["watching", "settling", "sampling", "placed", "left alone"]
+type Decide = Callable[[RulePolicy, Mapping[str, float]], Decision]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a run is watched. Times in nanoseconds."""
+
+    threads: int = 0
+    """Threads the program promises to compute with; 0: watch them appear."""
+    bind: Binding = "llc"
+    sample_ns: int = 1_000 * _NS_PER_MS
+    look_ns: int = 100 * _NS_PER_MS
+    """Between two looks while threads appear."""
+    follow_ns: int = 1_000 * _NS_PER_MS
+    """Between two looks once they are placed."""
+    patience_ns: int = 2_000 * _NS_PER_MS
+    """How long promised threads are waited for before those that are there are placed."""
+    steady_looks: int = 3
+    """Looks without a new worker after which watched threads count as complete."""
+    parts: int = 8
+    """Looks a sample is made of: the guard needs several rates."""
+    restless_looks: int = 8
+    """Looks with changing workers in a row after which a placed program is let go."""
+    restarts: int = 5
+    """Times the sampling begins anew because threads came or went."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveState:
+    """Where a run stands."""
+
+    phase: Phase = "watching"
+    workers: Workers = field(default_factory=Workers)
+    steady: int = 0
+    waited_ns: int = 0
+    restarts: int = 0
+    unsettled: int = 0
+    """Looks in a row that found other workers than the one before."""
+    restless: bool = False
+    """Let go because of that once: from then on only steady workers are placed."""
+    placed: tuple[int, ...] = ()
+    """Numbers of the threads the present placement is for."""
+    hint: Hint | None = None
+    cpus: frozenset[OsIndex] = frozenset()
+    """CPUs of the present placement, all threads together."""
+    available: frozenset[OsIndex] = frozenset()
+    """CPUs that were allowed when it was made."""
+    parts: tuple[Interval, ...] = ()
+    sample: Behaviour | None = None
+    affinity: Affinity | None = None
+    """Of the present placement; None where no thread was bound to it."""
+    sampled_in: Affinity | None = None
+    """Affinity that `sample` was taken in."""
+    settled: bool = False
+    """Whether one look has passed since the present placement."""
+    outcome: Behaviour | None = None
+    """The same program sampled again in the affinity that was chosen, when that is another one."""
+    decision: Decision | None = None
+    missing: tuple[str, ...] = ()
+    """Counters the policy asks for and the sample has not."""
+    progress: float = float("nan")
+    guard: Guard = field(default_factory=Guard)
+    notes: tuple[str, ...] = ()
+
+    def noting(self, line: str) -> LiveState:
+        """With one more note, unless it is there already."""
+        return self if line in self.notes else replace(self, notes=(*self.notes, line))
+
+
+class LivePolicy:
+    """The mechanism `autofinity` on a running program."""
+
+    name = "autofinity"
+
+    def __init__(
+        self,
+        topology: Topology,
+        policy: RulePolicy | None,
+        decide: Decide,
+        available: Callable[[], frozenset[OsIndex]],
+        known: Callable[[int], Hint | None],
+        settings: Settings,
+    ) -> None:
+        """`available` gives the CPUs allowed now, `known` the hint on record for a thread count."""
+        self._topology = topology
+        self._policy = policy
+        self._decide = decide
+        self._available = available
+        self._known = known
+        self._settings = settings
+        self.sensors = Sensors(policy.counters if policy else ())
+
+    def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> LiveState:
+        """State before the first look; machine and thread count are known since construction."""
+        del topology, threads
+        return LiveState(available=available)
+
+    def period_ns(self, state: LiveState) -> int:
+        """How long the next look takes."""
+        settings = self._settings
+        if state.phase == "sampling":
+            return max(settings.sample_ns // settings.parts, 10 * _NS_PER_MS)
+        if state.phase == "settling":
+            return settings.look_ns
+        if state.phase == "watching":
+            # The longer nothing comes together, the less often it is worth a look.
+            return min(max(settings.look_ns, state.waited_ns // 20), settings.follow_ns)
+        if state.phase == "placed" and _wants_outcome(state):
+            return min(max(settings.look_ns, settings.sample_ns), settings.follow_ns)
+        return settings.follow_ns
+
+    def step(self, state: LiveState, interval: Interval) -> tuple[LiveState, Sequence[Action]]:
+        """One turn."""
+        workers = state.workers.after(interval)
+        changed = workers.computing != state.workers.computing
+        state = replace(
+            state,
+            workers=workers,
+            steady=0 if changed else state.steady + 1,
+            waited_ns=state.waited_ns + interval.end_ns - interval.start_ns,
+        )
+        state, rate = _rate(state, interval)
+        if interval.ended:
+            return state, ()
+        match state.phase:
+            case "watching":
+                return self._watch(state)
+            case "settling":
+                return replace(state, phase="sampling", parts=()), ()
+            case "sampling":
+                return self._sample(state, interval, rate)
+            case "placed":
+                state = self._outcome(state, interval)
+                return self._follow(state, rate, _begun(interval))
+            case "left alone":
+                if workers.computing != state.placed:
+                    return replace(state, phase="watching", steady=0), ()
+                return state, ()
+
+    def _watch(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
+        count, promised = len(state.workers.computing), self._settings.threads
+        steady = state.steady >= self._settings.steady_looks
+        if promised:
+            patient = state.waited_ns >= self._settings.patience_ns
+            complete = (count >= promised and (steady or not state.restless)) or (
+                steady and patient
+            )
+        else:
+            complete = steady
+        if count < 2 or not complete:  # one thread has nobody to be placed beside
+            return state, ()
+        if promised and count != promised:
+            state = state.noting(f"{promised} threads were promised and {count} compute")
+        known = self._known(promised or count)
+        if known is not None:
+            return self._place(state, known, "placed")
+        if self._policy is None:
+            state = state.noting("no policy: the program stays as the system places it")
+            return replace(state, phase="left alone", placed=state.workers.computing), ()
+        return self._place(replace(state, parts=()), DISTRIBUTED, "settling")
+
+    def _sample(
+        self, state: LiveState, interval: Interval, rate: float
+    ) -> tuple[LiveState, Sequence[Action]]:
+        if state.workers.computing != state.placed and state.restarts < self._settings.restarts:
+            state = replace(state, phase="watching", steady=0, restarts=state.restarts + 1)
+            return state.noting("threads came or went during the sample: it began anew"), ()
+        parts = (*state.parts, interval)
+        state = replace(state, parts=parts, guard=state.guard.saw_before(rate))
+        if sum(part.end_ns - part.start_ns for part in parts) < self._settings.sample_ns:
+            return state, ()
+        return self._choose(replace(state, parts=()), parts)
+
+    def _choose(
+        self, state: LiveState, parts: tuple[Interval, ...]
+    ) -> tuple[LiveState, Sequence[Action]]:
+        assert self._policy is not None
+        sample = behaviour_of(_joined(parts, state.workers.tids), len(state.workers.computing))
+        missing = tuple(name for name in self._policy.counters if name not in sample.values)
+        asked = {name: sample[name] for name in self._policy.counters}
+        decision = self._decide(self._policy, asked)
+        state = replace(
+            state,
+            sample=sample,
+            sampled_in=state.affinity,
+            outcome=None,
+            decision=decision,
+            missing=missing,
+        )
+        if missing:
+            state = state.noting(
+                f"not measured here: {', '.join(missing)}; conditions on them do not hold"
+            )
+        return self._place(state, decision.hint, "placed")
+
+    def _outcome(self, state: LiveState, interval: Interval) -> LiveState:
+        """The sample in the chosen affinity: from the second undisturbed look on."""
+        if not _wants_outcome(state):
+            return state
+        if state.workers.computing != state.placed:
+            return replace(state, parts=(), settled=False)
+        if not state.settled:
+            return replace(state, settled=True)
+        parts = (*state.parts, interval)
+        if sum(part.end_ns - part.start_ns for part in parts) < self._settings.sample_ns:
+            return replace(state, parts=parts)
+        seen = behaviour_of(_joined(parts, state.workers.tids), len(state.workers.computing))
+        return replace(state, parts=(), outcome=seen)
+
+    def _follow(
+        self, state: LiveState, rate: float, newcomers: frozenset[int]
+    ) -> tuple[LiveState, Sequence[Action]]:
+        if state.decision is not None and state.guard.verdict == "undecided":
+            guard = state.guard.saw_after(rate)
+            state = replace(state, guard=guard)
+            if guard.undo and state.hint != DISTRIBUTED:
+                state = state.noting(
+                    f"taken back: {state.hint} was {guard.verdict} than before"
+                    if guard.verdict == "worse"
+                    else "taken back: affinity does not matter here"
+                )
+                return self._place(state, DISTRIBUTED, "placed")
+        if state.workers.computing == state.placed:
+            return replace(state, unsettled=0), self._let_go(state, newcomers)
+        if state.steady == 0:
+            state = replace(state, unsettled=state.unsettled + 1)
+            if state.unsettled < self._settings.restless_looks:
+                return state, self._let_go(state, newcomers)
+            # A program that starts and ends workers all the time (a build, a server that forks)
+            # would hand each of them its creator's narrow mask: it is better off without any.
+            state = state.noting("let go: its threads come and go faster than they are placed")
+            alive = frozenset(number for number, _ in state.workers.alive)
+            state = replace(
+                state,
+                phase="left alone",
+                placed=state.workers.computing,
+                unsettled=0,
+                restless=True,
+            )
+            return state, self._let_go(state, alive)
+        if state.hint is None or len(state.workers.computing) < 2:
+            return state, self._let_go(state, newcomers)
+        return self._place(replace(state, unsettled=0), state.hint, "placed")
+
+    def _let_go(self, state: LiveState, numbers: frozenset[int]) -> Sequence[Action]:
+        """Let threads run anywhere: they may have inherited a worker's narrow mask."""
+        if not numbers or self._settings.bind == "none":
+            return ()
+        available = self._available()
+        masks = (
+            available if number in numbers else frozenset() for number in range(max(numbers) + 1)
+        )
+        return (BindThreads(Placement(tuple(masks))),)
+
+    def _place(
+        self, state: LiveState, hint: Hint, phase: Phase
+    ) -> tuple[LiveState, Sequence[Action]]:
+        available = self._available()
+        computing = state.workers.computing
+        try:
+            cores = get_affinity(self._topology, len(computing), hint, available)
+        except PlacementError as error:
+            state = state.noting(f"left as it is: {error}")
+            bound = frozenset(number for number, _ in state.workers.alive if state.cpus)
+            state = replace(state, phase="left alone", placed=computing, cpus=frozenset())
+            return state, self._let_go(state, bound)
+        masks = thread_masks(self._topology, cores, available, self._settings.bind)
+        state = replace(
+            state,
+            phase=phase,
+            placed=computing,
+            hint=hint,
+            cpus=union(masks),
+            available=available,
+            affinity=None if self._settings.bind == "none" else cores.affinity,
+            settled=False,
+            parts=(),
+        )
+        if self._settings.bind == "none":
+            return state, ()
+        by_number = dict(zip(computing, masks, strict=True))
+        alive = dict(state.workers.alive)
+        # Who does not compute is let go anywhere: it may have inherited a worker's narrow mask.
+        return state, (
+            BindThreads(
+                Placement(
+                    tuple(
+                        by_number.get(number, available if number in alive else frozenset())
+                        for number in range(max(alive) + 1)
+                    )
+                )
+            ),
+        )
+
+
+def _wants_outcome(state: LiveState) -> bool:
+    return (
+        state.sample is not None
+        and state.outcome is None
+        and None not in (state.affinity, state.sampled_in)
+        and state.affinity != state.sampled_in
+    )
+
+
+def _rate(state: LiveState, interval: Interval) -> tuple[LiveState, float]:
+    """Progress per second in this interval; NaN where the machine cannot tell."""
+    seconds = (interval.end_ns - interval.start_ns) / 1e9
+    gained = interval.progress - state.progress
+    rate = gained / seconds if seconds > 0 else float("nan")
+    return replace(state, progress=interval.progress), rate
+
+
+def _begun(interval: Interval) -> frozenset[int]:
+    """Numbers of the threads that began in this interval."""
+    return frozenset(event.thread for event in interval.thread_events if event.kind == "begin")
+
+
+def _joined(parts: Sequence[Interval], tids: frozenset[int]) -> Interval:
+    """One interval as long as all parts together, with the samples of the threads `tids`."""
+    start = parts[0].start_ns
+    length = sum(part.end_ns - part.start_ns for part in parts)
+    samples = tuple(sample for part in parts for sample in part.samples if sample.tid in tids)
+    return Interval(start, start + length, samples)

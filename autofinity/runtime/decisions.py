@@ -1,0 +1,89 @@
+"""The decision cache: what the launcher binds by before a known program starts.
+
+A text file beside the behaviour database, written anew by rename after each decision and read by
+the native launcher, which has no SQLite. Losing it loses nothing: it is made of the database.
+
+    autofinity-decisions 1
+    KEY THREADS POLICY_DIGEST llc|core HINT ALLOWED MASK
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from autofinity.model.affinity import Hint
+from autofinity.model.errors import StoreError
+
+HEAD = "autofinity-decisions 1"
+_MOST = 4096  # lines kept; the newest are first
+
+
+@dataclass(frozen=True, slots=True)
+class CachedDecision:
+    """One line: this program with this many threads, under this policy, on these CPUs."""
+
+    program: str
+    threads: int
+    policy: str
+    bind: str
+    hint: Hint
+    allowed: str
+    """CPU list that was allowed when the decision was made; another one makes it invalid."""
+    mask: str
+    """CPU list the whole process is bound to before exec."""
+
+    @property
+    def _subject(self) -> tuple[str, int, str, str]:
+        return self.program, self.threads, self.policy, self.bind
+
+    def line(self) -> str:
+        """As the launcher reads it."""
+        return (
+            f"{self.program} {self.threads} {self.policy} {self.bind} "
+            f"{self.hint} {self.allowed} {self.mask}"
+        )
+
+    @staticmethod
+    def parse(line: str) -> CachedDecision:
+        """Inverse of `line`. Raises `ValueError`."""
+        program, threads, policy, bind, hint, allowed, mask = line.split(" ")
+        return CachedDecision(program, int(threads), policy, bind, Hint.parse(hint), allowed, mask)
+
+
+def read_decisions(path: Path) -> tuple[CachedDecision, ...]:
+    """All lines that can be read, newest first; none when the file is missing or foreign."""
+    found = []
+    for line in _lines(path):
+        with suppress(ValueError):
+            found.append(CachedDecision.parse(line))
+    return tuple(found)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        head, *lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError):
+        return []
+    return lines if head == HEAD else []
+
+
+def write_decision(path: Path, decision: CachedDecision) -> None:
+    """Put `decision` first, in place of an older one of the same subject. Raises `StoreError`.
+
+    Call it inside a write transaction of the database when several monitors may write: the rename
+    is atomic, but the last to read and write wins.
+    """
+    kept = [old for old in read_decisions(path) if old._subject != decision._subject]
+    lines = [HEAD, *(entry.line() for entry in [decision, *kept][:_MOST])]
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        temporary.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            temporary.unlink()
+        raise StoreError(f"the decision cache {path} cannot be written: {error}") from error

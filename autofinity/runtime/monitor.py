@@ -1,0 +1,235 @@
+"""The monitor: watches a program that the launcher started, and places its threads.
+
+    launcher ─► (native half: detached, counters open, 150 ms old) ─► this, by `python -m`
+
+It is told everything by arguments, holds no descriptor of the program, prints nothing, and is gone
+when the program is. Whatever goes wrong in here ends the watching, never the program: masks are
+valid at every instant, and rows are written as they happen.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.linux.event_tables import Encoding, event_table, this_cpu
+from autofinity.linux.perf import read_totals
+from autofinity.linux.process import SOFTWARE_EVENTS, LinuxProcess, open_pidfd
+from autofinity.linux.sysfs_topology import read_sysfs
+from autofinity.model.errors import AutofinityError
+from autofinity.model.policy import RulePolicy
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.runtime.decider import LivePolicy, Settings
+from autofinity.runtime.journal import Journal, Subject
+from autofinity.runtime.loop import run_loop
+from autofinity.runtime.machine_text import machine_text
+from autofinity.runtime.masks import Binding
+from autofinity.runtime.policies import digest_of
+from autofinity.store.behaviour_db import BehaviourDB
+
+_NS_PER_S = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The launcher's arguments."""
+
+    pid: int
+    pidfd: int
+    """Inherited descriptor that becomes readable when the program ends; -1: open one."""
+    program: str
+    key: str
+    threads: int
+    allowed: str
+    bind: Binding
+    tier: str
+    ladder: str
+    policy: Path | None
+    db: Path | None
+    bound: str
+    """CPU list that the program was bound to before exec; empty: it was not."""
+    sample_s: float
+    auto_rebuild: bool = False
+    """Whether to start a rebuild of the user's policy afterwards, when one is due."""
+    totals: tuple[tuple[str, int], ...] = ()
+    """(name, descriptor) of the counters of the whole run that the launcher's half opened."""
+
+    @staticmethod
+    def parse(arguments: Sequence[str]) -> Request:
+        """From `--name value` pairs. Raises `ValueError` or `KeyError` on anything else.
+
+        By hand: argparse would take a tenth of the monitor's memory.
+        """
+        given: Mapping[str, str] = dict(zip(arguments[::2], arguments[1::2], strict=True))
+        bind = given.get("--bind", "llc")
+        if bind not in ("llc", "core", "none"):
+            raise ValueError(f"unknown --bind {bind}")
+        policy, database = given.get("--policy"), given.get("--db")
+        return Request(
+            pid=int(given["--pid"]),
+            pidfd=int(given.get("--pidfd", "-1")),
+            program=given["--program"],
+            key=given["--key"],
+            threads=int(given.get("--threads", "0")),
+            allowed=given["--allowed"],
+            bind=bind,  # type: ignore[arg-type]
+            tier=given.get("--tier", "topology only"),
+            ladder=given.get("--ladder", ""),
+            policy=Path(policy) if policy else None,
+            db=Path(database) if database else None,
+            bound=given.get("--bound", ""),
+            sample_s=float(given.get("--sample-s", "1")),
+            auto_rebuild="--auto-rebuild" in given,
+            totals=tuple(
+                (name, int(fd))
+                for name, _, fd in (
+                    part.partition("=") for part in given.get("--counters", "").split(",") if part
+                )
+            ),
+        )
+
+
+def watch(request: Request) -> None:
+    """Watch and place until the program ends. Raises `AutofinityError` when that is impossible."""
+    policy, digest, trouble = _policy(request.policy)
+    allowed = parse_cpu_list(request.allowed)
+    # Another tree in sysfs's place shows what a run would do with other caches and nodes.
+    topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", "/sys"), allowed=allowed)
+    subject = Subject(
+        program=request.key,
+        path=request.program,
+        pid=request.pid,
+        tier=request.tier,
+        threads=request.threads,
+        policy=digest,
+        bind=request.bind,
+        allowed=request.allowed,
+        machine=machine_text(topology),
+    )
+    journal = Journal(request.db, subject)
+    if trouble:
+        journal.note(trouble)
+    try:
+        _loop(request, policy, topology, journal)
+    except AutofinityError as error:
+        journal.note(f"stopped watching: {error}")
+    finally:
+        journal.end(_totals(request))
+
+
+def _loop(
+    request: Request, policy: RulePolicy | None, topology: Topology, journal: Journal
+) -> None:
+    from autofinity.policy.selector import decide
+
+    allowed = parse_cpu_list(request.allowed)
+    process = LinuxProcess(
+        request.pid,
+        request.pidfd if request.pidfd >= 0 else open_pidfd(request.pid),
+        allowed,
+        _counters(request, policy, journal),
+        parse_cpu_list(request.bound) or None,
+    )
+    present = frozenset(topology.by_os_index)
+
+    def available() -> frozenset[OsIndex]:
+        return process.available & present
+
+    mechanism = LivePolicy(
+        topology,
+        policy,
+        decide,
+        available,
+        journal.hint_on_record,
+        Settings(
+            threads=request.threads,
+            bind=request.bind,
+            sample_ns=round(request.sample_s * _NS_PER_S),
+        ),
+    )
+    start = mechanism.begin(topology, allowed, request.threads)
+    try:
+        run_loop(process, mechanism, start, mechanism.period_ns, journal)
+    finally:
+        for line in process.notes:
+            journal.note(line)
+        process.close()
+
+
+def _totals(request: Request) -> Mapping[str, int]:
+    if not request.totals:
+        return {}
+    names = [name for name, _ in request.totals]
+    return read_totals(request.totals[0][1], names)
+
+
+def _policy(path: Path | None) -> tuple[RulePolicy | None, str, str]:
+    """Policy, its digest, and what was wrong with it."""
+    if path is None:
+        return None, "", "no policy was found: nothing is decided"
+    from autofinity.policy.files import load
+
+    try:
+        return load(path), digest_of(path), ""
+    except AutofinityError as error:
+        return None, "", f"the policy is not used: {error}"
+
+
+def _counters(
+    request: Request, policy: RulePolicy | None, journal: Journal
+) -> Mapping[str, Encoding]:
+    """What to open on each thread: the policy's counters, where this machine counts at all."""
+    if policy is None or request.tier != "hardware counters":
+        return {}
+    table = event_table(this_cpu())
+    # Instructions say how well an affinity did; without them a sample cannot be learned from.
+    wanted = (*policy.counters, *({"instructions"} - set(policy.counters)))
+    unknown = [name for name in wanted if name not in table and name not in SOFTWARE_EVENTS]
+    if unknown:
+        journal.note(f"this CPU has no event for {', '.join(unknown)}")
+    return {name: table[name] for name in wanted if name in table}
+
+
+def _start_rebuild(db: Path) -> None:
+    """`autofinity rebuild --if-due` in a session of its own, niced, not waited for.
+
+    What it says goes into `rebuild.log` beside the database. Raises `StoreError`, `OSError`.
+    """
+    with BehaviourDB.open(db, timeout_s=0.05, read_only=True) as database:
+        if not database.rebuild_due():
+            return
+    os.nice(19)  # ours, and inherited: this process has nothing left to do
+    os.closerange(3, 256)  # descriptors of the program that has ended
+    log = str(db.with_name("rebuild.log"))
+    os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-P", "-B", "-m", "autofinity", "rebuild", "--if-due", "--db", str(db)],
+        os.environ,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ],
+        setsid=True,
+    )
+
+
+def main() -> None:
+    """Entry of `python -m autofinity.runtime.monitor`. Exit code 1: nothing was watched."""
+    try:
+        request = Request.parse(sys.argv[1:])
+        watch(request)
+        if request.auto_rebuild and request.db is not None:
+            _start_rebuild(request.db)
+    except (AutofinityError, OSError, ValueError, KeyError):
+        # There is nobody to tell: no terminal, no log of ours, and a program that must not notice.
+        os._exit(1)
+    os._exit(0)  # nothing is buffered; the interpreter's teardown would only take time
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Which policy a run asks when none is named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+
+from autofinity.model.errors import AutofinityError, PolicyError
+from autofinity.resources import shipped
+
+
+def default_policy(environment: Mapping[str, str] | None = None) -> Path | None:
+    """AUTOFINITY_POLICY, else the user's own policy, else the shipped `policies/default.json`.
+
+    The launcher looks in the same places (native/launcher/default_policy.c). None: there is none.
+    """
+    env = os.environ if environment is None else environment
+    wish = env.get("AUTOFINITY_POLICY")
+    if wish:
+        return Path(wish)
+    own = user_policy(env)
+    if own is not None and own.exists():
+        return own
+    try:
+        return shipped("policies", "default.json").resolve()
+    except AutofinityError:
+        return None
+
+
+def user_policy(environment: Mapping[str, str] | None = None) -> Path | None:
+    """Where the user's own policy is, whether it exists or not: `autofinity/policy.json` in the
+    configuration folder (XDG base directories). None when nothing names that folder.
+    """
+    env = os.environ if environment is None else environment
+    config, home = env.get("XDG_CONFIG_HOME", ""), env.get("HOME", "")
+    if config.startswith("/"):  # a relative one does not count, says the specification
+        return Path(config) / "autofinity" / "policy.json"
+    if home.startswith("/"):
+        return Path(home) / ".config" / "autofinity" / "policy.json"
+    return None
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of the file's bytes, as the launcher computes it. Raises `PolicyError`."""
+    try:
+        return _sha256(path.read_bytes())
+    except OSError as error:
+        raise PolicyError(
+            f"the policy {path} cannot be read: {error.strerror}; expected a policy file"
+        ) from error
+
+
+def _sha256(data: bytes) -> str:
+    # hashlib brings OpenSSL, 4 MB of the monitor's 25; the interpreter has its own SHA-256.
+    try:
+        sha256 = import_module("_sha2").sha256
+    except ImportError:
+        sha256 = import_module("hashlib").sha256
+    return str(sha256(data).hexdigest())

@@ -1,0 +1,6 @@
+"""The simulated machine: presets, the Machine port over the native core, and its PMU's events.
+
+data/machines/NAME.toml ──preset──► MachineSpec ──native──► _core.sim.Machine
+trace directory ─────────program──► Program ──────┐              │
+                                                  └──► simulate / SimMachine
+"""

@@ -1,0 +1,87 @@
+"""What the simulated PMU counts. Names are neutral; counts are per thread (stream).
+
+The order is that of the arrays the native core hands out (`autofinity/native/sim/counts.hpp`).
+Events named `…_any_core` count what all cores of the thread's LLC domain do, as AMD family 10h's
+northbridge event 4E0h, "Read Request to L3 Cache", does with all cores selected. Its unit mask
+names the kind of read (`autofinity/linux/events/amd_fam10h.toml` programs the same): 01h, Read
+Block Exclusive, is a data cache read (granted the exclusive state when nobody else has the line);
+04h, Read Block Modify, wants to write; 07h is both and the instruction cache's (02h), which the
+simulator does not have.
+"""
+
+from __future__ import annotations
+
+EVENTS: dict[str, str] = {
+    "instructions": "instructions retired",
+    "retired_uops": "micro-operations retired: instructions x the preset's uops_per_instruction",
+    "cycles": "core clocks while the thread was running, stalls included",
+    "cpu_clocks_halted": "core clocks while it waited: blocked, or for its turn on the PU",
+    "data_cache_accesses": "loads and stores",
+    "data_cache_loads": "loads",
+    "data_cache_stores": "stores",
+    "data_cache_misses": "accesses whose line was not valid in the L1",
+    "data_cache_refills_from_l2": "L1 misses that hit the core's L2",
+    "data_cache_refills_from_northbridge": "L1 misses that left the core",
+    "invalid_data_cache_lines_evicted": "L1 refills into a way whose line had been invalidated",
+    "clean_data_cache_lines_evicted": "lines in S or E that an L1 refill displaced",
+    "modified_data_cache_lines_evicted": "lines in M or O that an L1 refill displaced",
+    "coherence_misses": "L1 misses to a line that another core had taken away",
+    "l2_accesses": "L1 misses, looked up in the L2",
+    "l2_misses": "of these, those that missed",
+    "l2_evictions": "lines that left the core because its caches were full",
+    "l2_writebacks": "of these, those in M or O",
+    "llc_requests": "requests of this core to its LLC: reads, ownership, upgrades",
+    "llc_read_requests": "of these, loads",
+    "llc_modify_requests": "of these, for ownership (stores, atomics, upgrades)",
+    "llc_hits": "L2 misses whose line was in the own LLC",
+    "llc_misses": "L2 misses whose line was not",
+    "llc_evictions": "lines this core's requests pushed out of an LLC",
+    "llc_writebacks": "of these, those that had to be written to memory",
+    "read_requests_to_llc_any_core": "requests of all cores of the domain to its LLC",
+    "exclusive_read_requests_to_llc_any_core": (
+        "of these, data cache reads (AMD 4E0h, unit mask 01h Read Block Exclusive)"
+    ),
+    "modify_read_requests_to_llc_any_core": (
+        "of these, for ownership (AMD 4E0h, unit mask 04h Read Block Modify)"
+    ),
+    "cache_to_cache_transfers_same_llc": "lines got from a cache of the same LLC domain",
+    "cache_to_cache_transfers_same_package": "lines got from another domain of the package",
+    "cache_to_cache_transfers_remote": "lines got from a cache of another package",
+    "cache_to_cache_transfers_supplied": "lines that this core's caches gave to others",
+    "upgrades": "stores to a line held in S or O: the others had to give it up",
+    "invalidations_sent": "copies in other cores that this core's stores removed",
+    "invalidations_received": "copies that other cores' stores removed here",
+    "downgrades_received": "lines in M or E that another core's load made shared here",
+    "probe_responses_dirty": "probes of others that found a line in M or O here",
+    "probe_responses_clean": "probes of others that found a line in E or S here",
+    "dtlb_accesses": "address translations (one a load or store)",
+    "dtlb_misses": "misses of the first-level data TLB",
+    "l2_tlb_hits": "of these, those that the second level held",
+    "page_walks": "of these, those that walked the page table",
+    "page_faults": "first touches of a page",
+    "dram_reads_local": "lines read from memory of the own node",
+    "dram_reads_remote": "lines read from memory of another node",
+    "dram_writes": "lines written to memory, caused by this core's requests",
+    "link_bytes": "bytes this core's requests moved between nodes, headers included",
+    "memory_queue_clocks": "clocks that requests waited for a memory controller",
+    "link_queue_clocks": "clocks that requests waited for a link",
+    "stall_cycles_memory": "clocks in which nothing could issue because of a miss",
+    "stall_cycles_sync": "clocks from reaching a lock, barrier or await to going on",
+    "atomics": "atomic accesses, those of locks and barriers included",
+    "lock_acquisitions": "locks taken",
+    "lock_waits": "of these, those that another thread held",
+    "barrier_waits": "arrivals at a barrier that had to wait",
+    "await_waits": "awaits whose token had not been posted",
+    "units_executed": "work units (loop chunks, tasks) carried out",
+    "context_switches": "times the PU changed to this thread from another",
+    "migrations": "times the thread was bound to another PU",
+    "useful_work": "units of work reported by heartbeats",
+}
+
+PAPER_EVENTS: tuple[str, ...] = (
+    "data_cache_accesses",
+    "invalid_data_cache_lines_evicted",
+    "exclusive_read_requests_to_llc_any_core",
+    "retired_uops",
+)
+"""The four that AutoFinity's feature selection chose (Moore & Childers, CC 2013, section 3.2)."""

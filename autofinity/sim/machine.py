@@ -1,0 +1,232 @@
+"""The Machine port over the simulator: a `program` is a trace directory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from autofinity._core import sim as core
+from autofinity.model.counters import CounterSample
+from autofinity.model.errors import CapabilityError, PlacementError, SimulationError
+from autofinity.model.placement import Placement
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.ports import (
+    Action,
+    BindThreads,
+    Interval,
+    MovePages,
+    Outcome,
+    RunRequest,
+    Sensors,
+    ThreadEvent,
+)
+from autofinity.sim.energy import energy_j
+from autofinity.sim.events import EVENTS
+from autofinity.sim.native import native_machine
+from autofinity.sim.preset import load_preset
+from autofinity.sim.replay import load_program, pus_of_streams, workers_of
+from autofinity.sim.result import EVENT_INDEX
+from autofinity.sim.spec import MachineSpec
+
+
+def choose_pus(placement: Placement, topology: Topology) -> tuple[OsIndex, ...]:
+    """One PU a thread: the lowest allowed one of its mask that no earlier thread has.
+
+    A thread whose whole mask is taken shares the PU of its mask with fewest threads (the lowest of
+    these). Raises `PlacementError` for a mask without an allowed PU.
+    """
+    load: dict[OsIndex, int] = {}
+    chosen = []
+    for thread, mask in enumerate(placement.masks):
+        allowed = sorted(mask & topology.allowed)
+        if not allowed:
+            raise PlacementError(
+                f"thread {thread} may run on {sorted(mask) or 'no PU'}; none of these is allowed "
+                f"on {topology.name}"
+            )
+        cpu = min(allowed, key=lambda c: (load.get(c, 0), c))
+        load[cpu] = load.get(cpu, 0) + 1
+        chosen.append(cpu)
+    return tuple(chosen)
+
+
+class SimProcess:
+    """A replay in progress. Threads are the trace's workers, numbered in creation order.
+
+    What a call of `advance` returns covers the workers only: helper streams (a main thread that
+    waits) run on the first worker's PU and are no threads of the placement.
+    """
+
+    def __init__(
+        self,
+        simulation: core.Simulation,
+        spec: MachineSpec,
+        workers: Sequence[int],
+        counters: Sequence[str],
+    ) -> None:
+        self._simulation = simulation
+        self._spec = spec
+        self._topology = spec.topology
+        self._position = {pu.os_index: index for index, pu in enumerate(spec.topology.pus)}
+        self._workers = tuple(workers)
+        self._counters = tuple(counters)
+        self._columns = [EVENT_INDEX[name] for name in counters]
+        self._before: list[list[int]] | None = None
+        self._energy_j = 0.0
+
+    def advance(self, duration_ns: int) -> Interval:
+        """Step `duration_ns` of simulated time (or to the end of the region of interest)."""
+        if duration_ns <= 0:
+            raise SimulationError(f"got a duration of {duration_ns} ns, expected more than 0")
+        start_ns = self._simulation.elapsed_ns
+        first = self._before is None
+        ended = self._simulation.advance(duration_ns)
+        end_ns = self._simulation.elapsed_ns
+        everything = self._simulation.totals()
+        totals: list[list[int]] = everything[list(self._workers)][:, self._columns].tolist()
+        whole = dict(zip(EVENT_INDEX, everything.sum(axis=0).tolist(), strict=True))
+        energy_before, self._energy_j = (
+            self._energy_j,
+            energy_j(self._spec, whole, end_ns / 1e9),
+        )
+        before = self._before or [[0] * len(self._columns) for _ in self._workers]
+        self._before = totals
+        # A run that another core interrupts is counted again: a count can shrink by a few.
+        samples = tuple(
+            CounterSample(
+                tid=thread,
+                start_ns=start_ns,
+                end_ns=end_ns,
+                counts={
+                    name: max(0, new - old)
+                    for name, new, old in zip(self._counters, now, then, strict=True)
+                },
+                enabled_ns=end_ns - start_ns,
+                running_ns=end_ns - start_ns,
+            )
+            for thread, (now, then) in enumerate(zip(totals, before, strict=True))
+        )
+        threads = range(len(self._workers))
+        events = tuple(ThreadEvent("begin", t, t, start_ns) for t in threads) if first else ()
+        if ended:
+            events += tuple(ThreadEvent("end", t, t, end_ns) for t in threads)
+        return Interval(
+            start_ns,
+            end_ns,
+            samples,
+            events,
+            progress=self._simulation.progress,
+            ended=ended,
+            energy_j=self._energy_j - energy_before,
+        )
+
+    def apply(self, actions: Sequence[Action]) -> Outcome:
+        """Bind threads and move pages now; the cost of page moves is reported."""
+        done, cost_ns = 0, 0
+        reasons: list[str] = []
+        skipped = 0
+        for action in actions:
+            if isinstance(action, BindThreads):
+                done += self._bind(action.placement)
+            else:
+                moved, cost = self._move(action)
+                done += moved
+                cost_ns += cost
+                if moved < len(action.pages):
+                    skipped += len(action.pages) - moved
+                    reasons.append("pages that were untouched or there already did not move")
+        return Outcome(done, skipped, tuple(dict.fromkeys(reasons)), cost_ns)
+
+    def _bind(self, placement: Placement) -> int:
+        if len(placement.masks) != len(self._workers):
+            raise PlacementError(
+                f"got {len(placement.masks)} masks for {len(self._workers)} threads"
+            )
+        for worker, cpu in zip(self._workers, choose_pus(placement, self._topology), strict=True):
+            self._simulation.bind(worker, self._position[cpu])
+        return len(self._workers)
+
+    def _move(self, action: MovePages) -> tuple[int, int]:
+        if action.page_size_bytes != 4096:
+            raise SimulationError(
+                f"got pages of {action.page_size_bytes} bytes; the simulator has 4096"
+            )
+        moved, cost_ns = 0, 0
+        for page, node in zip(action.pages, action.nodes, strict=True):
+            ns = self._simulation.move_page(page, node)
+            moved += ns > 0
+            cost_ns += ns
+        return moved, cost_ns
+
+
+class SimMachine:
+    """A simulated machine. Safe to use from several threads; keeps the last trace in memory."""
+
+    def __init__(self, spec: MachineSpec, skew_ns: float | None = None) -> None:
+        self.spec = spec
+        self._native = native_machine(spec, skew_ns)
+        self._lock = threading.Lock()
+        self._program: tuple[tuple[str, int], core.Program] | None = None
+
+    @staticmethod
+    def preset(name: str) -> SimMachine:
+        """The shipped machine `name` (or a preset file)."""
+        return SimMachine(load_preset(name))
+
+    @property
+    def topology(self) -> Topology:
+        """What it looks like."""
+        return self.spec.topology
+
+    @property
+    def clock_hz(self) -> float:
+        """Core clock."""
+        return self.spec.clock_hz
+
+    def events(self) -> Mapping[str, str]:
+        """All events of the simulated PMU."""
+        return EVENTS
+
+    def counters_at_once(self) -> int:
+        """As many as the real machine's PMU counts at once (the simulator counts all)."""
+        return self.spec.pmu_counters
+
+    def start(
+        self, request: RunRequest, placement: Placement, sensors: Sensors, seed: int = 0
+    ) -> SimProcess:
+        """Start the replay of the trace directory `request.program`.
+
+        Raises `CapabilityError` for an unknown counter or the sharing sensor, `TraceError`,
+        `PlacementError`, `SimulationError`.
+        """
+        if sensors.sharing:
+            raise CapabilityError(
+                "the simulator does not sense sharing yet; leave Sensors.sharing off"
+            )
+        unknown = [name for name in sensors.counters if name not in EVENTS]
+        if unknown:
+            raise CapabilityError(
+                f"unknown counter {', '.join(unknown)}; {self.spec.name} counts: "
+                + ", ".join(EVENTS)
+            )
+        if len(placement.masks) != request.threads:
+            raise PlacementError(
+                f"got {len(placement.masks)} masks for {request.threads} threads; expected one each"
+            )
+        cpus = choose_pus(placement, self.topology)
+        program = self._load(request.program)
+        workers = workers_of(request.program, request.threads)
+        pus = pus_of_streams(self.topology, program.streams, cpus, workers)
+        simulation = core.Simulation(self._native, program, pus, seed=seed)
+        return SimProcess(simulation, self.spec, workers, sensors.counters)
+
+    def _load(self, directory: str) -> core.Program:
+        """Affinities of one program follow each other: the last prepared trace is kept."""
+        meta = Path(directory) / "meta.json"
+        key = (str(Path(directory).resolve()), meta.stat().st_mtime_ns if meta.exists() else 0)
+        with self._lock:
+            if self._program is None or self._program[0] != key:
+                self._program = None  # the old one goes before the new one comes
+                self._program = (key, load_program(directory))
+            return self._program[1]

@@ -1,0 +1,91 @@
+"""`MachineSpec` → the native core's machine: dense indices, ticks, distances."""
+
+from __future__ import annotations
+
+from autofinity._core import sim as core
+from autofinity.sim.spec import LINE_BYTES, ByDistance, CacheSpec, MachineSpec
+
+
+def native_machine(spec: MachineSpec, skew_ns: float | None = None) -> core.Machine:
+    """Convert and check. `skew_ns` replaces the default skew (`spec.skew_ns`), for experiments.
+
+    Raises `SimulationError` when the core cannot simulate such a machine.
+    """
+    per_ns = spec.ghz * core.TICKS_PER_CLOCK
+
+    def ticks(ns: float) -> int:
+        return round(ns * per_ns)
+
+    def by_distance(ns: ByDistance) -> list[int]:
+        return [ticks(value) for value in ns]
+
+    def service(gbs: float) -> int:
+        return ticks(LINE_BYTES / gbs) if gbs else 0
+
+    def shape(cache: CacheSpec) -> tuple[int, int]:
+        return (cache.sets, cache.ways)
+
+    machine = core.Machine()
+    topology = spec.topology
+    machine.core_of_pu = [pu.core for pu in topology.pus]
+    first = {pu.core: pu for pu in reversed(topology.pus)}
+    machine.llc_of_core = [first[core].llc for core in range(topology.n_cores)]
+    machine.node_of_core = [first[core].node for core in range(topology.n_cores)]
+    machine.llcs = topology.n_llcs
+    machine.nodes = topology.n_nodes
+    node_package = {pu.node: pu.package for pu in topology.pus}
+    node_of_llc = {pu.llc: pu.node for pu in topology.pus}
+
+    def node_distance(a: int, b: int) -> int:
+        if a == b:
+            return 0
+        if node_package.get(a) is not None and node_package.get(a) == node_package.get(b):
+            return 1
+        return 3 if topology.distances[a][b] >= spec.two_hops_from else 2
+
+    def llc_distance(a: int, b: int) -> int:
+        return 0 if a == b else max(1, node_distance(node_of_llc[a], node_of_llc[b]))
+
+    nodes, llcs = range(topology.n_nodes), range(topology.n_llcs)
+    machine.node_distance = [node_distance(a, b) for a in nodes for b in nodes]
+    machine.llc_distance = [llc_distance(a, b) for a in llcs for b in llcs]
+    machine.ghz = spec.ghz
+    machine.set_l1(shape(spec.l1))
+    machine.set_l2(shape(spec.l2))
+    machine.set_llc(shape(spec.llc))
+    machine.set_tlb2((spec.tlb.l2_entries // spec.tlb.l2_ways, spec.tlb.l2_ways))
+    machine.l2_exclusive = spec.l2.inclusion == "exclusive"
+    machine.llc_inclusive = spec.llc.inclusion == "inclusive"
+    machine.owned_state = spec.protocol == "moesi"
+    machine.clean_forwarding = spec.clean_forwarding
+    machine.tlb1_entries = spec.tlb.l1_entries
+    machine.tlb2_hit = ticks(spec.tlb.l2_hit_ns)
+    machine.page_walk = ticks(spec.tlb.walk_ns)
+    machine.page_fault = ticks(spec.tlb.page_fault_ns)
+    machine.l1_hit = ticks(spec.l1.latency_ns)
+    machine.l2_hit = ticks(spec.l2.latency_ns)
+    machine.llc_hit = ticks(spec.llc.latency_ns)
+    machine.dram = by_distance(spec.latency.dram)
+    machine.load_modified = by_distance(spec.latency.load_modified)
+    machine.load_shared = by_distance(spec.latency.load_shared)
+    machine.store_modified = by_distance(spec.latency.store_modified)
+    machine.store_shared = by_distance(spec.latency.store_shared)
+    machine.atomic_modified = by_distance(spec.latency.atomic_modified)
+    machine.atomic_shared = by_distance(spec.latency.atomic_shared)
+    machine.atomic_hit = ticks(spec.latency.atomic_hit)
+    machine.memory_service = service(spec.bandwidth.memory_gbs)
+    machine.link_service = [service(gbs) for gbs in spec.bandwidth.link_gbs]
+    machine.fabric_service = service(spec.bandwidth.fabric_gbs)
+    machine.instruction = round(core.TICKS_PER_CLOCK / spec.core.base_ipc)
+    machine.smt_slowdown = spec.core.smt_slowdown
+    machine.misses_in_flight = spec.core.misses_in_flight
+    machine.window = spec.core.window
+    machine.uops_per_instruction = spec.core.uops_per_instruction
+    machine.time_slice = ticks(spec.system.time_slice_us * 1000)
+    machine.context_switch = ticks(spec.system.context_switch_us * 1000)
+    machine.spin = ticks(spec.system.spin_us * 1000)
+    machine.wake = ticks(spec.system.wake_us * 1000)
+    machine.migration = ticks(spec.system.migration_us * 1000)
+    machine.skew = ticks(spec.skew_ns if skew_ns is None else skew_ns)
+    machine.validate()
+    return machine

@@ -1,0 +1,57 @@
+"""What a simulation measured, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.model.topology import OsIndex
+from autofinity.sim.energy import PRICED_EVENTS, energy_j
+from autofinity.sim.events import EVENTS
+from autofinity.sim.spec import MachineSpec
+
+EVENT_INDEX: dict[str, int] = {name: index for index, name in enumerate(EVENTS)}
+"""Position of an event in the last axis of the arrays."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SimResult:
+    """One replay. Streams are the trace's, in creation order; `workers` index them."""
+
+    roi_ns: int
+    """Simulated time of the region of interest."""
+    totals: npt.NDArray[np.uint64]
+    """Counts of the whole region, [streams, events]."""
+    samples: npt.NDArray[np.uint64]
+    """Counts of each sample period, [samples, streams, events]; the last period may be short."""
+    times_ns: npt.NDArray[np.uint64]
+    """Start and end of each period since the region began, [samples, 2]."""
+    progress: npt.NDArray[np.float64]
+    """Share of the region's instructions done at the end of each period, [samples]."""
+    workers: tuple[int, ...]
+    cpus: tuple[OsIndex, ...]
+    """PU of each worker."""
+    clock_hz: float
+
+    def total(self, event: str) -> int:
+        """Count of an event over the region and all streams."""
+        return int(self.totals[:, EVENT_INDEX[event]].sum())
+
+    def of_workers(self, event: str) -> npt.NDArray[np.uint64]:
+        """Count of an event over the region, one a worker."""
+        column: npt.NDArray[Any] = self.totals[list(self.workers), EVENT_INDEX[event]]
+        return column
+
+    @property
+    def ipc(self) -> float:
+        """Instructions per elapsed clock and worker, the helpers' instructions included."""
+        clocks = self.roi_ns * self.clock_hz / 1e9 * len(self.workers)
+        return self.total("instructions") / clocks if clocks else float("nan")
+
+    def energy_j(self, spec: MachineSpec) -> float:
+        """Joules the whole machine `spec` took over the region; NaN without `[energy]` prices."""
+        counts = {name: float(self.total(name)) for name in (*PRICED_EVENTS, "cycles")}
+        return energy_j(spec, counts, self.roi_ns / 1e9)

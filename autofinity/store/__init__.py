@@ -1,0 +1,1 @@
+"""Sinks and sources: Parquet observations and the behaviour database."""

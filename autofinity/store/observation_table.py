@@ -1,0 +1,242 @@
+"""All observations of a campaign as columns: what learning reads.
+
+Text columns are codes into sorted names, so ten million rows are a few hundred megabytes and groups
+are integer comparisons.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.model.affinity import Affinity
+from autofinity.model.counters import Behaviour
+from autofinity.model.observation import Observation
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+type Floats = npt.NDArray[np.float64]
+type Ints = npt.NDArray[np.int64]
+type Codes = npt.NDArray[np.int32]
+type Mask = npt.NDArray[np.bool_]
+
+TEXT_COLUMNS = ("program", "input", "affinity", "machine", "backend", "version")
+WHOLE_COLUMNS = ("threads", "sample", "seed")
+NUMBER_COLUMNS = ("progress", "performance", "roi_s")
+ENERGY_COLUMN = "energy_j"
+"""Optional: stores that were written before it existed have none."""
+COUNTER_PREFIX = "counter:"
+ORDER = ("program", "input", "threads", "affinity", "seed", "sample")
+"""Rows are sorted by these; the first five name the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A text column: `names[codes[i]]` is the text of row i; `names` is sorted and unique."""
+
+    codes: Codes
+    names: tuple[str, ...]
+
+    def text(self) -> npt.NDArray[np.object_]:
+        """The texts themselves, one a row."""
+        return np.asarray(self.names, dtype=object)[self.codes]
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationTable:
+    """Columns of n rows each, sorted by `ORDER`; meanings as in `model.observation.Observation`."""
+
+    program: Coded
+    input: Coded
+    threads: Ints
+    affinity: Coded
+    """`str` of the affinity."""
+    sample: Ints
+    progress: Floats
+    performance: Floats
+    roi_s: Floats
+    machine: Coded
+    backend: Coded
+    seed: Ints
+    version: Coded
+    counters: Mapping[str, Floats]
+    """Each measured counter, by name in sorted order; NaN where a run did not measure it."""
+    energy_j: Floats
+    """Joules of the whole run; NaN where nothing measured it."""
+
+    def __len__(self) -> int:
+        return len(self.sample)
+
+    @staticmethod
+    def from_arrow(table: pa.Table) -> ObservationTable:
+        """Columns of a pyarrow table (as the store writes it), sorted."""
+        text = {name: _coded(table, name) for name in TEXT_COLUMNS}
+        whole = {name: np.asarray(table.column(name), dtype=np.int64) for name in WHOLE_COLUMNS}
+        number = {name: _floats(table, name) for name in NUMBER_COLUMNS}
+        if ENERGY_COLUMN in table.column_names:
+            energy = _floats(table, ENERGY_COLUMN)
+        else:
+            energy = np.full(table.num_rows, np.nan)
+        found = sorted(name for name in table.column_names if name.startswith(COUNTER_PREFIX))
+        counters = {name.removeprefix(COUNTER_PREFIX): _floats(table, name) for name in found}
+        unsorted = ObservationTable(
+            **text,  # type: ignore[arg-type]
+            **whole,  # type: ignore[arg-type]
+            **number,  # type: ignore[arg-type]
+            counters=counters,
+            energy_j=energy,
+        )
+        keys: list[npt.NDArray[np.integer]] = [
+            unsorted.program.codes,
+            unsorted.input.codes,
+            unsorted.threads,
+            unsorted.affinity.codes,
+            unsorted.seed,
+            unsorted.sample,
+        ]
+        order = np.lexsort(keys[::-1])
+        if bool(np.all(order[1:] > order[:-1])):
+            return unsorted
+        return unsorted.take(order)
+
+    def to_arrow(self) -> pa.Table:
+        """The inverse of `from_arrow`: as the store writes it."""
+        import pyarrow as pa
+
+        columns: dict[str, pa.Array] = {}
+        for name in TEXT_COLUMNS:
+            column: Coded = getattr(self, name)
+            coded = pa.DictionaryArray.from_arrays(column.codes, pa.array(column.names))
+            columns[name] = coded.cast(pa.string())
+        for name in (*WHOLE_COLUMNS, *NUMBER_COLUMNS):
+            columns[name] = pa.array(getattr(self, name))
+        columns[ENERGY_COLUMN] = pa.array(self.energy_j)
+        for name, values in self.counters.items():
+            columns[COUNTER_PREFIX + name] = pa.array(values)
+        return pa.table(columns)
+
+    def take(self, rows: Ints | Mask) -> ObservationTable:
+        """The rows named by indices or by a mask."""
+
+        def coded(column: Coded) -> Coded:
+            return Coded(column.codes[rows], column.names)
+
+        return ObservationTable(
+            program=coded(self.program),
+            input=coded(self.input),
+            threads=self.threads[rows],
+            affinity=coded(self.affinity),
+            sample=self.sample[rows],
+            progress=self.progress[rows],
+            performance=self.performance[rows],
+            roi_s=self.roi_s[rows],
+            machine=coded(self.machine),
+            backend=coded(self.backend),
+            seed=self.seed[rows],
+            version=coded(self.version),
+            counters={name: values[rows] for name, values in self.counters.items()},
+            energy_j=self.energy_j[rows],
+        )
+
+    def without_program(self, program: str) -> ObservationTable:
+        """All rows but those of one program (leave one program out)."""
+        return self.take(self._is(program, invert=True))
+
+    def of_program(self, program: str) -> ObservationTable:
+        """Rows of one program only."""
+        return self.take(self._is(program, invert=False))
+
+    def programs(self) -> tuple[str, ...]:
+        """Names of the programs that have rows, sorted."""
+        return tuple(self.program.names[code] for code in np.unique(self.program.codes))
+
+    def workload(self) -> Ints:
+        """Number (from 0) of each row's (program, input, threads): one unit of comparison."""
+        return number_combinations(self.program.codes, self.input.codes, self.threads)
+
+    def observations(self) -> Iterator[Observation]:
+        """The rows as values, one by one: for small tables."""
+        affinities = [Affinity.parse(name) for name in self.affinity.names]
+        for row in range(len(self)):
+            values = {name: float(column[row]) for name, column in self.counters.items()}
+            yield Observation(
+                program=self.program.names[self.program.codes[row]],
+                input=self.input.names[self.input.codes[row]],
+                threads=int(self.threads[row]),
+                affinity=affinities[self.affinity.codes[row]],
+                sample=int(self.sample[row]),
+                progress=float(self.progress[row]),
+                behaviour=Behaviour(values),
+                performance=float(self.performance[row]),
+                roi_s=float(self.roi_s[row]),
+                machine=self.machine.names[self.machine.codes[row]],
+                backend=self.backend.names[self.backend.codes[row]],
+                seed=int(self.seed[row]),
+                version=self.version.names[self.version.codes[row]],
+                energy_j=None if np.isnan(self.energy_j[row]) else float(self.energy_j[row]),
+            )
+
+    def digest(self) -> str:
+        """SHA-256 over the content: the same for the same rows, however they are kept in files."""
+        total = hashlib.sha256()
+        for name in TEXT_COLUMNS:
+            column: Coded = getattr(self, name)
+            used, codes = np.unique(column.codes, return_inverse=True)
+            total.update("\0".join([name, *(column.names[code] for code in used)]).encode())
+            total.update(codes.astype("<i4").tobytes())
+        for name in WHOLE_COLUMNS:
+            total.update(name.encode() + getattr(self, name).astype("<i8").tobytes())
+        for name in NUMBER_COLUMNS:
+            total.update(name.encode() + _bytes(getattr(self, name)))
+        if not np.all(np.isnan(self.energy_j)):
+            total.update(ENERGY_COLUMN.encode() + _bytes(self.energy_j))
+        for name in sorted(self.counters):
+            total.update(f"{COUNTER_PREFIX}{name}".encode() + _bytes(self.counters[name]))
+        return total.hexdigest()
+
+    def _is(self, program: str, invert: bool) -> Mask:
+        code = self.program.names.index(program) if program in self.program.names else -1
+        same: Mask = self.program.codes == code
+        return ~same if invert else same
+
+
+def number_combinations(*columns: npt.NDArray[np.integer]) -> Ints:
+    """Consecutive numbers of the distinct combinations of some integer columns."""
+    joint = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        _, codes = np.unique(column, return_inverse=True)
+        # Renumbered after each column, so the product of sizes stays far below 2^63.
+        _, joint = np.unique(joint * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
+    return joint.astype(np.int64)
+
+
+def _bytes(values: Floats) -> bytes:
+    """Little-endian bytes with one NaN and one zero, so equal content gives an equal digest."""
+    clean = np.where(np.isnan(values), np.nan, values) + 0.0
+    return clean.astype("<f8").tobytes()
+
+
+def _floats(table: pa.Table, name: str) -> Floats:
+    column = table.column(name).to_numpy()
+    return np.asarray(column, dtype=np.float64)
+
+
+def _coded(table: pa.Table, name: str) -> Coded:
+    column = table.column(name)
+    if hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
+    encoded = column.dictionary_encode()
+    if hasattr(encoded, "combine_chunks"):
+        encoded = encoded.combine_chunks()
+    names = [str(text) for text in encoded.dictionary.to_pylist()]
+    order = sorted(range(len(names)), key=names.__getitem__)
+    rank = np.empty(len(names), dtype=np.int32)
+    rank[order] = np.arange(len(names), dtype=np.int32)
+    codes = np.asarray(encoded.indices, dtype=np.int64)
+    return Coded(rank[codes], tuple(names[i] for i in order))

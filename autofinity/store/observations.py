@@ -1,0 +1,286 @@
+"""Observations as a folder of Parquet files, one file for each finished run.
+
+    write ─► part files (temporary name, fsync, rename) ─► read ─► ObservationTable
+                          └─► compact ─► one file
+
+A run is one (program, input, threads, affinity, seed). Its file appears complete or not at all,
+so a crash or a full disk loses at most the run in flight, and `done()` reads footers only. A row is
+one observation; every counter is a column called `counter:NAME`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from autofinity.model.errors import StoreError
+from autofinity.model.observation import Observation
+from autofinity.store.observation_table import (
+    COUNTER_PREFIX,
+    ENERGY_COLUMN,
+    NUMBER_COLUMNS,
+    ORDER,
+    TEXT_COLUMNS,
+    WHOLE_COLUMNS,
+    ObservationTable,
+)
+
+type RunKey = tuple[str, str, int, str, int]
+"""(program, input, threads, affinity, seed), as `Sink.done` names a run."""
+
+FORMAT = "autofinity-observations"
+FORMAT_VERSION = 1
+type Workload = tuple[str, str, int]
+"""(program, input, threads): the start of a run's key."""
+
+_ORIGINS = "origins.json"
+_COMPACT = "compact.parquet"
+
+
+class ObservationStore:
+    """A `Sink` over a folder, which is made when the first run is written.
+
+    Writing a run a second time replaces it. Several processes may write at once as long as they
+    write different runs.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+
+    def write(self, observations: Iterable[Observation]) -> None:
+        """Keep whole runs, durably, before returning; all rows of a run must come in one call.
+
+        Raises `StoreError` when the folder cannot be written (a full disk, no permission); runs
+        written before are untouched.
+        """
+        runs: dict[RunKey, list[Observation]] = {}
+        for row in observations:
+            runs.setdefault(key_of(row), []).append(row)
+        for key, rows in runs.items():
+            _write_file(self.folder / _part_name(key), _arrow_of(rows), [key])
+
+    def done(self) -> frozenset[RunKey]:
+        """Runs that are complete. Raises `StoreError` for a damaged or foreign Parquet file."""
+        return frozenset(key for path in self._files() for key in _keys_of(path))
+
+    def expect(self, origins: Mapping[Workload, str]) -> None:
+        """Forget the runs of workloads that are not what they were when they were kept.
+
+        `origins` names what a workload's runs are made of (its trace, the machine), in any words.
+        A file with a run of a changed workload goes as a whole. Raises `StoreError`.
+        """
+        known = self._origins()
+        changed = {
+            workload for workload, origin in origins.items() if known.get(workload) != origin
+        }
+        if not changed:
+            return
+        for path in self._files():
+            if any(key[:3] in changed for key in _keys_of(path)):
+                path.unlink(missing_ok=True)
+        rows = [[*workload, origin] for workload, origin in sorted({**known, **origins}.items())]
+        temporary = self.folder / f".{_ORIGINS}.{os.getpid()}.tmp"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            temporary.write_text(json.dumps(rows, indent=0))
+            temporary.replace(self.folder / _ORIGINS)
+        except OSError as error:
+            raise StoreError(
+                f"cannot write {self.folder / _ORIGINS}: {error.strerror}; free some space or name "
+                "another folder"
+            ) from error
+
+    def _origins(self) -> dict[Workload, str]:
+        """What was expected last; nothing where that is unknown or damaged."""
+        try:
+            rows = json.loads((self.folder / _ORIGINS).read_text())
+            return {(str(p), str(i), int(t)): str(origin) for p, i, t, origin in rows}
+        except (OSError, ValueError, TypeError):
+            return {}
+
+    def read(self) -> ObservationTable:
+        """All observations; see the function `read`."""
+        return read(self.folder)
+
+    def compact(self) -> Path:
+        """Merge all files into one and return its path; content and digest stay the same.
+
+        A crash in between leaves both; a part file wins over the same run in the merged file.
+        Raises `StoreError` when there is nothing to merge.
+        """
+        files = self._files()
+        if not files:
+            raise StoreError(f"{self.folder} holds no observations, expected at least one run")
+        keys = sorted(self.done())
+        merged = _read_files(files)
+        path = _write_file(self.folder / _COMPACT, merged, keys)
+        for file in files:
+            if file != path:
+                file.unlink(missing_ok=True)
+        return path
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob("*.parquet")) if self.folder.is_dir() else []
+
+
+def read(path: Path | str) -> ObservationTable:
+    """Read a store's folder, or one of its files.
+
+    Rows come sorted by program, input, threads, affinity, seed, sample, however they were written.
+    A counter that a run did not measure is NaN there. Raises `StoreError` when there is nothing,
+    or when a file is damaged or not ours; the message names it.
+    """
+    path = Path(path)
+    if path.is_dir():
+        files = sorted(path.glob("*.parquet"))
+    else:
+        files = [path] if path.exists() else []
+    if not files:
+        raise StoreError(
+            f"no observations at {path}; expected a folder (or a file) that `autofinity profile` "
+            "or `autofinity train` wrote"
+        )
+    return ObservationTable.from_arrow(_read_files(files))
+
+
+def write_one(table: ObservationTable, path: Path | str) -> None:
+    """Write a whole table to one file, wherever it is; `read` takes it back.
+
+    Raises `StoreError`; a file that was there is then kept.
+    """
+    path = Path(path)
+    arrow = table.to_arrow()
+    columns = [arrow.column(name).to_pylist() for name in ORDER[:5]]
+    keys = sorted(set(zip(*columns, strict=True)))
+    _write_file(path, arrow, keys)
+
+
+def key_of(row: Observation) -> RunKey:
+    """The run an observation belongs to."""
+    return (row.program, row.input, row.threads, str(row.affinity), row.seed)
+
+
+def table_of(observations: Sequence[Observation]) -> ObservationTable:
+    """The same table straight from memory, for a campaign that needs no files."""
+    if not observations:
+        raise StoreError("there are no observations, expected at least one")
+    return ObservationTable.from_arrow(_arrow_of(observations))
+
+
+def _arrow_of(rows: Sequence[Observation]) -> pa.Table:
+    columns: dict[str, pa.Array] = {}
+    for name in TEXT_COLUMNS:
+        columns[name] = pa.array([str(getattr(row, name)) for row in rows], pa.string())
+    for name in WHOLE_COLUMNS:
+        columns[name] = pa.array([getattr(row, name) for row in rows], pa.int64())
+    for name in NUMBER_COLUMNS:
+        columns[name] = pa.array([float(getattr(row, name)) for row in rows], pa.float64())
+    columns[ENERGY_COLUMN] = pa.array([row.energy_j for row in rows], pa.float64())
+    counters = sorted({name for row in rows for name in row.behaviour.values})
+    for name in counters:
+        values = [float(row.behaviour[name]) for row in rows]
+        columns[COUNTER_PREFIX + name] = pa.array(values, pa.float64())
+    return pa.table(columns)
+
+
+def _write_file(path: Path, table: pa.Table, keys: Sequence[RunKey]) -> Path:
+    """Temporary file, fsync, rename, fsync of the folder: complete or absent."""
+    header = json.dumps({"version": FORMAT_VERSION, "runs": keys})
+    table = table.replace_schema_metadata({FORMAT: header})
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as stream:
+            pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except (OSError, pa.ArrowException) as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise StoreError(
+            f"cannot write observations to {path}: {_reason(error)}; what was written before "
+            "is kept. Free some space or name another folder, then start again: finished runs "
+            "are skipped."
+        ) from error
+    return path
+
+
+def _part_name(key: RunKey) -> str:
+    """A name a person can read, made unique by a hash of the exact key."""
+    program, data, threads, _, seed = key
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "_", f"{program}-{data}-{threads}-s{seed}")[:80]
+    digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:20]
+    return f"{readable.lstrip('.')}-{digest}.parquet"
+
+
+def _keys_of(path: Path) -> list[RunKey]:
+    """Runs a file holds, from its footer. Raises `StoreError` when it is damaged or not ours."""
+    try:
+        metadata: Mapping[bytes, bytes] = pq.read_schema(path).metadata or {}
+        header: Any = json.loads(metadata[FORMAT.encode()])
+        version = header["version"]
+        keys = [(str(p), str(i), int(t), str(a), int(s)) for p, i, t, a, s in header["runs"]]
+    except (KeyError, ValueError, TypeError, OSError, pa.ArrowException) as error:
+        raise StoreError(
+            f"{path} is no observation file or is damaged ({_reason(error)}); remove it: the runs "
+            "it held are then profiled again"
+        ) from error
+    if version != FORMAT_VERSION:
+        raise StoreError(
+            f"{path} has version {version}, this autofinity reads {FORMAT_VERSION}; update it"
+        )
+    return keys
+
+
+def _read_files(files: Sequence[Path]) -> pa.Table:
+    """All rows of all files; a part file wins over the same run in a merged file."""
+    tables = []
+    parts: set[RunKey] = set()
+    for path in sorted(files, key=lambda file: file.name == _COMPACT):  # merged file last
+        keys = set(_keys_of(path))
+        try:
+            table = pq.read_table(path, page_checksum_verification=True)
+            _check_columns(table, path)
+        except (OSError, pa.ArrowException) as error:
+            raise StoreError(
+                f"{path} is damaged ({_reason(error)}); remove it: the runs it held are then "
+                "profiled again"
+            ) from error
+        if len(files) > 1 and path.name == _COMPACT and keys & parts:
+            table = _without(table, keys & parts)
+        parts |= keys
+        tables.append(table)
+    return pa.concat_tables(tables, promote_options="default")
+
+
+def _check_columns(table: pa.Table, path: Path) -> None:
+    for name in (*TEXT_COLUMNS, *WHOLE_COLUMNS, *NUMBER_COLUMNS):
+        if name not in table.column_names:
+            raise StoreError(f"{path} lacks the column {name!r}; remove it and profile again")
+
+
+def _without(table: pa.Table, runs: set[RunKey]) -> pa.Table:
+    columns = [table.column(name).to_pylist() for name in ORDER[:5]]
+    keep = [key not in runs for key in zip(*columns, strict=True)]
+    return table.filter(pa.array(keep, pa.bool_()))
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,1 @@
+"""Captured programs and suite manifests as data; knows neither capture nor simulator."""

@@ -1,0 +1,87 @@
+"""A replay without a machine: only the order that a trace asks for, under random schedules.
+
+Whatever schedule is drawn, a trace of a program that ended must replay to its end.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+ACCESS, LOCK, UNLOCK, BARRIER, POST, AWAIT, UNIT_BEGIN, UNIT_END = range(8)
+ROI_BEGIN, ROI_END, THREAD_BEGIN, THREAD_END, COMPUTE, HEARTBEAT = range(8, 14)
+NAMES = (
+    *("access", "lock", "unlock", "barrier", "post", "await", "unit_begin", "unit_end"),
+    *("roi_begin", "roi_end", "thread_begin", "thread_end", "compute", "heartbeat"),
+)
+
+
+def synchronisation(trace: Any, stream: int) -> list[tuple[int, int, int]]:
+    """(kind, value, aux) of the events of a stream that are no accesses."""
+    events = trace.events(stream)
+    chosen = events[np.isin(events["kind"], (ACCESS, COMPUTE), invert=True)]
+    return [(int(e["kind"]), int(e["value"]), int(e["aux"])) for e in chosen]
+
+
+def replay(trace: Any, seed: int) -> None:
+    """Replay under a schedule drawn from `seed`; AssertionError with what blocks when it cannot."""
+    rng = random.Random(seed)
+    streams = [synchronisation(trace, i) for i in range(trace.streams)]
+    at = [0] * len(streams)
+    posted: set[int] = set()
+    holder: dict[int, int] = {}
+    arrived: dict[int, list[int]] = defaultdict(list)
+    passed: set[tuple[int, int]] = set()
+
+    def can(i: int) -> bool:
+        kind, value, aux = streams[i][at[i]]
+        if kind == AWAIT:
+            return value in posted
+        if kind == LOCK:
+            following = streams[i][at[i] + 1] if at[i] + 1 < len(streams[i]) else (0, 0, 0)
+            if following[0] == AWAIT and following[1] not in posted:
+                return False
+            return holder.get(value) is None
+        if kind == BARRIER:
+            if (i, at[i]) not in passed:
+                if i not in arrived[value]:
+                    arrived[value].append(i)
+                if len(arrived[value]) == aux:
+                    passed.update((j, at[j]) for j in arrived[value])
+                    arrived[value].clear()
+            return (i, at[i]) in passed
+        return True
+
+    def do(i: int) -> None:
+        kind, value, _ = streams[i][at[i]]
+        if kind == POST:
+            assert value not in posted, f"token {value} is posted twice"
+            posted.add(value)
+        elif kind == LOCK:
+            holder[value] = i
+        elif kind == UNLOCK:
+            assert holder.get(value) == i, f"stream {i} unlocks {value}, which it does not hold"
+            holder[value] = None  # type: ignore[assignment]
+        at[i] += 1
+
+    live = [i for i in range(len(streams)) if streams[i]]
+    while live:
+        rng.shuffle(live)
+        moved = False
+        for i in list(live):
+            for _ in range(rng.choice((1, 1, 2, 5, 50))):
+                if at[i] == len(streams[i]):
+                    break
+                if not can(i):
+                    break
+                do(i)
+                moved = True
+        live = [i for i in live if at[i] < len(streams[i])]
+        assert moved or not live, "deadlock: " + ", ".join(
+            f"stream {i} event {at[i]} {NAMES[streams[i][at[i]][0]]} {streams[i][at[i]][1:]}"
+            for i in live
+        )
+    assert not [o for o, i in holder.items() if i is not None], "a lock is held at the end"

@@ -1,0 +1,112 @@
+"""Compiles a small program with -fsanitize=thread, runs it under capture, reads the trace."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autofinity.capture.build import GCC_FLAGS, runtime_folder
+
+from .abstract_replay import NAMES, replay
+
+COMPILERS = {"c": "gcc", "cpp": "g++", "f90": "gfortran"}
+
+
+def compiler(kind: str) -> str | None:
+    return shutil.which(COMPILERS[kind])
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A finished run: what it printed, and its trace."""
+
+    code: int
+    stdout: str
+    stderr: str
+    folder: Path
+
+    @property
+    def trace(self) -> Any:
+        from autofinity._core import trace
+
+        return trace.read(str(self.folder))
+
+    def kinds(self, stream: int) -> Counter[str]:
+        return Counter(NAMES[k] for k in self.trace.events(stream)["kind"].tolist())
+
+    def events(self, stream: int, *kinds: str) -> list[tuple[str, int, int]]:
+        """(kind, value, aux) of the events of these kinds, in order."""
+        numbers = [NAMES.index(kind) for kind in kinds]
+        events = self.trace.events(stream)
+        chosen = events[np.isin(events["kind"], numbers)]
+        return [(NAMES[e["kind"]], int(e["value"]), int(e["aux"])) for e in chosen]
+
+    def counts(self, stream: int, address: int, size: int) -> tuple[int, int]:
+        """Loads and stores that the stream made in [address, address + size), whole lines."""
+        events = self.trace.events(stream)
+        lines = events["value"]
+        chosen = events[
+            (events["kind"] == 0) & (lines >= address >> 6) & (lines <= (address + size - 1) >> 6)
+        ]
+        return int(chosen["reads"].sum()), int(chosen["writes"].sum())
+
+    def address(self, name: str) -> int:
+        """The program printed `name 0x…`."""
+        return int(self.stdout.split(f"{name} ")[1].split()[0], 16)
+
+
+class Workshop:
+    """Compiles each source once, runs it as often as asked."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._runs = 0
+
+    def run(
+        self,
+        source: str,
+        *arguments: str,
+        kind: str = "c",
+        flags: str = "-O1 -pthread",
+        env: dict[str, str] | None = None,
+        replays: int = 3,
+    ) -> Captured:
+        """Compile, run under capture, check that the trace replays under random schedules."""
+        name = self._folder / f"p{abs(hash((source, flags)))}"
+        path = name.with_suffix("." + kind)
+        if not name.exists():
+            path.write_text(source)
+            subprocess.run(
+                [compiler(kind) or kind, *flags.split(), *GCC_FLAGS, "-w", path, "-o", name],
+                check=True,
+            )
+        self._runs += 1
+        folder = self._folder / f"trace{self._runs}"
+        folder.mkdir()
+        done = subprocess.run(
+            [str(name), *arguments],
+            env={
+                **{k: v for k, v in os.environ.items() if not k.startswith("OMP_")},
+                "LD_LIBRARY_PATH": str(runtime_folder()),
+                "AUTOFINITY_CAPTURE_DIR": str(folder),
+                "OMP_WAIT_POLICY": "passive",
+                "OMP_DYNAMIC": "false",
+                **(env or {}),
+            },
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        captured = Captured(done.returncode, done.stdout, done.stderr, folder)
+        if (folder / "index.aft").exists():
+            for seed in range(replays):
+                replay(captured.trace, seed)
+        return captured

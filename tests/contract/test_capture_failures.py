@@ -1,0 +1,69 @@
+"""What is said when a program of a suite fails under capture, and what is kept then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autofinity.capture.campaign import capture_suite
+from autofinity.model.errors import CaptureError
+from autofinity.trace.manifest import load_suite
+
+SOURCES = {
+    "good": 'int main(void) { puts("right"); return 0; }',
+    "wrong": 'int main(void) { puts("left"); return 0; }',
+    "crash": "int main(void) { raise(SIGSEGV); return 0; }",
+    "code": 'int main(void) { fputs("no input", stderr); return 3; }',
+    "hang": "int main(void) { for (;;) pause(); }",
+}
+PROGRAM = """
+[programs.NAME]
+build = "{cc} {cflags} -o {out}/NAME '{dir}/NAME.c' {ldflags}"
+run = ["{out}/NAME"]
+roi = "whole"
+expect = "right"
+timeout_s = 0.1
+[programs.NAME.inputs]
+small = ""
+"""
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("süite with spaces")
+    for name, source in SOURCES.items():
+        headers = "#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n"
+        (folder / f"{name}.c").write_text(headers + source)
+    manifest = folder / "suite.toml"
+    manifest.write_text(
+        '[suite]\nname = "failing"\n' + "".join(PROGRAM.replace("NAME", name) for name in SOURCES)
+    )
+    return manifest
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("wrong", "did not print what its manifest expects, /right/; it said: left"),
+        ("crash", "was ended by SIGSEGV under capture"),
+        ("code", "left with exit code 3 under capture; it said: no input"),
+        ("hang", "did not end within 2 s under capture"),
+    ],
+)
+def test_a_failing_program_is_named_with_its_reason_and_the_others_are_kept(
+    suite: Path, tmp_path: Path, program: str, reason: str
+) -> None:
+    with pytest.raises(CaptureError) as caught:
+        capture_suite(load_suite(suite), (program, "good"), 1, "small", tmp_path)
+    assert program in str(caught.value)
+    assert reason in str(caught.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".builds", "good-small-1t"]
+
+
+def test_a_full_disk_is_not_taken_for_a_wrong_answer(
+    suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autofinity.capture.run._FULL_BYTES", 1 << 62)
+    with pytest.raises(CaptureError, match="no space is left for the trace of wrong"):
+        capture_suite(load_suite(suite), ("wrong",), 1, "small", tmp_path)

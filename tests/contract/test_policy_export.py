@@ -1,0 +1,251 @@
+"""Every export says what the Python policy says, above all the C header."""
+
+import json
+import math
+import os
+import random
+import shutil
+import sqlite3
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from autofinity.model.affinity import HINTS
+from autofinity.model.errors import ExportError
+from autofinity.model.policy import Condition, Rule, RulePolicy
+from autofinity.policy import files
+from autofinity.policy.export import FORMATS, exported
+from autofinity.policy.firing import fired, hint_at
+
+INF = math.inf
+STRICT = ["-O1", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+DIALECTS = {
+    "c99": (os.environ.get("CC") or shutil.which("cc") or "cc", "-std=c99", "driver.c"),
+    "c++11": (os.environ.get("CXX") or shutil.which("c++") or "c++", "-std=c++11", "driver.cc"),
+}
+DRIVER = r"""
+#include <stdio.h>
+#include "policy.h"
+int main(void) {
+    double sample[autofinity_counter_count + 1];
+    const size_t size = autofinity_counter_count * sizeof(double) + sizeof(double);
+    while (fread(sample, 1, size, stdin) == size)
+        printf("%d %d\n", autofinity_rule(sample), (int)autofinity_decide(sample));
+    return 0;
+}
+"""
+
+
+def random_policy(seed: int, rules: int, counters: int) -> RulePolicy:
+    draw = random.Random(seed)
+    names = tuple(f"event_{i}" for i in range(counters))
+    cuts = {
+        name: tuple(sorted(draw.uniform(-1, 1) * 10.0 ** draw.randint(-12, 12) for _ in range(4)))
+        for name in names
+    }
+
+    def condition() -> Condition:
+        name = draw.choice(names)
+        edges = [-INF, *cuts[name], INF]
+        low, high = sorted(draw.sample(range(len(edges)), 2))
+        return Condition(name, edges[low], edges[high])
+
+    conditions = (
+        (lambda: tuple(condition() for _ in range(draw.randint(0 if seed == 3 else 1, 3))))
+        if counters
+        else tuple
+    )
+    return RulePolicy(
+        names,
+        cuts,
+        tuple(Rule(conditions(), draw.choice(HINTS), 5.0, 1.0) for _ in range(rules)),
+        draw.choice(HINTS),
+        {"machine": "a */ b /* c \\ ??/ ü\nnew line", "version": "1"},
+    )
+
+
+POLICIES = [
+    random_policy(0, 6, 4),
+    random_policy(1, 19, 4),
+    random_policy(2, 0, 4),
+    random_policy(3, 5, 2),
+    random_policy(4, 0, 0),
+    random_policy(5, 40, 7),
+]
+
+
+def samples(policy: RulePolicy, count: int) -> list[list[float]]:
+    """Every edge and both its neighbours, NaN, ±∞, zeros, extremes; then random ones."""
+    draw = random.Random(99)
+    special = [math.nan, INF, -INF, 0.0, -0.0, 5e-324, 1.7976931348623157e308]
+    values = {}
+    for name in policy.counters:
+        cuts = policy.cut_points[name]
+        beside = [
+            v for cut in cuts for v in (cut, math.nextafter(cut, INF), math.nextafter(cut, -INF))
+        ]
+        values[name] = [*beside, *special]
+    rows = []
+    for name in policy.counters:
+        for value in values[name]:
+            row = [draw.choice(values[other]) for other in policy.counters]
+            row[policy.counters.index(name)] = value
+            rows.append(row)
+    while len(rows) < count:
+        rows.append(
+            [
+                draw.choice(values[name])
+                if draw.random() < 0.5
+                else draw.uniform(min(policy.cut_points[name]), max(policy.cut_points[name]))
+                for name in policy.counters
+            ]
+        )
+    return rows
+
+
+def expected(policy: RulePolicy, rows: list[list[float]]) -> list[tuple[int, int]]:
+    answers = []
+    for row in rows:
+        values = dict(zip(policy.counters, row, strict=True))
+        rule = fired(policy, values)
+        answers.append((-1 if rule is None else rule, HINTS.index(hint_at(policy, values))))
+    return answers
+
+
+def compiled(folder: Path, dialect: str, source: str, name: str = "driver") -> Path:
+    compiler, standard, _ = DIALECTS[dialect]
+    path = folder / (name + (".c" if dialect == "c99" else ".cc"))
+    path.write_text(source)
+    program = folder / name
+    built = subprocess.run(
+        [compiler, standard, *STRICT, str(path), "-o", str(program)], capture_output=True, text=True
+    )
+    assert built.returncode == 0, built.stderr
+    return program
+
+
+@pytest.mark.parametrize("dialect", list(DIALECTS))
+@pytest.mark.parametrize("number", range(len(POLICIES)))
+def test_the_header_decides_as_the_policy_on_10000_samples(
+    tmp_path: Path, number: int, dialect: str
+) -> None:
+    policy = POLICIES[number]
+    (tmp_path / "policy.h").write_text(exported(policy, "c"))
+    program = compiled(tmp_path, dialect, DRIVER)
+    rows = samples(policy, 10_000)
+    data = b"".join(struct.pack(f"{len(row) + 1}d", *row, 0.0) for row in rows)
+    out = subprocess.run([str(program)], input=data, capture_output=True, check=True)
+    got = [tuple(map(int, line.split())) for line in out.stdout.decode().splitlines()]
+    assert got == expected(policy, rows)
+
+
+@pytest.mark.parametrize("dialect", list(DIALECTS))
+def test_several_policies_and_a_heartbeat_fit_into_one_program(
+    tmp_path: Path, dialect: str
+) -> None:
+    (tmp_path / "a.h").write_text(exported(POLICIES[0], "c", "first"))
+    (tmp_path / "b.h").write_text(exported(POLICIES[2], "c", "FIRST"))
+    program = compiled(
+        tmp_path,
+        dialect,
+        '#include <stdio.h>\n#define AUTOFINITY_WITH_HEARTBEAT\n#include "a.h"\n#include "b.h"\n'
+        '#include "a.h"\nint main(void) {\n'
+        "    double s[first_counter_count] = {0};\n    autofinity_beat();\n"
+        '    printf("%s %d %d %d\\n", first_counters()[3], first_rule_count, FIRST_rule_count,\n'
+        "           (first_decide(s) >= AUTOFINITY_SLP) + (FIRST_rule(s) == -1) +\n"
+        "               (first_counters()[4] == 0));\n    return 0;\n}\n",
+    )
+    out = subprocess.run([str(program)], capture_output=True, text=True, check=True)
+    assert out.stdout == "event_3 6 0 3\n"
+
+
+def test_names_of_counters_survive_as_c_strings(tmp_path: Path) -> None:
+    names = ('a"b', "back\\slash", "ü*/", "tri??/graph", "new\nline", "1 2", "%d")
+    policy = RulePolicy(names, {}, (), HINTS[0])
+    (tmp_path / "policy.h").write_text(exported(policy, "c"))
+    program = compiled(
+        tmp_path,
+        "c99",
+        '#include <stdio.h>\n#include "policy.h"\nint main(void) {\n'
+        "    for (const char *const *c = autofinity_counters(); *c; c++) {\n"
+        "        fputs(*c, stdout);\n        putchar(0);\n    }\n    return 0;\n}\n",
+    )
+    out = subprocess.run([str(program)], capture_output=True, check=True)
+    assert tuple(out.stdout.decode().split("\0")[:-1]) == names
+
+
+def test_a_header_is_a_plain_file_of_ascii() -> None:
+    for policy in POLICIES:
+        text = exported(policy, "c")
+        assert text.isascii()
+        assert text.count("/*") == text.count("*/")
+        assert "malloc" not in text and "#include" not in text
+
+
+@pytest.mark.parametrize("number", range(len(POLICIES)))
+def test_the_python_module_decides_as_the_policy(number: int) -> None:
+    policy = POLICIES[number]
+    module: dict[str, object] = {}
+    exec(exported(policy, "python"), module)
+    rows = samples(policy, 500)
+    decide, rule = module["decide"], module["rule"]
+    assert callable(decide) and callable(rule)
+    got = [
+        (rule(row), HINTS.index(next(h for h in HINTS if str(h) == decide(row)))) for row in rows
+    ]
+    assert got == expected(policy, rows)
+    assert module["COUNTERS"] == policy.counters
+
+
+@pytest.mark.parametrize("number", range(len(POLICIES)))
+def test_the_sql_expression_decides_as_the_policy(number: int) -> None:
+    policy = POLICIES[number]
+    if not policy.counters:
+        assert exported(policy, "sql") == f"'{policy.default}'\n"
+        return
+    rows = samples(policy, 500)
+    database = sqlite3.connect(":memory:")
+    columns = ", ".join(f'"{name}" REAL' for name in policy.counters)
+    database.execute(f"CREATE TABLE samples ({columns})")
+    marks = ", ".join("?" * len(policy.counters))
+    clean = [[None if math.isnan(v) else v for v in row] for row in rows]
+    database.executemany(f"INSERT INTO samples VALUES ({marks})", clean)
+    answers = database.execute(f"SELECT {exported(policy, 'sql')} FROM samples ORDER BY rowid")
+    hints = [str(HINTS[hint]) for _, hint in expected(policy, rows)]
+    assert [answer for (answer,) in answers] == hints
+
+
+def test_json_is_the_file_and_text_the_listing() -> None:
+    policy = POLICIES[0]
+    assert files.loads(exported(policy, "json").encode()) == policy
+    assert json.loads(exported(policy, "json"))["format"] == "autofinity-policy"
+    assert f"else {policy.default}" in exported(policy, "text")
+    assert exported(policy, "markdown").count("\n") == len(policy.rules) + 3
+
+
+@pytest.mark.parametrize("prefix", ["", "1a", "a-b", "_a", "a b", "ä"])
+def test_a_prefix_that_is_no_identifier_is_refused(prefix: str) -> None:
+    with pytest.raises(ExportError, match="identifier"):
+        exported(POLICIES[0], "c", prefix)
+
+
+def test_an_unknown_format_names_the_known_ones() -> None:
+    with pytest.raises(ExportError, match=", ".join(FORMATS)):
+        exported(POLICIES[0], "cobol")
+
+
+def test_the_embedding_example_prints_the_decision(tmp_path: Path) -> None:
+    source = Path(__file__).resolve().parents[2] / "examples" / "embed" / "embed.c"
+    policy = POLICIES[0]
+    (tmp_path / "policy.h").write_text(exported(policy, "c"))
+    program = compiled(tmp_path, "c99", source.read_text(), "embed")
+    row = samples(policy, 10)[0]
+    shown = subprocess.run([str(program), *map(repr, row)], capture_output=True, text=True)
+    ((rule, hint),) = expected(policy, [row])
+    assert shown.stdout.splitlines()[-1].startswith(str(HINTS[hint]))
+    assert ("default" if rule < 0 else f"rule {rule + 1}") in shown.stdout
+    wrong = subprocess.run([str(program), "1"], capture_output=True, text=True)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "expected 4 values" in wrong.stderr

@@ -1,0 +1,151 @@
+"""The simulator behind the Machine port."""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sim_programs import BASE, region
+
+from autofinity._core.trace import TraceBuilder
+from autofinity.model.errors import CapabilityError, PlacementError, SimulationError, TraceError
+from autofinity.model.placement import Placement
+from autofinity.model.topology import OsIndex
+from autofinity.ports import BindThreads, Interval, Machine, MovePages, Process, RunRequest, Sensors
+from autofinity.sim.events import EVENTS, PAPER_EVENTS
+from autofinity.sim.machine import SimMachine, choose_pus
+
+
+def masks(*cpus: int) -> Placement:
+    return Placement(tuple(frozenset({OsIndex(cpu)}) for cpu in cpus))
+
+
+@pytest.fixture(scope="module")
+def machine() -> SimMachine:
+    return SimMachine.preset("opteron-6164he")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A main thread that waits and two workers of about a millisecond."""
+    folder = tmp_path_factory.mktemp("trace") / "two-workers"
+    folder.mkdir()
+    builder = TraceBuilder()
+    main, *workers = (builder.stream() for _ in range(3))
+    builder.access(main, BASE, 0, 1)
+    builder.roi_begin(main)
+    for worker in workers:
+        builder.post(main, worker)
+        builder.wait(worker, worker)
+        for _ in range(150):
+            for line in region(2, 10 * worker):
+                builder.access(worker, line, 2, 1, gap=64, span=8)
+        builder.post(worker, 10 + worker)
+        builder.wait(main, 10 + worker)
+    builder.roi_end(main)
+    builder.write(str(folder))
+    return str(folder)
+
+
+def all_intervals(process: Process, step_ns: int) -> list[Interval]:
+    found = []
+    while not found or not found[-1].ended:
+        found.append(process.advance(step_ns))
+    return found
+
+
+def test_it_is_a_machine_with_the_events_of_the_paper(machine: SimMachine) -> None:
+    port: Machine = machine
+    assert set(PAPER_EVENTS) <= set(port.events())
+    assert port.counters_at_once() == 4
+    assert port.topology.name == "opteron-6164he"
+
+
+def test_intervals_follow_each_other_to_the_end(machine: SimMachine, program: str) -> None:
+    request = RunRequest(program, threads=2)
+    process = machine.start(request, masks(0, 6), Sensors(tuple(EVENTS)))
+    intervals = all_intervals(process, 100_000)
+    assert len(intervals) > 5
+    for before, after in itertools.pairwise(intervals):
+        assert before.end_ns == after.start_ns
+        assert before.progress < after.progress
+    assert all(i.end_ns - i.start_ns == 100_000 for i in intervals[:-1])
+    assert intervals[-1].progress == 1.0
+    assert [e.kind for e in intervals[0].thread_events] == ["begin", "begin"]
+    assert [e.kind for e in intervals[-1].thread_events] == ["end", "end"]
+    total = sum(s.counts["data_cache_accesses"] for i in intervals for s in i.samples)
+    assert total >= 2 * 150 * 128 * 3
+
+
+def test_steps_do_not_change_the_run(machine: SimMachine, program: str) -> None:
+    request = RunRequest(program, threads=2)
+    fine = all_intervals(machine.start(request, masks(0, 6), Sensors()), 10_000)
+    coarse = all_intervals(machine.start(request, masks(0, 6), Sensors()), 10**12)
+    assert len(coarse) == 1
+    assert fine[-1].end_ns == pytest.approx(coarse[-1].end_ns, rel=0.01)
+
+
+def test_samples_hold_the_counters_asked_for(machine: SimMachine, program: str) -> None:
+    process = machine.start(RunRequest(program, threads=2), masks(0, 1), Sensors(PAPER_EVENTS))
+    sample = process.advance(50_000).samples[1]
+    assert tuple(sample.counts) == PAPER_EVENTS
+    assert not sample.multiplexed
+
+
+def test_threads_and_pages_move_in_the_middle_of_a_run(machine: SimMachine, program: str) -> None:
+    sensors = Sensors(("migrations", "dram_reads_remote"))
+    process = machine.start(RunRequest(program, threads=2), masks(0, 6), sensors)
+    process.advance(200_000)
+    pages = tuple((BASE + 10 * 64) // 64 + i for i in range(3))
+    outcome = process.apply([BindThreads(masks(12, 18)), MovePages(pages, (5, 5, 5))])
+    assert outcome.done == 2 + 2  # the third page was never touched
+    assert outcome.skipped == 1
+    assert outcome.cost_ns > 0
+    assert outcome.reasons
+    rest = all_intervals(process, 200_000)
+    assert [s.counts["migrations"] for s in rest[0].samples] == [1, 1]
+    assert rest[0].samples[0].counts["dram_reads_remote"] > 0
+
+
+def test_overlapping_masks_give_every_thread_a_pu_of_its_own(machine: SimMachine) -> None:
+    die = frozenset(OsIndex(cpu) for cpu in range(6))
+    one = frozenset({OsIndex(0)})
+    assert choose_pus(Placement((die,) * 4), machine.topology) == (0, 1, 2, 3)
+    assert choose_pus(Placement((one, die, die)), machine.topology) == (0, 1, 2)
+    assert choose_pus(Placement((one, one)), machine.topology) == (0, 0)
+    with pytest.raises(PlacementError, match="thread 1 may run on"):
+        choose_pus(Placement((one, frozenset({OsIndex(99)}))), machine.topology)
+
+
+def test_what_cannot_be_started_says_why(machine: SimMachine, program: str, tmp_path: Path) -> None:
+    request = RunRequest(program, threads=2)
+    with pytest.raises(CapabilityError, match="unknown counter flops"):
+        machine.start(request, masks(0, 1), Sensors(("flops",)))
+    with pytest.raises(CapabilityError, match="does not sense sharing"):
+        machine.start(request, masks(0, 1), Sensors(sharing=True))
+    with pytest.raises(PlacementError, match="1 masks for 2 threads"):
+        machine.start(request, masks(0), Sensors())
+    with pytest.raises(SimulationError, match="holds 3 streams"):
+        machine.start(RunRequest(program, threads=4), masks(0, 1, 2, 3), Sensors())
+    with pytest.raises(TraceError):
+        machine.start(RunRequest(str(tmp_path), threads=1), masks(0), Sensors())
+    with pytest.raises(SimulationError, match="duration of 0"):
+        machine.start(request, masks(0, 1), Sensors()).advance(0)
+
+
+def test_many_replays_of_one_trace_at_once_give_the_bits_of_one_alone(
+    machine: SimMachine, program: str
+) -> None:
+    placements = [masks(0, cpu) for cpu in (1, 6, 12, 18)] * 3
+
+    def totals(placement: Placement) -> list[dict[str, int]]:
+        process = machine.start(
+            RunRequest(program, threads=2), placement, Sensors(tuple(EVENTS)), seed=3
+        )
+        return [dict(sample.counts) for sample in process.advance(10**12).samples]
+
+    alone = [totals(placement) for placement in placements]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(totals, placements)) == alone

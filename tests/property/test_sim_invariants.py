@@ -1,0 +1,94 @@
+"""Random small programs on random small machines: coherence, inclusion, LRU bookkeeping hold."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sim_programs import ATOMIC, BASE, DEPENDENT, FIRST_WRITE
+
+from autofinity._core import sim as core
+from autofinity._core.trace import Trace, TraceBuilder
+from autofinity.sim.native import native_machine
+from autofinity.sim.preset import load_preset
+from autofinity.sim.spec import CacheSpec, MachineSpec
+
+PRESETS = ["opteron-6164he", "xeon-x7550", "xeon-e5-2650", "epyc-9654"]
+
+
+def tiny_caches(spec: MachineSpec) -> MachineSpec:
+    """The same machine with caches of a few lines, so that everything is evicted all the time."""
+
+    def small(cache: CacheSpec, lines: int, ways: int) -> CacheSpec:
+        return dataclasses.replace(cache, size_bytes=lines * 64, ways=ways)
+
+    return dataclasses.replace(
+        spec,
+        l1=small(spec.l1, 4, 2),
+        l2=small(spec.l2, 12, 3),
+        llc=small(spec.llc, 35, 5),
+        tlb=dataclasses.replace(spec.tlb, l1_entries=2, l2_entries=4, l2_ways=2),
+    )
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Trace:
+    builder = TraceBuilder()
+    threads = draw(st.integers(1, 5))
+    accesses = st.tuples(
+        st.integers(0, 80),  # line
+        st.integers(0, 3),  # reads
+        st.integers(0, 3),  # writes
+        st.integers(0, 60),  # gap
+        st.integers(0, 40),  # span
+        st.sampled_from([0, 0, FIRST_WRITE, DEPENDENT, ATOMIC]),
+    )
+    for _ in range(threads):
+        stream = builder.stream()
+        for line, reads, writes, gap, span, flags in draw(st.lists(accesses, max_size=80)):
+            page, offset = divmod(line, 20)
+            builder.access(
+                stream, BASE + page * 64 + offset, reads, writes or not reads, gap, span, flags
+            )
+        builder.barrier(stream, 1, threads)
+    return builder.build()
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    trace=programs(),
+    preset=st.sampled_from(PRESETS),
+    tiny=st.booleans(),
+    spread=st.integers(1, 7),
+    seed=st.integers(0, 2**32),
+    moved=st.integers(0, 3),
+)
+def test_invariants_hold_at_every_stop(
+    trace: Trace, preset: str, tiny: bool, spread: int, seed: int, moved: int
+) -> None:
+    spec = load_preset(preset)
+    if tiny:
+        spec = tiny_caches(spec)
+    program = core.Program(trace)
+    pus = [(thread * spread) % len(spec.topology.pus) for thread in range(program.streams)]
+    run = core.Simulation(native_machine(spec), program, pus, seed=seed)
+    ended = False
+    while not ended:
+        ended = run.advance(400)
+        run.check()
+        if moved:
+            run.move_page(BASE // 64 + moved, moved % spec.topology.n_nodes)
+            if not ended:
+                run.bind(0, (pus[0] + moved) % len(spec.topology.pus))
+            run.check()
+            moved = 0
+    column = core.event_names().index
+    totals = run.totals().sum(axis=0).astype(int)
+    assert totals[column("l2_accesses")] == totals[column("data_cache_misses")]
+    assert (
+        totals[column("data_cache_refills_from_l2")] + totals[column("l2_misses")]
+        == totals[column("data_cache_misses")]
+    )
+    assert totals[column("llc_hits")] + totals[column("llc_misses")] == totals[column("l2_misses")]
+    assert totals[column("invalidations_sent")] == totals[column("invalidations_received")]

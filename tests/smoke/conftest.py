@@ -1,0 +1,128 @@
+"""The launcher and small programs to run under it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import autofinity
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+
+
+def _compile(sources: Sequence[Path], out: Path, *flags: str) -> Path:
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        pytest.skip("no C compiler: expected cc, gcc or clang")
+    subprocess.run([compiler, "-O1", "-o", out, *flags, *sources, "-lpthread"], check=True)
+    return out
+
+
+@pytest.fixture(scope="session")
+def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The installed launcher when the installed package is tested, else one built from here."""
+    if Path(autofinity.__file__).resolve().parents[1] != ROOT:
+        return Path(sys.executable).parent / "autofinity"
+    return _compile_launcher(tmp_path_factory.mktemp("launcher"), ROOT)
+
+
+@pytest.fixture
+def compiled_launcher(tmp_path: Path) -> Callable[[Path | None], Path]:
+    """Builds a launcher that takes another folder for its source tree; None: an installed one."""
+    return lambda tree: _compile_launcher(tmp_path, tree)
+
+
+def _compile_launcher(folder: Path, tree: Path | None) -> Path:
+    sources = sorted((ROOT / "autofinity" / "native" / "launcher").glob("*.c"))
+    flags = ["-std=c11", "-D_GNU_SOURCE"]
+    if tree is not None:
+        flags.append(f'-DAUTOFINITY_SOURCE_DIR="{tree}"')
+    return _compile(sources, folder / "autofinity", *flags)
+
+
+@pytest.fixture(scope="session")
+def probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Program that tells how it was started."""
+    return _compile([HERE / "probe.c"], tmp_path_factory.mktemp("probe") / "probe")
+
+
+@pytest.fixture(scope="session")
+def spinner(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Program that computes with N threads for S seconds."""
+    return _compile([HERE / "spinner.c"], tmp_path_factory.mktemp("spinner") / "spinner")
+
+
+@pytest.fixture(scope="session")
+def fake_pmu(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Library that makes hardware events countable where there is no PMU."""
+    folder = tmp_path_factory.mktemp("pmu")
+    return _compile([HERE / "fake_pmu.c"], folder / "fake_pmu.so", "-shared", "-fPIC")
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Starts programs under the launcher, with a state folder of their own."""
+
+    launcher: Path
+    state: Path
+    env: dict[str, str]
+
+    @property
+    def db(self) -> Path:
+        return self.state / "autofinity" / "behaviour.db"
+
+    def command(self, *arguments: str | bytes | Path) -> list[str | bytes | Path]:
+        return [self.launcher, "run", *arguments]
+
+    def __call__(
+        self, *arguments: str | bytes | Path, **options: object
+    ) -> subprocess.CompletedProcess[bytes]:
+        options.setdefault("env", self.env)
+        return subprocess.run(self.command(*arguments), capture_output=True, timeout=60, **options)  # type: ignore[call-overload,no-any-return]
+
+    def start(self, *arguments: str | bytes | Path, **options: object) -> subprocess.Popen[bytes]:
+        options.setdefault("env", self.env)
+        return subprocess.Popen(self.command(*arguments), **options)  # type: ignore[call-overload,no-any-return]
+
+    @staticmethod
+    def monitors_of(pid: int) -> list[int]:
+        """Python monitors that watch `pid`."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    words = (entry / "cmdline").read_bytes().split(b"\0")
+                except OSError:
+                    continue
+                if b"autofinity.runtime.monitor" in words and str(pid).encode() in words:
+                    found.append(int(entry.name))
+        return found
+
+    @staticmethod
+    def eventually[T](ask: Callable[[], T], seconds: float = 15.0) -> T:
+        """First true answer within a generous time; the last answer otherwise."""
+        end = time.monotonic() + seconds
+        while True:
+            answer = ask()
+            if answer or time.monotonic() > end:
+                return answer
+            time.sleep(0.02)
+
+
+@pytest.fixture
+def run(launcher: Path, tmp_path: Path) -> Iterator[Runner]:
+    state = tmp_path / "state"
+    env = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
+    env |= {"XDG_STATE_HOME": str(state), "AUTOFINITY_PYTHON": sys.executable}
+    env["XDG_CONFIG_HOME"] = str(tmp_path / "config")
+    env.pop("AUTOFINITY_POLICY", None)
+    yield Runner(launcher, state, env)

@@ -1,0 +1,165 @@
+"""The commands that show machines, affinities and hints, as people and programs call them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autofinity.affinity.hints import all_hints
+from autofinity.linux.topology import synthetic_topology
+from autofinity.model.affinity import HINTS
+
+SMALL = "synthetic:pack:2 numa:2 l3:1 core:3 pu:1"
+
+
+def run(*argv: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "autofinity", *argv],
+        env=os.environ | env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def document(*argv: str) -> Any:
+    done = run(*argv, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_topology_as_json_has_every_cpu() -> None:
+    found = document("topology", "--machine", SMALL)
+    assert found["machine"] == SMALL
+    assert found["origin"] == "synthetic"
+    counts = [found[key] for key in ("packages", "nodes", "llcs", "cores", "pus")]
+    assert counts == [2, 4, 4, 12, 12]
+    assert found["allowed"] == list(range(12))
+    assert found["pu"][4] == {
+        "os_index": 4,
+        "package": 0,
+        "node": 1,
+        "llc": 1,
+        "core": 4,
+        "smt_rank": 0,
+        "efficiency": 0,
+    }
+    assert len(found["distances"]) == 4
+    assert found["caches"][0]["level"] == 3
+
+
+def test_hints_as_json_are_the_eight_best_matches_in_order() -> None:
+    found = document("hints", "--machine", SMALL, "--threads", "5")
+    matches = all_hints(synthetic_topology(SMALL.removeprefix("synthetic:")), 5)
+    assert found["threads"] == 5
+    for entry, hint, match in zip(found["hints"], HINTS, matches, strict=True):
+        assert entry == {
+            "hint": str(hint),
+            "spread_sockets": hint.spread_sockets,
+            "spread_llcs": hint.spread_llcs,
+            "socket_first": hint.socket_first,
+            "cpus": list(match.cpus),
+            "occupancy": [list(counts) for counts in match.affinity.occupancy],
+        }
+
+
+def test_hints_keep_to_the_available_cpus() -> None:
+    found = document("hints", "--machine", SMALL, "--threads", "3", "--available", "1,4-6,11")
+    assert all(set(entry["cpus"]) <= {1, 4, 5, 6, 11} for entry in found["hints"])
+
+
+def test_affinities_as_json_count_and_list() -> None:
+    found = document("affinities", "--machine", SMALL, "--threads", "3")
+    assert found["count"] == len(found["affinities"]) == 4
+    assert found["affinities"][0] == {"occupancy": [[3]]}
+
+
+def test_more_affinities_than_anyone_reads_need_a_limit() -> None:
+    many = "synthetic:pack:2 l3:12 core:8 pu:1"
+    done = run("affinities", "--machine", many, "--threads", "64", "--json")
+    assert done.returncode == 2
+    assert "38580711" in done.stderr
+    listed = run("affinities", "--machine", many, "--threads", "64", "--limit", "3")
+    assert "38580711 affinities" in listed.stdout
+    assert listed.returncode == 0
+
+
+def test_the_picture_shows_threads_and_what_may_not_be_used() -> None:
+    done = run(
+        *("topology", "--machine", SMALL, "--threads", "4", "--hint", "slp", "--available", "1-11")
+    )
+    assert done.returncode == 0, done.stderr
+    assert "│ node 0 LLC 0  · 0 - │" in done.stdout
+    assert "│ node 1 LLC 1  1 2 3 │" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize("columns", ["20", "60", "200"])
+def test_the_picture_keeps_to_the_width_of_the_terminal(columns: str) -> None:
+    done = run("topology", "--machine", "synthetic:pack:3 l3:2 core:16 pu:2", COLUMNS=columns)
+    boxes = [line for line in done.stdout.splitlines() if line[:1] in "┌│└"]
+    assert boxes
+    assert max(map(len, boxes)) <= max(int(columns), 40)
+    for cpu in (0, 47, 95, 191):
+        assert str(cpu) in done.stdout
+
+
+def test_the_picture_needs_no_unicode() -> None:
+    done = run("topology", "--machine", SMALL, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert "+- socket 0 -" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("argv", "reason"),
+    [
+        (("hints", "--machine", SMALL, "--threads", "13"), "13 threads on 12 available CPUs"),
+        (("hints", "--machine", SMALL, "--threads", "0"), "0 threads; expected 1 to 12"),
+        (("hints", "--machine", SMALL, "--threads", "2", "--available", "3"), "2 threads on 1"),
+        (("hints", "--machine", SMALL, "--threads", "1", "--available", "3-1"), "backwards"),
+        (("hints", "--machine", SMALL, "--threads", "1", "--available", "12"), "CPU 12"),
+        (("hints", "--machine", SMALL, "--threads", "1", "--available", "a"), "not a CPU list"),
+        (("topology", "--machine", SMALL, "--threads", "1", "--hint", "xyz"), "SLP, SLp"),
+        (("topology", "--machine", SMALL, "--hint", "SLP"), "needs --threads"),
+        (("topology", "--machine", "no-such-machine"), "opteron-6164he"),
+        (("topology", "--machine", ""), "unknown machine"),
+    ],
+)
+def test_a_wrong_request_is_one_line_and_exit_code_two(argv: tuple[str, ...], reason: str) -> None:
+    done = run(*argv)
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("name", ["opteron-6164he", "data/machines/opteron-6164he.toml"])
+def test_a_preset_is_known_by_name_and_by_file(name: str) -> None:
+    if name.endswith(".toml"):
+        name = str(Path(__file__).resolve().parents[2] / name)
+    found = document("hints", "--machine", name, "--threads", "8")
+    assert found["machine"] == name
+    occupancies = {entry["hint"]: entry["occupancy"] for entry in found["hints"]}
+    assert occupancies["Slp"] == [[6], [2]]
+    assert occupancies["SLP"] == [[1, 1], [1, 1], [1, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("command", ["doctor", "status", "machines"])
+def test_a_command_whose_output_is_closed_ends_without_a_traceback(
+    command: str, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"exec {shlex.quote(sys.executable)} -m autofinity {command} >&-"],
+        env=os.environ | {"HOME": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    )
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,143 @@
+"""A running program through `ports.Process`: seen as it is, bound as far as it may be."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autofinity.linux.bind import mask_of
+from autofinity.linux.event_tables import Encoding
+from autofinity.linux.process import LinuxProcess, open_pidfd
+from autofinity.model.errors import CapabilityError
+from autofinity.model.placement import Placement
+from autofinity.model.topology import OsIndex
+from autofinity.ports import BindThreads, MovePages
+
+MS = 1_000_000
+ALL = frozenset(OsIndex(cpu) for cpu in os.sched_getaffinity(0))
+ONE = frozenset(sorted(ALL)[:1])
+
+
+@pytest.fixture
+def child(spinner: Path) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen([spinner, "2", "20"])
+    while len(list(Path(f"/proc/{process.pid}/task").iterdir())) < 3:
+        time.sleep(0.001)
+    yield process
+    process.kill()
+    process.wait()
+
+
+def watched(
+    child: subprocess.Popen[bytes], counters: dict[str, Encoding] | None = None
+) -> LinuxProcess:
+    return LinuxProcess(child.pid, open_pidfd(child.pid), ALL, counters)
+
+
+def test_threads_begin_once_in_order_of_creation_and_samples_are_of_each(
+    child: subprocess.Popen[bytes],
+) -> None:
+    process = watched(child)
+    first = process.advance(300 * MS)
+    assert [event.kind for event in first.thread_events] == ["begin"] * 3
+    assert [event.thread for event in first.thread_events] == [0, 1, 2]
+    assert first.thread_events[0].tid == child.pid
+    assert not first.ended
+    second = process.advance(300 * MS)
+    assert second.thread_events == ()
+    by_tid = {sample.tid: sample for sample in second.samples}
+    assert len(by_tid) == 3
+    assert by_tid[child.pid].counts["task_clock_ns"] == 0
+    workers = [sample for tid, sample in by_tid.items() if tid != child.pid]
+    assert all(sample.counts["task_clock_ns"] > 0 for sample in workers)
+    assert all(sample.flagged for sample in second.samples)
+    assert second.progress != second.progress
+
+
+def test_the_end_is_seen_and_every_thread_ends(child: subprocess.Popen[bytes]) -> None:
+    process = watched(child)
+    process.advance(50 * MS)
+    child.kill()
+    child.wait()
+    last = process.advance(10_000 * MS)
+    assert last.ended
+    assert [event.kind for event in last.thread_events] == ["end"] * 3
+
+
+def test_masks_are_set_and_numbers_without_a_thread_are_passed_over(
+    child: subprocess.Popen[bytes],
+) -> None:
+    process = watched(child)
+    tids = [event.tid for event in process.advance(20 * MS).thread_events]
+    outcome = process.apply([BindThreads(Placement((frozenset(), ONE, ONE, ONE, ONE)))])
+    assert (outcome.done, outcome.skipped) == (2, 0)
+    assert mask_of(tids[0]) == ALL
+    assert mask_of(tids[1]) == mask_of(tids[2]) == ONE
+    assert outcome.cost_ns > 0
+
+
+def test_an_impossible_mask_is_skipped_with_its_reason(child: subprocess.Popen[bytes]) -> None:
+    process = watched(child)
+    process.advance(20 * MS)
+    outcome = process.apply([BindThreads(Placement((frozenset({OsIndex(100_000)}),)))])
+    assert (outcome.done, outcome.skipped) == (0, 1)
+    assert "EINVAL" in outcome.reasons[0]
+
+
+@pytest.mark.skipif(len(ALL) < 2, reason="a pin needs two CPUs to be seen")
+def test_a_thread_that_somebody_else_pinned_afterwards_is_left_alone(
+    child: subprocess.Popen[bytes],
+) -> None:
+    process = watched(child)
+    tids = [event.tid for event in process.advance(20 * MS).thread_events]
+    process.apply([BindThreads(Placement((frozenset(), ONE)))])
+    other = frozenset(sorted(ALL)[1:2])
+    os.sched_setaffinity(tids[1], other)
+    outcome = process.apply([BindThreads(Placement((frozenset(), ONE)))])
+    assert (outcome.done, outcome.skipped) == (0, 1)
+    assert "pinned" in outcome.reasons[0]
+    assert mask_of(tids[1]) == other
+
+
+def test_counters_of_each_thread_are_part_of_its_sample(child: subprocess.Popen[bytes]) -> None:
+    clock = {"cpu_clock": Encoding(1, 0)}
+    process = watched(child, clock)
+    process.advance(100 * MS)
+    interval = process.advance(300 * MS)
+    process.close()
+    if process.notes:
+        pytest.skip(process.notes[0])
+    workers = [sample for sample in interval.samples if sample.tid != child.pid]
+    assert all(sample.scaled("cpu_clock") > 0 for sample in workers)
+    assert all(sample.counts["task_clock_ns"] > 0 for sample in workers)
+
+
+def test_counters_that_are_refused_are_noted_once_and_the_rest_goes_on(
+    child: subprocess.Popen[bytes],
+) -> None:
+    process = watched(child, {"nonsense": Encoding(1, 9999)})
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        assert process.advance(20 * MS).samples
+    assert len(process.notes) == 1
+    assert "cannot count nonsense" in process.notes[0]
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_pages_that_are_not_there_are_counted_as_failures(child: subprocess.Popen[bytes]) -> None:
+    outcome = watched(child).apply([MovePages((1, 2), (0, 0))])
+    assert outcome.done == 0
+    assert outcome.skipped == 2
+    assert outcome.reasons
+
+
+def test_a_process_that_is_gone_cannot_be_watched() -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    with pytest.raises(CapabilityError, match="cannot be watched"):
+        open_pidfd(gone.pid)

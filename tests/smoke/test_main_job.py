@@ -1,0 +1,115 @@
+"""The main job by its commands: suite → policy → judgement → header, on tiny inputs."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = ("pricer", "pic", "prodcons")
+CAMPAIGN = (
+    *(word for program in PROGRAMS for word in ("--program", program)),
+    *("--size", "tiny", "--affinities", "hints", "--period-us", "20", "--threads", "4"),
+)
+
+
+def autofinity(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "autofinity", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "COLUMNS": "80"},
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("main job")  # a path with a space
+    autofinity("train", *CAMPAIGN, "--work", str(folder), "-o", str(folder / "policy.json"))
+    return folder
+
+
+pytestmark = pytest.mark.xdist_group("main_job")
+
+
+def test_training_gives_a_policy_that_says_what_it_is_made_of(work: Path) -> None:
+    policy = json.loads((work / "policy.json").read_text())
+    assert policy["provenance"]["machine"] == "opteron-6164he"
+    assert policy["provenance"]["suite"] == "training"
+    assert policy["provenance"]["observations"]["programs"] == sorted(PROGRAMS)
+
+
+def test_the_policy_can_be_shown_and_exported(work: Path) -> None:
+    assert "else" in autofinity("show", str(work / "policy.json")).stdout
+    header = work / "policy.h"
+    autofinity("export", str(work / "policy.json"), "--format", "c", "-o", str(header))
+    assert "autofinity_decide" in header.read_text()
+
+
+def test_an_evaluation_judges_every_program_and_adds_up(work: Path) -> None:
+    said = autofinity("evaluate", *CAMPAIGN, "--train-threads", "4", "--work", str(work), "--json")
+    document = json.loads(said.stdout)
+    assert [case["program"] for case in document["cases"]] == sorted(PROGRAMS)
+    for case in document["cases"]:
+        assert case["roi_s"]["oracle"] <= case["roi_s"]["best_hint"]
+        assert case["roi_s"]["best_hint"] <= case["roi_s"]["autofinity"]
+    summary = document["summary"]
+    assert summary["interesting"] == sum(case["interesting"] for case in document["cases"])
+    assert 0 < summary["oracle_ratio"] <= 1
+
+
+def test_a_given_policy_is_judged_instead_of_learned_ones(work: Path) -> None:
+    said = autofinity(
+        *("evaluate", *CAMPAIGN, "--work", str(work), "--policy", str(work / "policy.json")),
+    )
+    assert "of the oracle" in said.stdout
+
+
+def test_what_is_there_is_not_measured_again(work: Path) -> None:
+    folder = work / "observations" / "opteron-6164he-20us"
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    traces = {path: path.stat().st_mtime_ns for path in (work / "traces").glob("*/meta.json")}
+    again = autofinity("profile", *CAMPAIGN, "--work", str(work), "--json")
+    assert json.loads(again.stdout)["programs"] == sorted(PROGRAMS)
+    assert before == {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    assert traces == {
+        path: path.stat().st_mtime_ns for path in (work / "traces").glob("*/meta.json")
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--machine", "pdp11"), "unknown machine 'pdp11'; expected one of"),
+        (("--machine", "host"), "hardware counters"),
+        (("--machine", "synthetic:core:4"), "a topology alone cannot be simulated"),
+        (("--threads", "none"), "expected thread counts such as 8"),
+        (("--period-us", "nan"), "expected a number of microseconds"),
+        (("--threads", "4", "--affinities", "2"), "the hints alone have"),
+        (("--affinities", "many"), "expected 'all', 'hints' or a number"),
+        (("--program", "pricr"), "did you mean pricer?"),
+        (("--size", "huge"), "has no input of size 'huge'"),
+        (("--suite", "/nonexistent.toml"), "no suite manifest at /nonexistent.toml"),
+    ],
+)
+def test_a_request_that_cannot_be_met_is_one_clear_line(
+    tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "autofinity", "profile"),
+            *("--work", str(tmp_path), *arguments),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode in (1, 2)
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,261 @@
+"""Whatever fails in us, the application runs, and one line says what was not done and why."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import autofinity
+from autofinity.model.affinity import DISTRIBUTED
+from autofinity.model.policy import RulePolicy
+from autofinity.store.behaviour_db import BehaviourDB
+
+type Runner = Any  # of conftest.py
+
+HELLO = ("sh", "-c", "echo hello; exit 37")
+
+
+def ran(done: subprocess.CompletedProcess[bytes]) -> bool:
+    return done.returncode == 37 and done.stdout == b"hello\n"
+
+
+def lines(done: subprocess.CompletedProcess[bytes], about: bytes) -> list[bytes]:
+    return [line for line in done.stderr.splitlines() if about in line]
+
+
+def test_a_healthy_run_says_one_line_which_tier_decides_and_why_each_step_down(run: Runner) -> None:
+    done = run("--", *HELLO)
+    assert ran(done)
+    assert done.stderr.count(b"\n") == 1
+    assert done.stderr.startswith(b"autofinity: ")
+    assert b"no memory sampling: " in done.stderr or b"still starting" in done.stderr
+
+
+def test_quiet_says_nothing(run: Runner) -> None:
+    assert run("--quiet", "--", *HELLO).stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", b"no JSON"),
+        (b"{", b"no JSON"),
+        (b"\x00\xff", b"no JSON"),
+        (b'{"rules": [}', b"no JSON"),
+        (b"[" * 100_000, b"no JSON"),
+        (b"{}", b'without a policy\'s "rules"'),
+        (b'{"version": 99, "rules": [], "default": "SLP"}', b"version 99"),
+    ],
+)
+def test_a_broken_policy_is_one_line(
+    run: Runner, tmp_path: Path, content: bytes, reason: bytes
+) -> None:
+    policy = tmp_path / "policy.json"
+    policy.write_bytes(content)
+    done = run("--policy", policy, "--", *HELLO)
+    assert ran(done)
+    assert len(lines(done, reason)) == 1
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_missing_policy_a_folder_and_a_fifo_are_one_line(run: Runner, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for path in (tmp_path / "missing", tmp_path, tmp_path / "fifo"):
+        done = run("--policy", path, "--", *HELLO)
+        assert ran(done)
+        assert len(lines(done, b"is not used")) == 1
+
+
+def test_without_any_policy_one_line_says_so_and_masks_stay(
+    run: Runner, spinner: Path, tmp_path: Path, compiled_launcher: Any
+) -> None:
+    tree = tmp_path / "tree"  # a source tree that ships no policy
+    tree.mkdir()
+    (tree / "autofinity").symlink_to(Path(autofinity.__file__).parent)
+    without = replace(run, launcher=compiled_launcher(tree))
+    process = without.start("--", spinner, "2", "2", stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    said = process.stderr.read()
+    assert said.startswith(b"autofinity: no policy was found (none named, no ")
+    assert b"every mask stays as it is" in said
+    assert said.count(b"\n") == 1
+    assert process.wait() == 0
+
+    def notes() -> str:
+        with BehaviourDB.open(run.db, read_only=True) as database:
+            record = database.runs()[0]
+            assert record.bound == 0
+            return record.notes if record.ended else ""
+
+    assert "no policy was found: nothing is decided" in run.eventually(notes)
+    policy = tree / "policies" / "default.json"  # and now it ships one
+    policy.parent.mkdir()
+    shutil.copy(_policy(tmp_path), policy)
+    assert b"no policy" not in without("--", *HELLO).stderr
+
+
+def test_an_installed_launcher_finds_the_policy_its_package_ships(
+    run: Runner, tmp_path: Path, compiled_launcher: Any
+) -> None:
+    executable = tmp_path / "venv" / "bin" / "autofinity"
+    executable.parent.mkdir(parents=True)
+    shutil.copy(compiled_launcher(None), executable)
+    installed = replace(run, launcher=executable)
+    assert b"no policy was found" in installed("--", *HELLO).stderr
+    package = tmp_path / "venv" / "lib" / "python3.13" / "site-packages" / "autofinity"
+    policies = package / "share" / "policies"
+    policies.mkdir(parents=True)
+    shutil.copy(_policy(tmp_path), policies / "default.json")
+    done = installed("--explain", "--", *HELLO)
+    assert ran(done)
+    assert f"policy {policies.resolve()}/default.json; ".encode() in done.stderr
+
+
+def test_a_missing_python_is_one_line(run: Runner) -> None:
+    done = run("--", *HELLO, env=run.env | {"AUTOFINITY_PYTHON": "/nowhere/python"})
+    assert ran(done)
+    assert len(lines(done, b"no monitor: no Python")) == 1
+
+
+def test_a_python_that_fails_harms_nothing(run: Runner) -> None:
+    done = run(
+        "--", "sh", "-c", "sleep 0.4; exit 37", env=run.env | {"AUTOFINITY_PYTHON": "/bin/false"}
+    )
+    assert done.returncode == 37
+
+
+def test_a_database_that_is_none_is_one_line_and_left_alone(run: Runner) -> None:
+    run.db.parent.mkdir(parents=True)
+    run.db.write_bytes(b"garbage " * 100)
+    done = run("--", *HELLO)
+    assert ran(done)
+    assert len(lines(done, b"it is damaged")) == 1
+    assert run.db.read_bytes() == b"garbage " * 100
+
+
+def test_a_database_from_a_newer_version_is_one_line_and_left_alone(run: Runner) -> None:
+    run.db.parent.mkdir(parents=True)
+    with sqlite3.connect(run.db) as database:
+        database.execute("CREATE TABLE future (x)")
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+    before = run.db.read_bytes()
+    done = run("--", *HELLO)
+    assert ran(done)
+    assert len(lines(done, b"schema 99")) == 1
+    assert run.db.read_bytes() == before
+
+
+def test_a_database_that_is_a_folder_or_full_device_is_one_line(
+    run: Runner, tmp_path: Path
+) -> None:
+    for path in (tmp_path, Path("/dev/full")):
+        done = run("--db", path, "--", *HELLO)
+        assert ran(done)
+        assert len(lines(done, b"behaviour database")) == 1
+
+
+def test_a_read_only_database_is_one_line(run: Runner) -> None:
+    run.db.parent.mkdir(parents=True)
+    run.db.touch(mode=0o400)
+    if os.access(run.db, os.W_OK):
+        pytest.skip("this user may write everywhere")
+    done = run("--", *HELLO)
+    assert ran(done)
+    assert len(lines(done, b"is not writable")) == 1
+
+
+def test_no_state_folder_is_one_line(run: Runner) -> None:
+    env = {k: v for k, v in run.env.items() if k not in ("HOME", "XDG_STATE_HOME")}
+    done = run("--", *HELLO, env=env)
+    assert ran(done)
+    assert len(lines(done, b"no state folder")) == 1
+
+
+def test_a_locked_database_holds_nothing_up(run: Runner, spinner: Path, tmp_path: Path) -> None:
+    run.db.parent.mkdir(parents=True)
+    holder = sqlite3.connect(run.db, isolation_level=None)
+    holder.execute("PRAGMA journal_mode = WAL")
+    holder.execute("BEGIN EXCLUSIVE")
+    try:
+        process = run.start("--policy", _policy(tmp_path), "--", spinner, "2", "1.5")
+        assert run.eventually(lambda: run.monitors_of(process.pid))
+        assert process.wait(timeout=30) == 0
+        assert run.eventually(lambda: not run.monitors_of(process.pid))
+        log = run.db.with_name("monitor.log").read_text()
+        assert "rows lost" in log and "locked" in log
+    finally:
+        holder.close()
+
+
+def test_a_full_disk_holds_nothing_up(run: Runner, spinner: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(folder)]
+    if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("no permission to mount a small file system")
+    try:
+        (folder / "filler").write_bytes(b"x" * 8192)
+        done = run("--db", folder / "behaviour.db", "--", spinner, "2", "1")
+        assert done.returncode == 0
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_too_few_descriptors_harm_nothing(run: Runner) -> None:
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -n 4; exec "$@"', "sh", *map(str, run.command("--", *HELLO))],
+        env=run.env,
+        capture_output=True,
+    )
+    assert ran(done)
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_killed_monitor_harms_nothing(run: Runner, spinner: Path, tmp_path: Path) -> None:
+    process = run.start("--policy", _policy(tmp_path), "--", spinner, "2", "2.5")
+    monitors = run.eventually(lambda: run.monitors_of(process.pid))
+    os.kill(monitors[0], signal.SIGKILL)
+    assert process.wait(timeout=30) == 0
+
+
+def test_a_program_with_more_rights_is_left_alone(run: Runner, tmp_path: Path) -> None:
+    program = tmp_path / "true"
+    shutil.copy("/bin/true", program)
+    try:
+        os.chown(program, 65534 - (os.geteuid() == 65534), -1)
+    except PermissionError:
+        pytest.skip("only root can make a setuid program of another user")
+    program.chmod(0o4755)
+    done = run("--", program)
+    assert done.returncode == 0
+    assert len(lines(done, b"neither measured nor bound")) == 1
+
+
+def test_a_decision_cache_full_of_nonsense_binds_nothing(run: Runner, tmp_path: Path) -> None:
+    run.db.parent.mkdir(parents=True)
+    cache = run.db.with_name("decisions")
+    policy = _policy(tmp_path)
+    for content in ("", "autofinity-decisions 2\n", "autofinity-decisions 1\n" + "x " * 100_000):
+        cache.write_text(content)
+        done = run("--policy", policy, "--threads", "2", "--", *HELLO)
+        assert ran(done)
+        assert not lines(done, b"bound to CPUs")
+
+
+def _policy(folder: Path) -> Path:
+    from autofinity.policy.files import save
+
+    path = folder / "policy.json"
+    save(RulePolicy((), {}, (), DISTRIBUTED), path)
+    assert json.loads(path.read_text())["default"] == "SLP"
+    return path

@@ -1,0 +1,117 @@
+"""The hardware step of the ladder, on a PMU that is made of software events."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autofinity.linux.event_tables import Encoding
+from autofinity.linux.perf import open_event
+from autofinity.model.affinity import Hint
+from autofinity.model.policy import Condition, Rule, RulePolicy
+from autofinity.policy.files import save
+from autofinity.store.behaviour_db import BehaviourDB
+
+type Runner = Any  # of conftest.py
+
+
+def _software_only() -> bool:
+    try:
+        os.close(open_event(Encoding(1, 1), 0))
+    except OSError:
+        return False
+    return os.uname().machine == "x86_64"
+
+
+pytestmark = [
+    pytest.mark.skipif(not _software_only(), reason="no perf events are permitted here"),
+    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="placing needs two CPUs"),
+]
+
+FIRED, OTHERWISE = Hint.parse("sLP"), Hint.parse("SLP")
+
+
+def test_the_policy_gets_its_counters_and_its_rule_decides(
+    run: Runner, spinner: Path, fake_pmu: Path, tmp_path: Path
+) -> None:
+    policy = tmp_path / "policy.json"
+    busy = Rule((Condition("cycles", 1e6, float("inf")),), FIRED)
+    save(RulePolicy(("cycles",), {"cycles": (1e6,)}, (busy,), OTHERWISE), policy)
+    # The monitor's environment is cleaned of LD_PRELOAD: its Python gets the PMU by a wrapper.
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nLD_PRELOAD={fake_pmu} exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    # The first perf event of a system takes longer than the launcher waits; this is it.
+    first = open_event(Encoding(1, 1), 0)
+    process = subprocess.Popen(
+        run.command("--policy", policy, "--sample-s", "0.3", "--", spinner, "2", "60"),
+        env=run.env | {"LD_PRELOAD": str(fake_pmu), "AUTOFINITY_PYTHON": str(python)},
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        os.close(first)
+        in_time = b"hardware counters decide by the policy" in said
+        assert in_time or b"still starting" in said
+        assert run.eventually(lambda: _hint(run.db), seconds=30) == FIRED
+    finally:
+        process.kill()
+        process.wait()
+
+    def ended() -> bool:
+        with BehaviourDB.open(run.db, read_only=True) as database:
+            return database.runs()[0].ended is not None
+
+    assert run.eventually(ended)
+    with BehaviourDB.open(run.db, read_only=True) as database:
+        (known,) = database.programs()
+        record = database.runs()[0]
+    assert record.tier == known.tier == "hardware counters"
+    assert known.hint == FIRED
+    assert "not measured" not in record.notes
+    assert "cannot count" not in record.notes
+    # A pretended cycle is a nanosecond on a CPU: at most 10⁹ a thread and second.
+    assert 1e6 < known.sample["cycles"] < 1.1e9
+    assert known.sample["cycles"] == pytest.approx(known.sample["task_clock_ns"], rel=0.5)
+    # Totals cover the whole run and every thread: the main thread alone has next to none.
+    # Where the counters were open too late for that, there are no totals.
+    if record.totals:
+        assert record.totals["cycles"] > 2e8
+        assert record.totals["instructions"] > 0
+    else:
+        assert not in_time
+
+
+def test_a_counter_this_cpu_has_not_is_noted_and_the_default_decides(
+    run: Runner, spinner: Path, fake_pmu: Path, tmp_path: Path
+) -> None:
+    policy = tmp_path / "policy.json"
+    rule = Rule((Condition("no_such_event", float("-inf"), float("inf")),), FIRED)
+    save(RulePolicy(("no_such_event",), {"no_such_event": (1.0,)}, (rule,), OTHERWISE), policy)
+    process = run.start(
+        *("--quiet", "--policy", policy, "--sample-s", "0.3", "--", spinner, "2", "20"),
+        env=run.env | {"LD_PRELOAD": str(fake_pmu)},
+    )
+    try:
+        assert run.eventually(lambda: _hint(run.db), seconds=30) == OTHERWISE
+        with BehaviourDB.open(run.db, read_only=True) as database:
+            notes = database.runs()[0].notes
+        assert "this CPU has no event for no_such_event" in notes
+        assert "not measured here: no_such_event" in notes
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _hint(db: Path) -> Hint | None:
+    if not db.exists():
+        return None
+    with BehaviourDB.open(db, read_only=True) as database:
+        known = database.programs()
+    return known[0].hint if known else None

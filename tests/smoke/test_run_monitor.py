@@ -1,0 +1,287 @@
+"""A program that computes is sampled, decided about and bound; the next time before it starts."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
+from autofinity.model.affinity import PACKED, Hint
+from autofinity.model.errors import StoreError
+from autofinity.model.policy import RulePolicy
+from autofinity.model.topology import OsIndex
+from autofinity.policy.files import save
+from autofinity.store.behaviour_db import BehaviourDB
+
+type Runner = Any  # of conftest.py
+
+pytestmark = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs; one is allowed here"
+)
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Path:
+    path = tmp_path / "policy.json"
+    save(RulePolicy(("data_cache_accesses",), {"data_cache_accesses": (1.0,)}, (), PACKED), path)
+    return path
+
+
+def masks_of(pid: int) -> list[frozenset[OsIndex]]:
+    """Masks of all threads, as the kernel has them."""
+    found = []
+    for task in sorted(Path(f"/proc/{pid}/task").iterdir(), key=lambda path: int(path.name)):
+        for line in (task / "status").read_text().splitlines():
+            if line.startswith("Cpus_allowed_list:"):
+                found.append(parse_cpu_list(line.split(":")[1]))
+    return found
+
+
+def allowed() -> frozenset[OsIndex]:
+    return frozenset(OsIndex(cpu) for cpu in os.sched_getaffinity(0))
+
+
+def hints(db: Path) -> list[Hint | None]:
+    try:
+        with BehaviourDB.open(db, read_only=True) as database:
+            return [known.hint for known in database.programs()]
+    except StoreError:  # the monitor is just making it
+        return []
+
+
+def fake_sysfs(folder: Path) -> Path:
+    """A machine whose every CPU has a last-level cache of its own."""
+    system = folder / "sys" / "devices" / "system"
+    cpus = sorted(allowed())
+    for cpu in cpus:
+        topology = system / "cpu" / f"cpu{cpu}" / "topology"
+        cache = system / "cpu" / f"cpu{cpu}" / "cache" / "index3"
+        topology.mkdir(parents=True)
+        cache.mkdir(parents=True)
+        (topology / "physical_package_id").write_text("0\n")
+        (topology / "core_cpus_list").write_text(f"{cpu}\n")
+        for name, value in {
+            "level": "3",
+            "type": "Unified",
+            "size": "1024K",
+            "coherency_line_size": "64",
+            "ways_of_associativity": "16",
+            "shared_cpu_list": str(cpu),
+        }.items():
+            (cache / name).write_text(value + "\n")
+    (system / "cpu" / "online").write_text(format_cpu_list(cpus) + "\n")
+    return folder / "sys"
+
+
+def test_threads_are_bound_as_the_policy_says_and_known_before_the_next_start(
+    run: Runner, spinner: Path, policy: Path
+) -> None:
+    options = ("--policy", policy, "--threads", "2", "--bind", "core", "--sample-s", "0.3")
+    process = run.start(*options, "--", spinner, "2", "30")
+    try:
+        # The hint is on record, and every computing thread is where it says: one CPU each.
+        assert run.eventually(lambda: hints(run.db) == [PACKED])
+        assert run.eventually(lambda: [len(mask) for mask in masks_of(process.pid)][1:] == [1, 1])
+        main, first, second = masks_of(process.pid)
+        assert first != second
+        assert main == allowed()  # it only waits for the others
+        monitor = run.monitors_of(process.pid)[0]
+        status = Path(f"/proc/{monitor}/status").read_text()
+        peak = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
+        assert int(peak.split()[1]) <= 25 * 1024, peak
+    finally:
+        process.kill()
+        process.wait()
+    assert run.eventually(lambda: not run.monitors_of(process.pid))
+
+    with BehaviourDB.open(run.db, read_only=True) as database:
+        (known,) = database.programs()
+        assert known.threads == 2
+        assert known.sample["task_clock_ns"] > 0
+        assert Path(known.path) == spinner.resolve()
+        assert database.runs()[0].ended is not None
+        assert database.runs()[0].bound == 3
+
+    again = run(*options, "--", spinner, "2", "0")
+    assert b"known with 2 threads: hint slp, bound to CPUs" in again.stderr
+
+
+def test_a_known_program_is_bound_before_exec(run: Runner, spinner: Path, policy: Path) -> None:
+    if len(allowed()) < 3:
+        cpus = format_cpu_list(sorted(allowed()))
+    else:
+        cpus = format_cpu_list(sorted(allowed())[:2])
+    _write_cache(run, spinner, policy, cpus)
+    shown = run.start(
+        "--policy", policy, "--threads", "2", "--", spinner, "2", "20", stderr=subprocess.PIPE
+    )
+    try:
+        assert shown.stderr is not None
+        assert b"bound to CPUs" in shown.stderr.readline()
+        assert run.eventually(lambda: masks_of(shown.pid)[0] == parse_cpu_list(cpus))
+    finally:
+        shown.kill()
+        shown.wait()
+
+
+def test_a_decision_for_other_cpus_or_another_policy_binds_nothing(
+    run: Runner, spinner: Path, policy: Path, tmp_path: Path
+) -> None:
+    cpus = format_cpu_list(allowed())
+    _write_cache(run, spinner, policy, cpus, were_allowed="0-4000")
+    options = ("--threads", "2", "--", spinner, "2", "0")
+    assert b"bound to CPUs" not in run("--policy", policy, *options).stderr
+    _write_cache(run, spinner, policy, cpus)
+    other = tmp_path / "other.json"
+    save(RulePolicy((), {}, (), PACKED), other)
+    assert b"bound to CPUs" not in run("--policy", other, *options).stderr
+    assert b"bound to CPUs" in run("--policy", policy, *options).stderr
+    # Not for another thread count, and not for one that nobody promised.
+    assert b"bound to CPUs" not in run("--policy", policy, "--threads", "3", *options[2:]).stderr
+    assert b"bound to CPUs" not in run("--policy", policy, *options[2:]).stderr
+    by_environment = run("--policy", policy, *options[2:], env=run.env | {"OMP_NUM_THREADS": "2"})
+    assert b"bound to CPUs" in by_environment.stderr
+
+
+def test_without_a_named_policy_the_users_own_counts(
+    run: Runner, spinner: Path, policy: Path
+) -> None:
+    _write_cache(run, spinner, policy, format_cpu_list(allowed()))
+    own = Path(run.env["XDG_CONFIG_HOME"]) / "autofinity" / "policy.json"
+    own.parent.mkdir(parents=True)
+    shutil.copy(policy, own)
+    options = ("--threads", "2", "--", spinner, "2", "0")
+    assert b"bound to CPUs" in run(*options).stderr
+    save(RulePolicy((), {}, (), PACKED), own)  # another policy of the same name
+    assert b"bound to CPUs" not in run(*options).stderr
+
+
+def test_threads_are_bound_to_the_cpus_of_a_cache_by_default(
+    run: Runner, spinner: Path, policy: Path, tmp_path: Path
+) -> None:
+    env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path))}
+    process = run.start("--policy", policy, "--sample-s", "0.3", "--", spinner, "2", "30", env=env)
+    try:
+        assert run.eventually(lambda: hints(run.db) == [PACKED])
+        # A cache of one CPU each: two threads in two of them.
+        assert run.eventually(lambda: [len(mask) for mask in masks_of(process.pid)][1:] == [1, 1])
+        assert len(set(masks_of(process.pid)[1:])) == 2
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_pins_of_the_program_are_not_fought(
+    run: Runner, spinner: Path, policy: Path, tmp_path: Path
+) -> None:
+    process = run.start("--policy", policy, "--bind", "core", "--", spinner, "2", "30")
+    pinned = frozenset(sorted(allowed())[-1:])
+    try:
+        assert run.eventually(lambda: len(masks_of(process.pid)) == 3)
+        threads = sorted(int(path.name) for path in Path(f"/proc/{process.pid}/task").iterdir())
+        for thread in threads[1:]:
+            os.sched_setaffinity(thread, pinned)
+        assert run.eventually(lambda: hints(run.db) == [PACKED])
+        assert masks_of(process.pid)[1:] == [pinned, pinned]
+        with BehaviourDB.open(run.db, read_only=True) as database:
+            assert "pinned by the program or by somebody else" in database.runs()[0].notes
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_no_bind_decides_and_leaves_every_mask(run: Runner, spinner: Path, policy: Path) -> None:
+    options = ("--policy", policy, "--no-bind", "--sample-s", "0.3")
+    process = run.start(*options, "--", spinner, "2", "30")
+    try:
+        assert run.eventually(lambda: hints(run.db) == [PACKED])
+        assert set(masks_of(process.pid)) == {allowed()}
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_children_of_a_script_are_followed(
+    run: Runner, spinner: Path, policy: Path, tmp_path: Path
+) -> None:
+    script = tmp_path / "wrapper"
+    script.write_text(f"#!/bin/sh\n{spinner} 2 30\nexit 0\n")
+    script.chmod(0o755)
+    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    process = run.start(*options, "--", script, start_new_session=True)
+    try:
+        assert run.eventually(lambda: hints(run.db) == [PACKED])
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        child = int(children[0])
+        assert run.eventually(lambda: [len(mask) for mask in masks_of(child)][1:] == [1, 1])
+    finally:
+        os.killpg(process.pid, 9)
+        process.wait()
+
+
+def test_status_and_doctor_speak_json(run: Runner, launcher: Path, policy: Path) -> None:
+    run("--policy", policy, "--", "sleep", "0.6")
+    assert run.eventually(run.db.exists)
+
+    def ask(*words: str) -> Any:
+        done = subprocess.run([launcher, *words, "--json"], env=run.env, capture_output=True)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    assert run.eventually(lambda: ask("status")["runs"])
+    assert ask("status")["runs"][0]["notes"] == ""
+    doctor = ask("doctor")
+    assert doctor["tier"] in doctor["tiers"]
+    assert all(set(c) == {"name", "available", "detail", "remedy"} for c in doctor["capabilities"])
+
+
+def _write_cache(
+    run: Runner,
+    program: Path,
+    policy: Path,
+    cpus: str,
+    were_allowed: str | None = None,
+) -> None:
+    """A decision as the monitor would write it."""
+    from autofinity.runtime.decisions import CachedDecision, write_decision
+    from autofinity.runtime.policies import digest_of
+
+    key = _key_of(run, program)
+    cache = run.db.with_name("decisions")
+    cache.unlink(missing_ok=True)
+    write_decision(
+        cache,
+        CachedDecision(
+            program=key,
+            threads=2,
+            policy=digest_of(policy),
+            bind="llc",
+            hint=PACKED,
+            allowed=were_allowed or format_cpu_list(allowed()),
+            mask=cpus,
+        ),
+    )
+
+
+def _key_of(run: Runner, program: Path) -> str:
+    """The key the launcher gives a program, from a run that is long enough to be noted."""
+    shutil.rmtree(run.state, ignore_errors=True)
+    run("--quiet", "--", program, "1", "0.6")
+
+    def noted() -> str:
+        try:
+            with BehaviourDB.open(run.db, read_only=True) as database:
+                runs = database.runs()
+        except StoreError:  # the monitor is just making it
+            return ""
+        return runs[0].program if runs and runs[0].ended else ""
+
+    key = run.eventually(noted)
+    assert isinstance(key, str) and len(key) == 64
+    return key

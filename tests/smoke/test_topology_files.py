@@ -1,0 +1,105 @@
+"""No file can crash or hang the program: recorded machines give a topology, garbage an error."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from autofinity.affinity.hints import all_hints
+from autofinity.linux.topology import xml_topology
+from autofinity.model.errors import TopologyError
+
+# Recorded machines lie beside a checkout where people have them; they are not ours to ship.
+RECORDED = sorted((Path(__file__).resolve().parents[2] / "../shared/topologies").glob("*.xml"))
+
+
+@pytest.mark.skipif(not RECORDED, reason="no recorded machines beside this checkout")
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_a_recorded_machine_gives_a_topology_to_place_threads_on(path: Path) -> None:
+    topology = xml_topology(path)
+    n = topology.n_nodes
+    assert all(len(row) == n for row in topology.distances)
+    assert all(pu.node < n for pu in topology.pus)
+    threads = (len(topology.allowed) + 1) // 2
+    for match in all_hints(topology, threads):
+        assert len(set(match.cpus)) == threads
+        assert set(match.cpus) <= topology.allowed
+
+
+def exported(tmp_path: Path, synthetic: str) -> Path:
+    """An hwloc XML file of a synthetic machine."""
+    from pyhwloc.topology import Topology
+
+    path = tmp_path / "machine.xml"
+    with Topology.from_synthetic(synthetic) as topology:
+        path.write_text(topology.export_xml_buffer())
+    return path
+
+
+def test_an_exported_machine_is_read_back(tmp_path: Path) -> None:
+    topology = xml_topology(exported(tmp_path, "pack:2 numa:2 l3:1 core:3 pu:2"))
+    assert (topology.n_packages, topology.n_nodes, topology.n_llcs) == (2, 4, 4)
+    assert (topology.n_cores, len(topology.pus)) == (12, 24)
+    assert topology.name == "machine"
+    assert topology.origin == "file"
+    assert topology.caches[-1].level == 3
+    assert topology.caches[-1].shared_by_cores == 3
+
+
+def test_a_truncated_file_is_an_error(tmp_path: Path) -> None:
+    path = exported(tmp_path, "pack:2 core:3 pu:2")
+    text = path.read_text()
+    for share in (3, 10, 50, 90):
+        path.write_text(text[: len(text) * share // 100])
+        with pytest.raises(TopologyError, match="cannot read the machine file"):
+            xml_topology(path)
+
+
+BOMB = (
+    '<?xml version="1.0"?><!DOCTYPE topology [<!ENTITY a "'
+    + "a" * 1000
+    + '">'
+    + "".join(
+        f'<!ENTITY {name} "{("&" + inner + ";") * 50}">'
+        for inner, name in zip("abcdef", "bcdefg", strict=True)
+    )
+    + ']><topology version="2.0"><object type="Machine">&g;</object></topology>'
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "empty"),
+        (b"  \n", "empty"),
+        (b"\x7fELF\0\0\0\0", "not XML"),
+        (b"just words", "not XML"),
+        (b"<html><body>no</body></html>", "hwloc"),
+        (b'<?xml version="1.0"?><topology version="2.0"></topology>', "hwloc"),
+        (BOMB.encode(), "hwloc"),
+        (b"<" * 100_000, "hwloc"),
+    ],
+    ids=["empty", "blank", "binary", "text", "html", "no object", "bomb", "brackets"],
+)
+def test_garbage_is_an_error_with_the_reason(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "garbage.xml"
+    path.write_bytes(content)
+    with pytest.raises(TopologyError, match=reason) as caught:
+        xml_topology(path)
+    assert str(path) in str(caught.value)
+
+
+def test_what_is_no_regular_small_file_is_not_even_opened(tmp_path: Path) -> None:
+    with pytest.raises(TopologyError, match="directory"):
+        xml_topology(tmp_path)
+    with pytest.raises(TopologyError, match="No such file"):
+        xml_topology(tmp_path / "none.xml")
+    os.mkfifo(tmp_path / "pipe.xml")
+    with pytest.raises(TopologyError, match="not a regular file"):
+        xml_topology(tmp_path / "pipe.xml")
+    with (tmp_path / "huge.xml").open("wb") as file:
+        file.truncate(100 << 20)
+    with pytest.raises(TopologyError, match="104857600 bytes"):
+        xml_topology(tmp_path / "huge.xml")

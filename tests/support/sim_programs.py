@@ -1,0 +1,122 @@
+"""Hand-made programs for the tests of the simulator: each is a few lines over `TraceBuilder`."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from autofinity._core.trace import Trace, TraceBuilder
+from autofinity.model.topology import OsIndex
+from autofinity.sim.replay import simulate
+from autofinity.sim.result import SimResult
+from autofinity.sim.spec import MachineSpec
+
+ATOMIC, FIRST_WRITE, DEPENDENT = 1, 2, 4
+LINES_PER_PAGE = 64
+BASE = 1 << 20  # first line of the data, well away from line 0
+
+
+def cpus(*numbers: int) -> list[OsIndex]:
+    return [OsIndex(number) for number in numbers]
+
+
+def region(pages: int, first_page: int = 0) -> list[int]:
+    """All lines of `pages` consecutive pages."""
+    start = BASE + first_page * LINES_PER_PAGE
+    return list(range(start, start + pages * LINES_PER_PAGE))
+
+
+def shuffled_in_pages(lines: Sequence[int], seed: int = 1) -> list[int]:
+    """A random order that stays within a page before it goes to the next: few page walks."""
+    rng = random.Random(seed)
+    order: list[int] = []
+    for start in range(0, len(lines), LINES_PER_PAGE):
+        page = list(lines[start : start + LINES_PER_PAGE])
+        rng.shuffle(page)
+        order.extend(page)
+    return order
+
+
+def chase(builder: TraceBuilder, stream: int, lines: Sequence[int]) -> None:
+    """Load every line; each load needs the one before."""
+    for line in lines:
+        builder.access(stream, line, reads=1, flags=DEPENDENT)
+
+
+def load_all(builder: TraceBuilder, stream: int, lines: Sequence[int], gap: int = 4) -> None:
+    """Independent loads."""
+    for line in lines:
+        builder.access(stream, line, reads=1, gap=gap)
+
+
+def write_all(builder: TraceBuilder, stream: int, lines: Sequence[int], gap: int = 4) -> None:
+    for line in lines:
+        builder.access(stream, line, reads=0, writes=1, gap=gap, flags=FIRST_WRITE)
+
+
+def first_touch(builder: TraceBuilder, stream: int, lines: Sequence[int]) -> None:
+    """One load a page."""
+    for line in lines[::LINES_PER_PAGE]:
+        builder.access(stream, line, reads=1)
+
+
+def chase_ns(spec: MachineSpec, pages: int, repeats: int) -> float:
+    """Time of one dependent load in a warm working set of `pages` pages."""
+    builder = TraceBuilder()
+    stream = builder.stream()
+    lines = shuffled_in_pages(region(pages))
+    chase(builder, stream, lines)
+    chase(builder, stream, lines)
+    builder.roi_begin(stream)
+    for _ in range(repeats):
+        chase(builder, stream, lines)
+    builder.roi_end(stream)
+    return simulate(spec, builder.build(), cpus(0)).roi_ns / (repeats * len(lines))
+
+
+def false_sharing(threads: int, rounds: int, compacted: int) -> Trace:
+    """All threads read and write one line; `compacted` read-write pairs in one run."""
+    builder = TraceBuilder()
+    for _ in range(threads):
+        stream = builder.stream()
+        for _ in range(rounds // compacted):
+            builder.access(
+                stream,
+                BASE,
+                reads=compacted,
+                writes=compacted,
+                gap=8 * compacted,
+                span=8 * (compacted - 1),
+            )
+    return builder.build()
+
+
+def ping_pong(threads: int, rounds: int, lines: int = 8) -> Trace:
+    """All threads update the same few lines, with work between."""
+    builder = TraceBuilder()
+    for thread in range(threads):
+        stream = builder.stream()
+        for i in range(rounds):
+            builder.access(stream, BASE + (i + thread) % lines, reads=1, writes=1, gap=200)
+    return builder.build()
+
+
+def streaming(threads: int, pages_each: int, repeats: int) -> Trace:
+    """Every thread reads its own set again and again."""
+    builder = TraceBuilder()
+    streams = [builder.stream() for _ in range(threads)]
+    for stream in streams:
+        first_touch(builder, stream, region(pages_each, stream * 2 * pages_each))
+        builder.barrier(stream, 1, threads)
+    builder.roi_begin(streams[0])
+    for stream in streams:
+        builder.barrier(stream, 3, threads)
+        for _ in range(repeats):
+            load_all(builder, stream, region(pages_each, stream * 2 * pages_each), gap=16)
+        builder.barrier(stream, 2, threads)
+    builder.roi_end(streams[0])
+    return builder.build()
+
+
+def run(spec: MachineSpec, trace: Trace, *numbers: int, skew_ns: float | None = None) -> SimResult:
+    return simulate(spec, trace, cpus(*numbers), skew_ns=skew_ns)

@@ -1,0 +1,173 @@
+"""Best matches, ties and errors of GETAFFINITY on machines whose answers are known."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from autofinity.affinity.hints import all_hints, get_affinity, label_of
+from autofinity.affinity.leeway import edit_distance, hints_of
+from autofinity.model.affinity import HINTS, Affinity, Hint
+from autofinity.model.errors import PlacementError, UsageError
+from autofinity.model.topology import PU, OsIndex, Topology
+
+
+def machine(
+    packages: int, nodes: int, llcs: int, cores: int, smt: int = 1, far: int = 22
+) -> Topology:
+    """`packages` × `nodes` × `llcs` × `cores` × `smt`, numbered in that order."""
+    pus = []
+    for core in range(packages * nodes * llcs * cores):
+        llc = core // cores
+        node = llc // llcs
+        for rank in range(smt):
+            pus.append(PU(OsIndex(len(pus)), rank, core, llc, node // nodes, node))
+    n = packages * nodes
+    distances = tuple(
+        tuple(10 if a == b else 16 if a // nodes == b // nodes else far for b in range(n))
+        for a in range(n)
+    )
+    return Topology(
+        "made-up",
+        "synthetic",
+        tuple(pus),
+        tuple(OsIndex(i) for i in range(n)),
+        distances,
+        frozenset(pu.os_index for pu in pus),
+    )
+
+
+OPTERON = machine(4, 2, 1, 6)
+
+
+@pytest.mark.parametrize(
+    ("hint", "expected"),
+    [
+        ("SLP", "{1,1}{1,1}{1,1}{1,1}"),
+        ("SLp", "{1,1}{1,1}{1,1}{1,1}"),
+        ("SlP", "{5}{1}{1}{1}"),
+        ("Slp", "{6}{2}"),
+        ("sLP", "{4,4}"),
+        ("sLp", "{1,1}{1,1}{1,1}{1,1}"),
+        ("slP", "{6,2}"),
+        ("slp", "{6,2}"),
+    ],
+)
+def test_best_matches_of_eight_threads_on_the_opteron(hint: str, expected: str) -> None:
+    assert str(get_affinity(OPTERON, 8, Hint.parse(hint)).affinity) == expected
+
+
+def test_packed_sixteen_threads_fill_one_socket_before_the_next() -> None:
+    assert str(get_affinity(OPTERON, 16, Hint.parse("slp")).affinity) == "{6,6}{4}"
+
+
+def test_threads_fill_the_set_domain_by_domain() -> None:
+    found = get_affinity(OPTERON, 8, Hint.parse("sLP"))
+    assert found.cpus == (0, 1, 2, 3, 6, 7, 8, 9)
+    assert found.occupancy == ((4, 4), (0, 0), (0, 0), (0, 0))
+
+
+def test_of_equal_sets_the_one_on_near_nodes_is_chosen() -> None:
+    near = 22, 12, 22  # distances of nodes 0-1, 0-2, 1-2 of three sockets of one node
+    slit = ((10, near[0], near[1]), (near[0], 10, near[2]), (near[1], near[2], 10))
+    flat = machine(3, 1, 1, 2)
+    three = Topology(flat.name, flat.origin, flat.pus, flat.node_os_indices, slit, flat.allowed)
+    assert get_affinity(three, 4, Hint.parse("slp")).cpus == (0, 1, 4, 5)
+
+
+def test_unavailable_cores_are_never_chosen() -> None:
+    available = frozenset(map(OsIndex, (3, 4, 5, 30, 31)))
+    for match in all_hints(OPTERON, 5, available):
+        assert set(match.cpus) == available
+    assert get_affinity(OPTERON, 2, Hint.parse("slp"), available).cpus == (3, 4)
+
+
+def test_all_first_pus_are_taken_before_a_second_one() -> None:
+    smt = machine(2, 1, 1, 4, smt=2)
+    first = {pu.os_index for pu in smt.pus if pu.smt_rank == 0}
+    for threads in range(1, 17):
+        for match in all_hints(smt, threads):
+            assert len(first & set(match.cpus)) == min(threads, 8)
+    assert str(get_affinity(smt, 10, Hint.parse("slp")).affinity) == "{6}{4}"
+    assert str(get_affinity(smt, 10, Hint.parse("SLP")).affinity) == "{5}{5}"
+
+
+@pytest.mark.parametrize("threads", [49, 0, -1])
+def test_a_count_that_cannot_be_placed_is_an_error_with_both_numbers(threads: int) -> None:
+    with pytest.raises(PlacementError, match=rf"{threads} threads.* 48"):
+        get_affinity(OPTERON, threads, HINTS[0])
+
+
+def test_an_empty_set_is_an_error_with_both_numbers() -> None:
+    with pytest.raises(PlacementError, match="3 threads: 0 CPUs"):
+        get_affinity(OPTERON, 3, HINTS[0], frozenset())
+
+
+def test_a_cpu_that_the_machine_does_not_have_is_named() -> None:
+    with pytest.raises(PlacementError, match="CPU 99 is not"):
+        get_affinity(OPTERON, 1, HINTS[0], frozenset({OsIndex(99)}))
+
+
+def test_the_label_is_the_first_hint_with_the_same_best_match() -> None:
+    assert label_of(Affinity.parse("{6,2}"), OPTERON) == Hint.parse("slP")
+    assert label_of(Affinity.parse("{1,1}{1,1}{1,1}{1,1}"), OPTERON) == Hint.parse("SLP")
+    assert label_of(Affinity.parse("{2,2}{2,2}"), OPTERON) is None
+
+
+def test_a_topology_that_was_asked_can_still_be_pickled() -> None:
+    before = get_affinity(OPTERON, 8, HINTS[3])
+    again: Topology = pickle.loads(pickle.dumps(OPTERON))
+    assert again == OPTERON
+    assert get_affinity(again, 8, HINTS[3]) == before
+
+
+def test_numbers_and_sockets_beyond_one_machine_word_are_placed() -> None:
+    big = machine(40, 1, 4, 8)
+    for match in all_hints(big, 700):
+        assert len(set(match.cpus)) == 700
+    assert get_affinity(big, 700, Hint.parse("SLP")).affinity.sockets == 40
+    assert get_affinity(big, 700, Hint.parse("slP")).affinity.sockets == 22
+
+
+def test_the_distance_of_an_affinity_to_itself_is_zero() -> None:
+    affinity = Affinity.parse("{6,2}{3}{1,1}")
+    assert edit_distance(affinity, affinity) == 0
+
+
+def test_moving_one_thread_is_distance_one() -> None:
+    assert edit_distance(Affinity.parse("{6}"), Affinity.parse("{5}{1}")) == 1
+    assert edit_distance(Affinity.parse("{4,2}"), Affinity.parse("{4}{2}")) == 2
+
+
+def test_affinities_of_different_counts_cannot_be_compared() -> None:
+    with pytest.raises(UsageError, match="6 and 4"):
+        edit_distance(Affinity.parse("{6}"), Affinity.parse("{4}"))
+
+
+def test_an_affinity_may_belong_to_several_hints_or_none() -> None:
+    assert hints_of(Affinity.parse("{6,2}"), OPTERON, 8, leeway=0) == (
+        Hint.parse("slP"),
+        Hint.parse("slp"),
+    )
+    assert hints_of(Affinity.parse("{4}{4}"), OPTERON, 8, leeway=1) == ()
+
+
+def test_above_sixteen_nodes_threads_still_sit_on_near_nodes() -> None:
+    flat = machine(24, 1, 1, 2)
+    # A ring of sockets whose neighbours are five apart in number.
+    place = {(5 * i) % 24: i for i in range(24)}
+
+    def distance(a: int, b: int) -> int:
+        steps = abs(place[a] - place[b])
+        return 10 + min(steps, 24 - steps)
+
+    slit = tuple(tuple(distance(a, b) for b in range(24)) for a in range(24))
+    ring = Topology(flat.name, flat.origin, flat.pus, flat.node_os_indices, slit, flat.allowed)
+    nodes = {pu.os_index: pu.node for pu in ring.pus}
+    found = get_affinity(ring, 6, Hint.parse("slp"))
+    assert str(found.affinity) == "{2}{2}{2}"
+    # Node 0, then its neighbour of the smaller number, then the nearest to both.
+    assert {nodes[cpu] for cpu in found.cpus} == {0, 5, 10}
+    spread = get_affinity(ring, 24, Hint.parse("SLP"))
+    assert {nodes[cpu] for cpu in spread.cpus} == set(range(24))

@@ -1,0 +1,253 @@
+"""The behaviour database keeps what was committed, drops old hints, refuses what it cannot read."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity
+from autofinity.model.errors import StoreError
+from autofinity.store.behaviour_db import SCHEMA_VERSION, BehaviourDB, default_path
+
+SAMPLE = {"retired_uops": 1.5e9, "ipc": 0.75}
+
+
+def filled(path: Path, rows: int) -> BehaviourDB:
+    database = BehaviourDB.open(path)
+    for threads in range(1, rows + 1):
+        database.remember_sample("k", "/bin/k", threads, SAMPLE, "hardware counters")
+    return database
+
+
+def test_a_sample_and_its_hint_come_back_as_they_were(tmp_path: Path) -> None:
+    with filled(tmp_path / "db", 1) as database:
+        database.remember_hint("k", 1, PACKED, "policy-a")
+    with BehaviourDB.open(tmp_path / "db", read_only=True) as database:
+        (known,) = database.programs()
+    assert known.sample == SAMPLE
+    assert (known.threads, known.hint, known.policy) == (1, PACKED, "policy-a")
+    assert known.path == "/bin/k"
+
+
+def test_a_hint_of_another_policy_is_dropped_on_use(tmp_path: Path) -> None:
+    with filled(tmp_path / "db", 1) as database:
+        database.remember_hint("k", 1, PACKED, "old")
+        assert database.hint("k", 1, "old") == PACKED
+        assert database.hint("k", 1, "new") is None
+        assert database.programs()[0].hint is None
+        assert database.hint("k", 1, "old") is None
+        assert database.programs()[0].sample == SAMPLE
+
+
+def test_a_new_sample_drops_the_hint_of_the_old_one(tmp_path: Path) -> None:
+    with filled(tmp_path / "db", 1) as database:
+        database.remember_hint("k", 1, PACKED, "p")
+        database.remember_sample("k", "/bin/k", 1, {"ipc": 2.0}, "software events")
+        assert database.hint("k", 1, "p") is None
+
+
+def test_thread_counts_are_apart(tmp_path: Path) -> None:
+    with filled(tmp_path / "db", 2) as database:
+        database.remember_hint("k", 1, PACKED, "p")
+        database.remember_hint("k", 2, DISTRIBUTED, "p")
+        assert database.hint("k", 1, "p") == PACKED
+        assert database.hint("k", 2, "p") == DISTRIBUTED
+        assert database.hint("k", 3, "p") is None
+
+
+def test_a_hint_without_a_sample_is_an_error(tmp_path: Path) -> None:
+    with filled(tmp_path / "db", 1) as database, pytest.raises(StoreError, match="no sample"):
+        database.remember_hint("k", 9, PACKED, "p")
+
+
+def observed(database: BehaviourDB, rows: int, tier: str = "hardware counters") -> None:
+    run = database.begin_run("k", "/bin/k", 1, tier)
+    for _ in range(rows):
+        database.remember_observation(run, "k", 3, Affinity.parse("{2}{1}"), "m", SAMPLE, tier)
+
+
+def test_a_rebuild_is_due_after_a_fifth_more_observations(tmp_path: Path) -> None:
+    with filled(tmp_path / "db", 20) as database:
+        observed(database, 9)
+        assert not database.rebuild_due()
+        observed(database, 5, "software events")  # nothing can be learned from those
+        assert not database.rebuild_due()
+        observed(database, 1)
+        assert database.rebuild_due()
+        database.mark_built()
+        observed(database, 1)
+        assert not database.rebuild_due(0.2)
+        assert database.rebuild_due(0.1)
+        observed(database, 1)
+        assert database.rebuild_due(0.2)
+
+
+def test_an_observation_comes_back_as_it_was(tmp_path: Path) -> None:
+    with filled(tmp_path / "db", 1) as database:
+        observed(database, 2)
+    with BehaviourDB.open(tmp_path / "db", read_only=True) as database:
+        first, second = database.observations()
+    assert first == second
+    assert (first.program, first.threads, str(first.affinity)) == ("k", 3, "{2}{1}")
+    assert (first.machine, first.sample, first.tier) == ("m", SAMPLE, "hardware counters")
+
+
+def test_a_database_of_the_first_schema_is_read_and_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "db"
+    filled(path, 1).close()
+    with sqlite3.connect(path) as old:  # as the first schema left it
+        old.execute("DROP TABLE observation")
+        old.execute("PRAGMA user_version = 1")
+    old.close()
+    with BehaviourDB.open(path, read_only=True) as database:
+        assert database.observations() == ()
+        assert not database.rebuild_due()
+    with BehaviourDB.open(path) as database:
+        observed(database, 1)
+        assert len(database.observations()) == 1
+        assert len(database.programs()) == 1
+
+
+def test_runs_are_noted_as_they_go(tmp_path: Path) -> None:
+    with filled(tmp_path / "db", 1) as database:
+        number = database.begin_run("k", "/bin/k", 42, "software events")
+        database.update_run(number, threads=8, hint=PACKED, bound=8)
+        database.update_run(number, notes="a\nb")
+        assert database.runs()[0].ended is None
+        database.update_run(number, totals={"cycles": 7}, ended=True)
+        (run,) = database.runs()
+    assert (run.pid, run.threads, run.hint, run.bound, run.notes) == (42, 8, "slp", 8, "a\nb")
+    assert run.totals == {"cycles": 7}
+    assert run.ended is not None and run.ended >= run.started
+
+
+def test_files_are_private_to_the_user(tmp_path: Path) -> None:
+    old = os.umask(0)
+    try:
+        with filled(tmp_path / "state" / "db", 1):
+            assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o700
+            for path in (tmp_path / "state").iterdir():
+                assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
+    finally:
+        os.umask(old)
+
+
+def test_a_newer_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE future (x)")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    connection.commit()
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=f"schema {SCHEMA_VERSION + 1}"):
+        BehaviourDB.open(path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"garbage " * 200, b"SQLite format 3\0" + b"\xff" * 4000])
+def test_a_damaged_database_is_a_store_error_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "db"
+    path.write_bytes(content)
+    with pytest.raises(StoreError):
+        BehaviourDB.open(path)
+    assert path.read_bytes() == content
+
+
+def test_a_damaged_row_is_a_store_error(tmp_path: Path) -> None:
+    filled(tmp_path / "db", 1).close()
+    connection = sqlite3.connect(tmp_path / "db")
+    connection.execute("UPDATE behaviour SET sample = 'no json', hint = 'XYZ', policy = 'p'")
+    connection.commit()
+    connection.close()
+    with BehaviourDB.open(tmp_path / "db") as database:
+        with pytest.raises(StoreError):
+            database.programs()
+        with pytest.raises(StoreError):
+            database.hint("k", 1, "p")
+
+
+def test_a_lock_that_stays_is_a_store_error_and_not_a_wait_without_end(tmp_path: Path) -> None:
+    filled(tmp_path / "db", 1).close()
+    holder = sqlite3.connect(tmp_path / "db", isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with (
+        BehaviourDB.open(tmp_path / "db", timeout_s=0.05) as database,
+        pytest.raises(StoreError, match="locked"),
+    ):
+        database.remember_sample("k", "/bin/k", 2, SAMPLE, "t")
+    holder.close()
+
+
+def test_a_missing_database_is_not_made_by_a_reader(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no behaviour database"):
+        BehaviourDB.open(tmp_path / "db", read_only=True)
+    assert not (tmp_path / "db").exists()
+
+
+def test_a_database_that_is_just_being_made_is_empty_for_a_reader(tmp_path: Path) -> None:
+    (tmp_path / "db").touch()
+    with BehaviourDB.open(tmp_path / "db", read_only=True) as database:
+        assert database.programs() == ()
+        assert database.runs() == ()
+        assert not database.rebuild_due()
+    assert (tmp_path / "db").read_bytes() == b""
+
+
+def test_the_state_folder_follows_the_base_directory_specification() -> None:
+    assert default_path({"XDG_STATE_HOME": "/s", "HOME": "/h"}) == Path(
+        "/s/autofinity/behaviour.db"
+    )
+    relative = default_path({"XDG_STATE_HOME": "relative", "HOME": "/h"})
+    assert relative == Path("/h/.local/state/autofinity/behaviour.db")
+    with pytest.raises(StoreError, match="XDG_STATE_HOME"):
+        default_path({})
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from autofinity.store.behaviour_db import BehaviourDB
+database = BehaviourDB.open(Path(sys.argv[1]), timeout_s=30)
+for threads in range(1, 100_000):
+    database.remember_sample(sys.argv[2], "/bin/x", threads, {"ipc": 1.0}, "t")
+    print(threads, flush=True)
+"""
+
+
+def test_killed_writers_lose_no_committed_row_and_damage_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "db"
+    root = Path(__file__).parents[2]
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), f"program{number}"],
+            stdout=subprocess.PIPE,
+            cwd=root,
+        )
+        for number in range(6)
+    ]
+    for writer in writers:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+    time.sleep(0.3)
+    committed = {}
+    for number, writer in enumerate(writers):
+        writer.send_signal(signal.SIGKILL)
+        assert writer.stdout is not None
+        committed[f"program{number}"] = len(writer.stdout.read().splitlines()) + 1
+        writer.wait()
+    with BehaviourDB.open(path) as database:
+        found: dict[str, int] = {}
+        for known in database.programs():
+            found[known.program] = found.get(known.program, 0) + 1
+    for program, rows in committed.items():
+        assert found[program] >= rows
+    assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)

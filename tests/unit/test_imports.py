@@ -1,0 +1,28 @@
+"""The drawing in ARCHITECTURE.md as a test."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_imports_run_downwards_only() -> None:
+    lint = subprocess.run(
+        [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"],
+        cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+    )
+    assert lint.returncode == 0, lint.stdout + lint.stderr
+
+
+def test_the_package_imports_without_heavy_libraries() -> None:
+    code = (
+        "import sys, autofinity.cli.main, autofinity.ports;"
+        "print([m for m in ('numpy','pandas','pyarrow','jpype','rich','pyhwloc')"
+        " if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert out.stdout.strip() == "[]", out.stdout + out.stderr

@@ -1,0 +1,224 @@
+"""Counting through perf_event_open, on whatever this machine counts; encodings against libpfm."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import errno
+import mmap
+import os
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from autofinity.linux.capabilities import TIERS, probe
+from autofinity.linux.event_tables import Cpu, Encoding, all_encodings, event_table, this_cpu
+from autofinity.linux.pages import mems_allowed, move, nodes_of
+from autofinity.linux.perf import explain, open_event, open_thread, read_totals
+from autofinity.model.errors import CapabilityError, LinuxError
+
+TASK_CLOCK, PAGE_FAULTS = Encoding(1, 1), Encoding(1, 2)
+MAGNY_COURS = Cpu("AuthenticAMD", 16, 9)
+PAPERS_FOUR = (
+    "data_cache_accesses",
+    "invalid_data_cache_lines_evicted",
+    "exclusive_read_requests_to_llc_any_core",
+    "retired_uops",
+)
+
+
+def software_events() -> bool:
+    try:
+        os.close(open_event(TASK_CLOCK, 0))
+    except OSError:
+        return False
+    return True
+
+
+needs_perf = pytest.mark.skipif(
+    not software_events(), reason="perf_event_open is not permitted here"
+)
+
+
+@needs_perf
+def test_a_group_counts_one_thread_and_says_how_long() -> None:
+    tid = threading.get_native_id()
+    counters = open_thread(tid, {"task_clock_ns": TASK_CLOCK, "page_faults": PAGE_FAULTS})
+    try:
+        end = time.thread_time_ns() + 20_000_000
+        while time.thread_time_ns() < end:
+            pass
+        with mmap.mmap(-1, 1024 * 4096) as fresh:  # an allocator might reuse what it has
+            for page in range(0, len(fresh), 4096):
+                fresh[page] = 1
+        sample = counters.sample()
+        assert counters.names == ("task_clock_ns", "page_faults")
+        assert sample.tid == tid
+        assert 15_000_000 < sample.counts["task_clock_ns"] <= sample.end_ns - sample.start_ns
+        assert sample.counts["page_faults"] > 0
+        assert 0 < sample.running_ns == sample.enabled_ns
+        assert not sample.multiplexed
+        # The next sample starts at zero again.
+        assert counters.sample().counts["task_clock_ns"] < sample.counts["task_clock_ns"]
+    finally:
+        counters.close()
+
+
+@needs_perf
+def test_an_inherited_group_reads_the_sum_of_all_threads_after_their_end() -> None:
+    leader = open_event(TASK_CLOCK, 0, inherit=True)
+    second = open_event(PAGE_FAULTS, 0, leader, inherit=True)
+
+    def compute() -> None:
+        end = time.thread_time_ns() + 30_000_000
+        while time.thread_time_ns() < end:
+            pass
+
+    threads = [threading.Thread(target=compute) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    totals = read_totals(leader, ["task_clock_ns", "page_faults"])
+    os.close(second)
+    os.close(leader)
+    assert totals["task_clock_ns"] >= 50_000_000
+    assert read_totals(leader, ["gone"]) == {}
+
+
+@needs_perf
+def test_a_refused_event_closes_what_was_open_and_names_errno_and_remedy() -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    wanted = {"task_clock_ns": TASK_CLOCK, "nonsense": Encoding(1, 9999)}
+    with pytest.raises(CapabilityError, match="cannot count task_clock_ns, nonsense: E"):
+        open_thread(threading.get_native_id(), wanted)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+@needs_perf
+def test_a_thread_that_is_gone_is_a_capability_error() -> None:
+    child = subprocess.Popen(["true"])
+    child.wait()
+    with pytest.raises(CapabilityError, match="ESRCH"):
+        open_thread(child.pid, {"task_clock_ns": TASK_CLOCK})
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ENOENT",
+        "EACCES",
+        "EPERM",
+        "EOPNOTSUPP",
+        "ENODEV",
+        "EINVAL",
+        "EMFILE",
+        "ENOSYS",
+        "EBUSY",
+        "ESRCH",
+    ],
+)
+def test_every_refusal_has_its_own_meaning(name: str) -> None:
+    code = getattr(errno, name)
+    text = explain(code)
+    assert text.startswith(errno.errorcode[code] + ": ")
+    assert os.strerror(code) not in text
+
+
+def test_the_papers_four_counters_have_encodings_on_its_machine() -> None:
+    table = event_table(MAGNY_COURS)
+    assert all(table[name].type == 4 for name in PAPERS_FOUR)
+    assert table["exclusive_read_requests_to_llc_any_core"].config == 0x40000F1E0
+    assert table["cycles"].type == 0
+
+
+def test_a_family_wins_over_the_generic_table_and_another_family_has_no_say() -> None:
+    assert event_table(MAGNY_COURS)["llc_misses"].type == 4
+    assert event_table(Cpu("", 0, 0))["llc_misses"].type == 0
+    assert "retired_uops" not in event_table(Cpu("GenuineIntel", 6, 1))
+
+
+def test_a_damaged_table_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "odd.toml").write_text("[events]\nx = { type = 'unheard', config = 1 }")
+    with pytest.raises(LinuxError, match=r"odd\.toml"):
+        event_table(Cpu("", 0, 0), tmp_path)
+
+
+def test_this_cpu_is_read_from_its_first_paragraph(tmp_path: Path) -> None:
+    file = tmp_path / "cpuinfo"
+    file.write_text("vendor_id\t: A\ncpu family\t: 25\nmodel\t\t: 17\n\nvendor_id\t: B\n")
+    assert this_cpu(file) == Cpu("A", 25, 17)
+    assert this_cpu(tmp_path / "missing") == Cpu("", 0, 0)
+
+
+def test_raw_encodings_are_libpfms() -> None:
+    library = ctypes.util.find_library("pfm")
+    if library is None:
+        pytest.skip("libpfm4 is not installed")
+    os.environ["LIBPFM_ENCODE_INACTIVE"] = "1"
+    pfm = ctypes.CDLL(library)
+    assert pfm.pfm_initialize() == 0
+    kernels_own = 0x530000  # user, OS, interrupt and enable bits, which the kernel sets itself
+    checked = 0
+    for (table, name), encoding in all_encodings().items():
+        if not encoding.libpfm:
+            assert encoding.type != 4, f"{table} {name} has no source"
+            continue
+        codes = ctypes.POINTER(ctypes.c_uint64)()
+        count = ctypes.c_int(0)
+        result = pfm.pfm_get_event_encoding(
+            encoding.libpfm.encode(),
+            8,  # PFM_PLM3: user space
+            None,
+            None,
+            ctypes.byref(codes),
+            ctypes.byref(count),
+        )
+        assert result == 0, encoding.libpfm
+        assert codes[0] & ~kernels_own == encoding.config, f"{table} {name}"
+        checked += 1
+    assert checked >= 15
+
+
+def test_the_ladder_names_a_reason_for_each_step_that_is_missing() -> None:
+    ladder = probe()
+    assert ladder.tier in TIERS
+    for capability in ladder.capabilities:
+        assert capability.detail
+    missing = [ladder[name] for name in TIERS[:2] if not ladder[name].available]
+    assert all(capability.remedy for capability in missing)
+
+
+def test_probing_changes_nothing() -> None:
+    def seen() -> tuple[object, ...]:
+        return os.sched_getaffinity(0), len(os.listdir("/proc/self/fd")), os.getcwd()
+
+    before = seen()
+    probe()
+    assert seen() == before
+
+
+def test_memory_sampling_is_found_where_sysfs_shows_it(tmp_path: Path) -> None:
+    (tmp_path / "bus/event_source/devices/ibs_op").mkdir(parents=True)
+    assert probe(sysfs=tmp_path)["memory sampling"].available
+    assert "IBS" in probe(sysfs=tmp_path)["memory sampling"].detail
+
+
+def test_pages_tell_their_node_and_move_only_where_allowed() -> None:
+    if not probe()["page migration"].available:
+        pytest.skip("move_pages is not available here")
+    page = 4096
+    memory = (ctypes.c_char * (4 * page))()
+    start = -(-ctypes.addressof(memory) // page) * page
+    ctypes.memset(start, 1, 2 * page)
+    (node, other) = nodes_of(0, [start, start + page])
+    allowed = mems_allowed(os.getpid())
+    assert node in allowed and other in allowed
+    nowhere = max(allowed) + 1000
+    moved = move(os.getpid(), [start, start + page, 0], [node, nowhere, node])  # type: ignore[list-item]
+    assert moved.done == 1
+    assert moved.failed["EACCES"] == 1
+    assert sum(moved.failed.values()) == 2

@@ -1,0 +1,203 @@
+"""Policy files: what is written is read; whatever is wrong is named."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autofinity.model.affinity import HINTS
+from autofinity.model.errors import PolicyError
+from autofinity.model.policy import Condition, Rule, RulePolicy
+from autofinity.policy import files
+
+ROOT = Path(__file__).resolve().parents[2]
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def policies(draw: st.DrawFn) -> RulePolicy:
+    counters = tuple(draw(st.lists(st.text(min_size=1, max_size=6), unique=True, max_size=4)))
+    hints = st.sampled_from(HINTS)
+    rules = []
+    for _ in range(draw(st.integers(0, 4)) if counters else 0):
+        conditions = []
+        for _ in range(draw(st.integers(0, 3))):
+            low, high = sorted(draw(st.sets(NUMBERS, min_size=2, max_size=2)))
+            bounds = draw(st.sampled_from([(low, high), (-math.inf, high), (low, math.inf)]))
+            conditions.append(Condition(draw(st.sampled_from(counters)), *bounds))
+        covered = draw(st.floats(0, 1e9))
+        rules.append(Rule(tuple(conditions), draw(hints), covered, covered / 2))
+    cuts = {c: tuple(sorted(draw(st.sets(NUMBERS, max_size=5)))) for c in counters}
+    plain = st.none() | st.booleans() | st.integers() | NUMBERS | st.text()
+    made_of = draw(st.dictionaries(st.text(), plain | st.lists(plain), max_size=3))
+    return RulePolicy(counters, cuts, tuple(rules), draw(hints), made_of)
+
+
+@given(policies())
+def test_a_policy_reads_back_as_it_was(policy: RulePolicy) -> None:
+    assert files.loads(files.dumps(policy).encode()) == policy
+
+
+def sample_policy() -> RulePolicy:
+    return RulePolicy(
+        ("x", "y"),
+        {"x": (1.0, 2.0), "y": ()},
+        (Rule((Condition("x", 1.0, math.inf), Condition("y", 0.0, 3.0)), HINTS[1], 9.0, 2.0),),
+        HINTS[7],
+        {"machine": "box"},
+    )
+
+
+def test_saving_replaces_a_file_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "policy.json"
+    path.write_text("old")
+    files.save(sample_policy(), path)
+    assert files.load(path) == sample_policy()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_save_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "policy.json"
+    files.save(sample_policy(), path)
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(PolicyError, match="No space left"):
+        files.save(RulePolicy((), {}, (), HINTS[0]), path)
+    assert files.load(path) == sample_policy()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_infinities_in_provenance_become_their_names() -> None:
+    policy = RulePolicy((), {}, (), HINTS[0], {"a": [math.inf, -math.inf], "b": {"c": math.nan}})
+    read = files.loads(files.dumps(policy).encode())
+    assert read.provenance == {"a": ["Infinity", "-Infinity"], "b": {"c": "NaN"}}
+
+
+def test_provenance_that_json_cannot_hold_is_refused() -> None:
+    with pytest.raises(PolicyError, match=r"provenance\.x holds a set"):
+        files.dumps(RulePolicy((), {}, (), HINTS[0], {"x": {1}}))
+
+
+DAMAGE: list[tuple[Callable[[Any], Any], str]] = [
+    (lambda d: d.update(format="other"), "format"),
+    (lambda d: d.update(version=2), "newer"),
+    (lambda d: d.update(version="1"), "version"),
+    (lambda d: d.update(version=True), "version"),
+    (lambda d: d.update(version=0), "version"),
+    (lambda d: d.pop("rules"), "lacks 'rules'"),
+    (lambda d: d.update(extra=1), "unknown field 'extra'"),
+    (lambda d: d.update(counters="x"), "counters"),
+    (lambda d: d.update(counters=["x", "y", "x"]), "named twice"),
+    (lambda d: d.update(counters=["x", ""]), r"counters\[1\]"),
+    (lambda d: d["cut_points"].update(z=[1.0]), "'z' is not among"),
+    (lambda d: d["cut_points"].update(x=[2.0, 1.0]), r"cut_points\.x.*ascend"),
+    (lambda d: d["cut_points"].update(x=[1.0, 1.0]), r"cut_points\.x.*ascend"),
+    (lambda d: d["cut_points"].update(x=["1"]), r"cut_points\.x.*number"),
+    (lambda d: d["cut_points"].update(x=[True]), r"cut_points\.x.*number"),
+    (lambda d: d["cut_points"].update(x=[10**400]), r"cut_points\.x.*finite"),
+    (lambda d: d["cut_points"].update(x=None), r"cut_points\.x.*list"),
+    (lambda d: d.update(cut_points=[]), "cut_points.*object"),
+    (lambda d: d.update(rules={}), "rules.*list"),
+    (lambda d: d["rules"][0].update(hint="XYZ"), r"rules\[0\]\.hint"),
+    (lambda d: d["rules"][0].update(hint=3), r"rules\[0\]\.hint"),
+    (lambda d: d["rules"][0].pop("when"), r"rules\[0\].*lacks 'when'"),
+    (lambda d: d["rules"][0].update(wrong=10), r"rules\[0\].*cannot be"),
+    (lambda d: d["rules"][0].update(covered=-1), r"rules\[0\].*cannot be"),
+    (lambda d: d["rules"][0]["when"][1].update(counter="q"), r"when\[1\]\.counter.*'q'"),
+    (lambda d: d["rules"][0]["when"][0].update(above=5, upto=4), r"when\[0\].*never hold"),
+    (lambda d: d["rules"][0]["when"][0].update(above="low"), r"when\[0\]\.above"),
+    (lambda d: d.update(default="slpx"), "default"),
+    (lambda d: d.update(provenance=None), "provenance"),
+]
+
+
+@pytest.mark.parametrize(("damage", "field"), DAMAGE, ids=[field for _, field in DAMAGE])
+def test_damage_is_named_with_file_and_field(
+    tmp_path: Path, damage: Callable[[Any], Any], field: str
+) -> None:
+    document = json.loads(files.dumps(sample_policy()))
+    damage(document)
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(PolicyError, match=field) as caught:
+        files.load(path)
+    assert "bad.json" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff\xfe",
+        b"[]",
+        b"null",
+        b"{",
+        b'{"format": "autofinity-policy", "version": NaN}',
+        b'{"format": 1, "format": 2}',
+        b"[" * 200_000,
+        b"9" * 10_000,
+        b"\x00" * 100,
+    ],
+    ids=["empty", "binary", "list", "null", "cut", "nan", "twice", "deep", "digits", "zeros"],
+)
+def test_what_is_no_policy_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(content)
+    with pytest.raises(PolicyError, match=r"bad\.json"):
+        files.load(path)
+
+
+def test_a_huge_file_is_refused_without_reading_it_all(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    with path.open("wb") as stream:
+        stream.truncate(1 << 34)
+    with pytest.raises(PolicyError, match="16 MiB"):
+        files.load(path)
+
+
+@pytest.mark.parametrize("make", [lambda p: None, lambda p: p.mkdir()])
+def test_an_unreadable_path_is_a_policy_error(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / "policy.json")
+    with pytest.raises(PolicyError, match=r"cannot read the policy .*policy\.json"):
+        files.load(tmp_path / "policy.json")
+
+
+def test_any_truncation_is_refused() -> None:
+    text = files.dumps(sample_policy()).encode()
+    for length in range(len(text) - 1):
+        with pytest.raises(PolicyError):
+            files.loads(text[:length])
+
+
+def test_the_schema_names_the_fields_that_are_read_and_written() -> None:
+    schema = json.loads((ROOT / "policies/schema/policy.schema.json").read_text())
+    document = json.loads(files.dumps(sample_policy()))
+    assert set(schema["required"]) == set(schema["properties"]) == set(document)
+    rule = schema["properties"]["rules"]["items"]
+    assert set(rule["required"]) == set(rule["properties"]) == set(document["rules"][0])
+    condition = rule["properties"]["when"]["items"]
+    assert set(condition["required"]) == set(document["rules"][0]["when"][0])
+    assert schema["$defs"]["hint"]["enum"] == [str(hint) for hint in HINTS]
+    assert schema["properties"]["version"]["const"] == sample_policy().version
+
+
+def test_reading_and_asking_a_policy_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, autofinity.policy.selector, autofinity.policy.files;"
+        "print([m for m in ('numpy', 'pandas', 'pyarrow', 'pydantic', 'jinja2', 'rich', 'click')"
+        " if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert out.stdout.strip() == "[]", out.stderr

@@ -1,0 +1,304 @@
+"""Figure 3, live: watched, started distributed, sampled once, placed, followed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.counters import CounterSample
+from autofinity.model.policy import Decision, RulePolicy
+from autofinity.model.topology import PU, OsIndex, Topology
+from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
+from autofinity.runtime.decider import LivePolicy, LiveState, Settings
+from autofinity.runtime.loop import run_loop
+
+MS = 1_000_000
+
+
+def machine(packages: int = 2, llcs: int = 2, cores: int = 4) -> Topology:
+    """Two sockets × two LLC domains × four cores, a node a socket."""
+    pus = []
+    for core in range(packages * llcs * cores):
+        llc = core // cores
+        package = llc // llcs
+        pus.append(PU(OsIndex(core), 0, core, llc, package, package))
+    distances = tuple(tuple(10 if a == b else 20 for b in range(packages)) for a in range(packages))
+    nodes = tuple(OsIndex(node) for node in range(packages))
+    allowed = frozenset(pu.os_index for pu in pus)
+    return Topology("test", "synthetic", tuple(pus), nodes, distances, allowed)
+
+
+POLICY = RulePolicy(("data_cache_accesses",), {}, (), PACKED)
+
+
+@dataclass
+class FakeProcess:
+    """A program whose threads compute as a script says; remembers what was applied."""
+
+    appear: Mapping[int, int]
+    """Thread number → turn in which it appears."""
+    gone: Mapping[int, int] = field(default_factory=dict)
+    idle: frozenset[int] = frozenset()
+    turns: int = 60
+    counters: Mapping[str, int] = field(default_factory=dict)
+    work_per_s: Sequence[float] = ()
+    """Progress per second of each turn; the last holds on. Empty: cannot be known."""
+    turn: int = 0
+    now: int = 0
+    progress: float = 0.0
+    applied: list[tuple[int, Sequence[Action]]] = field(default_factory=list)
+
+    def advance(self, duration_ns: int) -> Interval:
+        start, self.now = self.now, self.now + duration_ns
+        begun = [n for n, turn in self.appear.items() if turn == self.turn]
+        ended = [n for n, turn in self.gone.items() if turn == self.turn]
+        events = [ThreadEvent("begin", n, 100 + n, start) for n in begun]
+        events += [ThreadEvent("end", n, 100 + n, start) for n in ended]
+        alive = [
+            n
+            for n, turn in self.appear.items()
+            if turn <= self.turn < self.gone.get(n, self.turns + 1)
+        ]
+        samples = tuple(
+            CounterSample(
+                100 + n,
+                start,
+                self.now,
+                {"task_clock_ns": 0 if n in self.idle else duration_ns, **self.counters},
+                duration_ns,
+                duration_ns,
+                flagged=True,
+            )
+            for n in alive
+        )
+        progress = float("nan")
+        if self.work_per_s:
+            rate = self.work_per_s[min(self.turn, len(self.work_per_s) - 1)]
+            self.progress += rate * duration_ns / 1e9
+            progress = self.progress
+        self.turn += 1
+        return Interval(
+            start,
+            self.now,
+            samples,
+            tuple(events),
+            progress=progress,
+            ended=self.turn >= self.turns,
+        )
+
+    def apply(self, actions: Sequence[Action]) -> Outcome:
+        self.applied.append((self.turn, actions))
+        return Outcome(1, 0)
+
+
+def run(
+    process: FakeProcess,
+    *,
+    settings: Settings | None = None,
+    policy: RulePolicy | None = POLICY,
+    known: Hint | None = None,
+    available: frozenset[OsIndex] | None = None,
+    asked: list[Mapping[str, float]] | None = None,
+) -> LiveState:
+    topology = machine()
+    allowed = topology.allowed if available is None else available
+
+    def decide(chosen: RulePolicy, sample: Mapping[str, float]) -> Decision:
+        if asked is not None:
+            asked.append(sample)
+        return Decision(chosen.default, None, float("inf"), None)
+
+    mechanism = LivePolicy(
+        topology,
+        policy,
+        decide,
+        lambda: allowed,
+        lambda threads: known,
+        settings or Settings(),
+    )
+    start = mechanism.begin(topology, allowed, 0)
+    return run_loop(process, mechanism, start, mechanism.period_ns)
+
+
+def masks(process: FakeProcess, index: int = -1) -> list[list[int]]:
+    action = process.applied[index][1][0]
+    assert isinstance(action, BindThreads)
+    return [sorted(mask) for mask in action.placement.masks]
+
+
+def test_an_unknown_program_starts_distributed_is_sampled_and_then_placed_by_the_policy() -> None:
+    process = FakeProcess(dict.fromkeys(range(4), 0), counters={"data_cache_accesses": 5_000_000})
+    asked: list[Mapping[str, float]] = []
+    state = run(process, asked=asked)
+    first, last = masks(process, 0), masks(process, -1)
+    assert sorted(map(tuple, first)) == [
+        (0, 1, 2, 3),
+        (4, 5, 6, 7),
+        (8, 9, 10, 11),
+        (12, 13, 14, 15),
+    ]
+    assert last == [[0, 1, 2, 3]] * 4
+    assert len(process.applied) == 2
+    assert len(asked) == 1
+    # Eight looks of 125 ms with 5 M counts each, per thread and second.
+    assert asked[0]["data_cache_accesses"] == 40_000_000
+    assert state.phase == "placed"
+    assert state.hint == PACKED
+
+
+def test_the_chosen_affinity_is_sampled_too_once_its_threads_are_undisturbed() -> None:
+    counters = {"data_cache_accesses": 5_000_000}
+    calm = run(FakeProcess(dict.fromkeys(range(4), 0), counters=counters))
+    assert (str(calm.sampled_in), str(calm.affinity)) == ("{1,1}{1,1}", "{4}")
+    assert calm.outcome is not None
+    assert calm.outcome["data_cache_accesses"] == 5_000_000
+    # A thread that joins in the very look puts the sample off, and the program ends first.
+    joined = FakeProcess(dict.fromkeys(range(4), 0) | {4: 14}, counters=counters, turns=17)
+    disturbed = run(joined)
+    assert disturbed.sample is not None
+    assert disturbed.outcome is None
+    less = FakeProcess(dict.fromkeys(range(4), 0), counters=counters, turns=17)
+    assert run(less).outcome is not None
+    # Nothing was bound: no affinity, nothing to compare.
+    unbound = run(
+        FakeProcess(dict.fromkeys(range(4), 0), counters=counters), settings=Settings(bind="none")
+    )
+    assert unbound.sample is not None
+    assert (unbound.affinity, unbound.outcome) == (None, None)
+
+
+def test_nothing_is_placed_while_threads_still_appear() -> None:
+    process = FakeProcess({0: 0, 1: 3, 2: 5, 3: 7})
+    run(process)
+    assert process.applied[0][0] > 8
+
+
+def test_promised_threads_are_placed_as_soon_as_all_compute() -> None:
+    process = FakeProcess(dict.fromkeys(range(4), 0))
+    run(process, settings=Settings(threads=4))
+    assert process.applied[0][0] == 1
+
+
+def test_fewer_threads_than_promised_are_placed_after_patience_and_noted() -> None:
+    process = FakeProcess(dict.fromkeys(range(3), 0))
+    state = run(process, settings=Settings(threads=8))
+    assert process.applied
+    assert "8 threads were promised and 3 compute" in state.notes
+
+
+def test_a_known_program_is_placed_at_once_and_not_sampled() -> None:
+    process = FakeProcess(dict.fromkeys(range(4), 0))
+    asked: list[Mapping[str, float]] = []
+    state = run(process, known=PACKED, asked=asked)
+    assert masks(process, 0) == [[0, 1, 2, 3]] * 4
+    assert len(process.applied) == 1
+    assert not asked
+    assert state.sample is None
+
+
+def test_a_main_thread_that_only_waits_is_not_placed_but_let_go_anywhere() -> None:
+    process = FakeProcess(dict.fromkeys(range(5), 0), idle=frozenset({0}))
+    run(process, settings=Settings(bind="core"))
+    placed = masks(process, 0)
+    assert placed[0] == list(range(16))
+    assert [len(mask) for mask in placed[1:]] == [1, 1, 1, 1]
+
+
+def test_one_thread_is_left_alone() -> None:
+    process = FakeProcess({0: 0})
+    state = run(process)
+    assert not process.applied
+    assert state.phase == "watching"
+
+
+def test_more_threads_than_cpus_leave_the_mask_and_name_both_numbers() -> None:
+    process = FakeProcess(dict.fromkeys(range(4), 0))
+    state = run(process, available=frozenset({OsIndex(0), OsIndex(1)}))
+    assert not process.applied
+    assert state.phase == "left alone"
+    assert any("4 threads" in line and "2" in line for line in state.notes)
+
+
+def test_only_cpus_allowed_now_are_used() -> None:
+    process = FakeProcess(dict.fromkeys(range(4), 0))
+    allowed = frozenset(OsIndex(cpu) for cpu in (1, 2, 5, 6, 9))
+    run(process, available=allowed)
+    for _, actions in process.applied:
+        action = actions[0]
+        assert isinstance(action, BindThreads)
+        assert all(mask <= allowed and mask for mask in action.placement.masks)
+
+
+def test_without_a_policy_nothing_is_placed() -> None:
+    process = FakeProcess(dict.fromkeys(range(4), 0))
+    state = run(process, policy=None)
+    assert not process.applied
+    assert state.phase == "left alone"
+
+
+def test_counters_that_were_not_measured_reach_the_policy_as_nan_and_are_noted() -> None:
+    asked: list[Mapping[str, float]] = []
+    state = run(FakeProcess(dict.fromkeys(range(4), 0)), asked=asked)
+    assert asked[0]["data_cache_accesses"] != asked[0]["data_cache_accesses"]
+    assert state.missing == ("data_cache_accesses",)
+
+
+def test_without_binding_the_decision_is_made_and_nothing_applied() -> None:
+    process = FakeProcess(dict.fromkeys(range(4), 0))
+    state = run(process, settings=Settings(bind="none"))
+    assert not process.applied
+    assert state.hint == PACKED
+
+
+def test_threads_that_come_later_are_followed() -> None:
+    process = FakeProcess({0: 0, 1: 0, 2: 40, 3: 40})
+    state = run(process, settings=Settings(threads=2))
+    assert len(masks(process, -1)) == 4
+    assert state.placed == (0, 1, 2, 3)
+
+
+def test_the_guard_takes_a_placement_back_that_slows_the_program_down() -> None:
+    process = FakeProcess(dict.fromkeys(range(4), 0), work_per_s=[1.0] * 13 + [0.7], turns=80)
+    state = run(process)
+    assert state.hint == DISTRIBUTED
+    assert any(line.startswith("taken back") for line in state.notes)
+
+
+def test_the_guard_keeps_what_speeds_the_program_up() -> None:
+    process = FakeProcess(dict.fromkeys(range(4), 0), work_per_s=[1.0] * 13 + [1.4], turns=80)
+    state = run(process)
+    assert state.hint == PACKED
+    assert state.guard.verdict == "better"
+
+
+def test_unknown_progress_takes_nothing_back() -> None:
+    state = run(FakeProcess(dict.fromkeys(range(4), 0), turns=200))
+    assert state.hint == PACKED
+    assert state.guard.verdict == "undecided"
+
+
+def test_newcomers_are_let_go_anywhere_until_they_compute() -> None:
+    process = FakeProcess({0: 0, 1: 0, 2: 40}, idle=frozenset({2}))
+    run(process, settings=Settings(threads=2))
+    assert masks(process, -1) == [[], [], list(range(16))]
+
+
+def test_a_program_that_grows_beyond_the_cpus_is_let_go() -> None:
+    process = FakeProcess({0: 0, 1: 0, 2: 40})
+    allowed = frozenset({OsIndex(0), OsIndex(4)})
+    state = run(process, settings=Settings(threads=2), available=allowed)
+    assert state.phase == "left alone"
+    assert masks(process, -1) == [[0, 4]] * 3
+
+
+def test_a_program_whose_workers_come_and_go_all_the_time_is_let_go() -> None:
+    # From turn 30 on a new worker in every turn, for two turns.
+    fleeting = {2 + n: 30 + n for n in range(30)}
+    process = FakeProcess(
+        {0: 0, 1: 0} | fleeting, gone={n: turn + 2 for n, turn in fleeting.items()}, turns=60
+    )
+    state = run(process, settings=Settings(threads=2))
+    assert any(line.startswith("let go") for line in state.notes)
+    assert state.phase in ("left alone", "watching")
+    assert masks(process, -1)[:2] == [list(range(16))] * 2

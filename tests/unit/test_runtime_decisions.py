@@ -1,0 +1,73 @@
+"""The decision cache survives anything; policies are found without being named."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from autofinity.model.affinity import HINTS, PACKED
+from autofinity.model.errors import PolicyError, StoreError
+from autofinity.runtime.decisions import CachedDecision, read_decisions, write_decision
+from autofinity.runtime.policies import default_policy, digest_of, user_policy
+
+
+def decision(program: str = "a" * 64, threads: int = 8, policy: str = "p") -> CachedDecision:
+    return CachedDecision(program, threads, policy, "llc", PACKED, "0-47", "0-11")
+
+
+@pytest.mark.parametrize("hint", HINTS)
+def test_a_line_comes_back_as_it_was(hint: object) -> None:
+    line = CachedDecision("k", 3, "p", "core", hint, "0-3", "1")  # type: ignore[arg-type]
+    assert CachedDecision.parse(line.line()) == line
+
+
+def test_the_newest_decision_of_a_subject_replaces_the_older_one(tmp_path: Path) -> None:
+    path = tmp_path / "decisions"
+    write_decision(path, decision())
+    write_decision(path, decision(threads=4))
+    newer = CachedDecision("a" * 64, 8, "p", "llc", HINTS[0], "0-47", "0,6")
+    write_decision(path, newer)
+    assert read_decisions(path) == (newer, decision(threads=4))
+    assert path.read_text().splitlines()[0] == "autofinity-decisions 1"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "nonsense", "autofinity-decisions 2\nx", "autofinity-decisions 1\n1 2 3\n\x00"]
+)
+def test_a_damaged_cache_is_empty(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "decisions"
+    path.write_text(text)
+    assert read_decisions(path) == ()
+
+
+def test_a_folder_that_is_gone_is_a_store_error(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="cannot be written"):
+        write_decision(tmp_path / "gone" / "decisions", decision())
+
+
+def test_the_environment_names_the_policy_first(tmp_path: Path) -> None:
+    assert default_policy({"AUTOFINITY_POLICY": "/x.json"}) == Path("/x.json")
+
+
+def test_the_users_own_policy_comes_before_the_shipped_one(tmp_path: Path) -> None:
+    own = tmp_path / "autofinity" / "policy.json"
+    environment = {"XDG_CONFIG_HOME": str(tmp_path), "HOME": "/nowhere"}
+    assert user_policy(environment) == own
+    assert default_policy(environment) != own  # it is not there yet
+    own.parent.mkdir()
+    own.touch()
+    assert default_policy(environment) == own
+    assert user_policy({"XDG_CONFIG_HOME": "relative", "HOME": "/h"}) == Path(
+        "/h/.config/autofinity/policy.json"
+    )
+    assert user_policy({}) is None
+
+
+def test_a_digest_is_sha256_of_the_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "policy"
+    path.write_bytes(b"abc" * 1000)
+    assert digest_of(path) == hashlib.sha256(b"abc" * 1000).hexdigest()
+    with pytest.raises(PolicyError, match="cannot be read"):
+        digest_of(tmp_path / "missing")

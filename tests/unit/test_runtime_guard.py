@@ -1,0 +1,66 @@
+"""The guard undoes what does not pay, and never on a flagged sample."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from autofinity.runtime.guard import Guard
+
+
+def guarded(before: list[float], after: list[float], *, flagged: bool = False) -> Guard:
+    guard = Guard()
+    for rate in before:
+        guard = guard.saw_before(rate)
+    for rate in after:
+        guard = guard.saw_after(rate, flagged=flagged)
+    return guard
+
+
+def noisy(mean: float, spread: float, count: int, seed: int) -> list[float]:
+    source = random.Random(seed)
+    return [mean * (1 + source.gauss(0, spread)) for _ in range(count)]
+
+
+def test_a_clear_gain_is_better_and_stays() -> None:
+    guard = guarded(noisy(1.0, 0.02, 8, 1), noisy(1.3, 0.02, 13, 2))
+    assert guard.verdict == "better"
+    assert not guard.undo
+
+
+def test_a_clear_loss_is_undone() -> None:
+    guard = guarded(noisy(1.0, 0.02, 8, 1), noisy(0.8, 0.02, 13, 2))
+    assert guard.verdict == "worse"
+    assert guard.undo
+
+
+def test_no_difference_after_the_last_look_is_undone_as_not_better() -> None:
+    guard = guarded([1.0, 1.01, 0.99, 1.0] * 2, [1.0, 0.99, 1.01, 1.0] * 4)
+    assert guard.verdict == "same"
+    assert guard.undo
+
+
+def test_flagged_rates_never_lead_to_a_verdict() -> None:
+    guard = guarded([1.0] * 8, [0.1] * 50, flagged=True)
+    assert guard.verdict == "undecided"
+    assert not guard.undo
+
+
+@pytest.mark.parametrize("rate", [float("nan"), float("inf"), 0.0, -1.0])
+def test_rates_that_measure_nothing_are_not_taken_in(rate: float) -> None:
+    assert guarded([1.0] * 8, [rate] * 50) == guarded([1.0] * 8, [])
+
+
+def test_a_verdict_stands() -> None:
+    guard = guarded([1.0, 1.01] * 4, [1.5, 1.51] * 4)
+    assert guard.verdict == "better"
+    assert guard.saw_after(0.1).verdict == "better"
+
+
+def test_looking_each_time_seldom_finds_a_difference_that_is_not_there() -> None:
+    wrong = 0
+    for seed in range(400):
+        guard = guarded(noisy(1.0, 0.05, 8, seed), noisy(1.0, 0.05, 13, seed + 10_000))
+        wrong += guard.verdict in ("better", "worse")
+    assert wrong / 400 < 0.15  # nominal 5 %; few samples make the normal boundary too narrow

@@ -1,0 +1,143 @@
+"""The monitor's journal: rows as they happen, in order, in spite of a database that is locked."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity
+from autofinity.model.counters import Behaviour
+from autofinity.model.topology import OsIndex
+from autofinity.ports import Interval, Outcome
+from autofinity.runtime.decider import LiveState
+from autofinity.runtime.decisions import read_decisions
+from autofinity.runtime.journal import Journal, Subject
+from autofinity.runtime.masks import Binding
+from autofinity.store.behaviour_db import BehaviourDB
+
+KEY, DIGEST = "k" * 64, "d" * 64
+TURN = Interval(0, 1, ())
+
+
+def subject(bind: Binding = "llc", threads: int = 0) -> Subject:
+    return Subject(KEY, "/bin/app", 42, "software events", threads, DIGEST, bind, "0-15")
+
+
+def decided() -> tuple[LiveState, LiveState]:
+    """A state before its sample was taken, and after the policy has spoken."""
+    settling = LiveState(phase="sampling", placed=(1, 2), hint=DISTRIBUTED)
+    placed = replace(
+        settling,
+        phase="placed",
+        hint=PACKED,
+        cpus=frozenset(map(OsIndex, range(4))),
+        sample=Behaviour({"ipc": 1.5}),
+        notes=("a note",),
+    )
+    return settling, placed
+
+
+def test_a_decision_becomes_a_row_a_run_and_a_line_of_the_cache(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "db", subject())
+    journal.saw(*decided(), TURN, Outcome(2, 1, ("1 × pinned",)))
+    journal.end({"cycles": 9})
+    with BehaviourDB.open(tmp_path / "db") as database:
+        (known,) = database.programs()
+        (run,) = database.runs()
+    assert (known.threads, known.hint, known.policy) == (2, PACKED, DIGEST)
+    assert known.sample == {"ipc": 1.5}
+    assert (run.bound, run.threads, run.hint) == (2, 2, "slp")
+    assert run.notes == "a note\nnot bound: 1 × pinned"
+    assert run.totals == {"cycles": 9}
+    (line,) = read_decisions(tmp_path / "decisions")
+    assert (line.program, line.threads, line.mask, line.allowed) == (KEY, 2, "0-3", "0-15")
+
+
+def observed(path: Path, before: LiveState, after: LiveState, first: Outcome | None) -> list[str]:
+    """Affinities of the rows to learn from, when the first placement came out as `first`."""
+    journal = Journal(path, subject())
+    journal.saw(LiveState(), before, TURN, first)
+    journal.saw(before, after, TURN, Outcome(2, 0))
+    journal.saw(after, replace(after, outcome=Behaviour({"ipc": 2.0})), TURN, None)
+    journal.end({})
+    with BehaviourDB.open(path) as database:
+        return [str(row.affinity) for row in database.observations()]
+
+
+def test_both_samples_of_a_run_are_kept_to_learn_from(tmp_path: Path) -> None:
+    before, after = decided()
+    spread, packed = Affinity.parse("{1}{1}"), Affinity.parse("{2}")
+    before = replace(before, affinity=spread)
+    after = replace(after, affinity=packed, sampled_in=spread)
+    assert observed(tmp_path / "a", before, after, Outcome(2, 0)) == ["{1}{1}", "{2}"]
+    # Some thread was not where the first affinity says: that sample shows nothing.
+    assert observed(tmp_path / "b", before, after, Outcome(1, 1, ("pinned",))) == ["{2}"]
+    # Nothing was bound at all.
+    unbound = replace(after, affinity=None, sampled_in=None)
+    assert observed(tmp_path / "c", before, unbound, Outcome(2, 0)) == []
+    # The sample is of another number of threads than the one on record.
+    three = Affinity.parse("{2}{1}")
+    other = replace(after, affinity=three, sampled_in=three)
+    assert observed(tmp_path / "d", before, other, Outcome(2, 0)) == []
+
+
+def test_a_promised_thread_count_is_the_one_on_record(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "db", subject(threads=8))
+    journal.saw(*decided(), TURN, None)
+    journal.end({})
+    assert read_decisions(tmp_path / "decisions")[0].threads == 8
+
+
+def test_without_binding_no_later_start_is_bound_either(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "db", subject(bind="none"))
+    journal.saw(*decided(), TURN, None)
+    journal.end({})
+    assert not (tmp_path / "decisions").exists()
+
+
+def test_rows_wait_for_a_lock_and_are_written_in_order(tmp_path: Path) -> None:
+    BehaviourDB.open(tmp_path / "db").close()
+    holder = sqlite3.connect(tmp_path / "db", isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    journal = Journal(tmp_path / "db", subject())
+    journal.saw(*decided(), TURN, Outcome(2, 0))
+    with BehaviourDB.open(tmp_path / "db", read_only=True) as database:
+        assert database.runs() == ()
+    holder.execute("COMMIT")
+    holder.close()
+    journal.end({})
+    with BehaviourDB.open(tmp_path / "db") as database:
+        assert database.programs()[0].hint == PACKED
+        assert database.runs()[0].ended is not None
+    assert not (tmp_path / "monitor.log").exists()
+
+
+def test_what_could_never_be_written_is_logged(tmp_path: Path) -> None:
+    (tmp_path / "db").write_bytes(b"garbage " * 100)
+    journal = Journal(tmp_path / "db", subject())
+    journal.saw(*decided(), TURN, None)
+    assert journal.hint_on_record(2) is None
+    journal.end({})
+    log = (tmp_path / "monitor.log").read_text()
+    assert "/bin/app (42)" in log
+    assert "rows lost" in log
+    assert (tmp_path / "db").read_bytes() == b"garbage " * 100
+
+
+def test_without_a_database_nothing_is_kept_and_nothing_fails(tmp_path: Path) -> None:
+    journal = Journal(None, subject())
+    journal.saw(*decided(), TURN, None)
+    assert journal.hint_on_record(2) is None
+    journal.end({})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_hint_on_record_is_that_of_this_policy(tmp_path: Path) -> None:
+    first = Journal(tmp_path / "db", subject())
+    first.saw(*decided(), TURN, None)
+    first.end({})
+    assert Journal(tmp_path / "db", subject()).hint_on_record(2) == PACKED
+    other = replace(subject(), policy="e" * 64)
+    assert Journal(tmp_path / "db", other).hint_on_record(2) is None
+    assert Journal(tmp_path / "db", replace(subject(), policy="")).hint_on_record(2) is None

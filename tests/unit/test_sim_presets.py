@@ -1,0 +1,91 @@
+"""Preset files: what the shipped ones say, and how bad ones are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autofinity._core import sim as core
+from autofinity.model.errors import TopologyError
+from autofinity.resources import shipped
+from autofinity.sim.events import EVENTS, PAPER_EVENTS
+from autofinity.sim.native import native_machine
+from autofinity.sim.preset import load_preset, preset_names, read_preset
+
+
+def test_the_machine_of_the_paper_has_48_cores_on_8_dies_of_4_sockets() -> None:
+    topology = load_preset("opteron-6164he").topology
+    assert (topology.n_packages, topology.n_nodes, topology.n_llcs, topology.n_cores) == (
+        4,
+        8,
+        8,
+        48,
+    )
+    assert [pu.os_index for pu in topology.pus if pu.node == 3] == list(range(18, 24))
+    assert {pu.package for pu in topology.pus if pu.node in (2, 3)} == {1}
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_every_preset_loads_and_the_core_accepts_it(name: str) -> None:
+    spec = load_preset(name)
+    assert spec.name == name
+    rows = spec.topology.distances
+    assert all(rows[a][b] == rows[b][a] for a in range(len(rows)) for b in range(len(rows)))
+    assert all(row[i] == min(row) for i, row in enumerate(rows))
+    native_machine(spec)
+
+
+def test_smt_siblings_of_the_sandy_bridge_are_16_apart() -> None:
+    pus = load_preset("xeon-e5-2650").topology.pus
+    assert [pu.os_index for pu in pus if pu.core == 5] == [5, 21]
+
+
+def test_events_of_the_core_and_their_meanings_agree_in_order() -> None:
+    assert list(EVENTS) == core.event_names()
+    assert len(EVENTS) >= 40
+    assert set(PAPER_EVENTS) <= set(EVENTS)
+
+
+def test_an_unknown_machine_names_the_nearest() -> None:
+    with pytest.raises(TopologyError, match="did you mean opteron-6164he"):
+        load_preset("opteron-6164")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("ways = 2 ", "ways = 0 ", r"l1\.ways: got 0, expected a whole number from 1"),
+        ('inclusion = "victim"', 'inclusion = "none"', "expected one of victim, inclusive"),
+        ("packages = 4", "packages = 3", "topology.distances: expected 6 rows"),
+        ("base_ipc = 1.5", "base_ipc = 9", "above the width"),
+        ("window = 72", "windows = 72", "core.window: missing"),
+        ("fabric_gbs = 0", "fabric_gbs = 0\nfabrik = 1", "unknown key"),
+        ("ghz = 1.7 ", "ghz = inf ", "ghz: got inf"),
+        ("[pmu]", "[pmu", "not a TOML file"),
+        ("size_bytes = 65536", "size_bytes = 65000", "507 sets; expected a power of two"),
+    ],
+)
+def test_a_bad_preset_is_refused_with_its_key(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    text = shipped("data", "machines", "opteron-6164he.toml").read_text()
+    assert old in text
+    path = tmp_path / "bad.toml"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(TopologyError, match=message):
+        read_preset(path)
+
+
+def test_a_preset_file_that_is_not_there_is_an_error_with_its_path(tmp_path: Path) -> None:
+    with pytest.raises(TopologyError, match=r"nothing\.toml: cannot be read"):
+        load_preset(str(tmp_path / "nothing.toml"))
+
+
+def test_a_deeply_nested_or_endless_machine_file_is_refused(tmp_path: Path) -> None:
+    deep = tmp_path / "deep.toml"
+    deep.write_text("a = " + "[" * 20_000)
+    with pytest.raises(TopologyError, match="not a TOML file"):
+        read_preset(deep)
+    with pytest.raises(TopologyError, match="more than 4 MiB"):
+        read_preset(Path("/dev/zero"))

@@ -1,0 +1,274 @@
+"""Locks, barriers, tokens, work units, run queues; and what cannot be replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from sim_programs import BASE, cpus, region, write_all
+
+from autofinity._core import sim as core
+from autofinity._core.trace import TraceBuilder
+from autofinity.model.errors import PlacementError, SimulationError
+from autofinity.sim.native import native_machine
+from autofinity.sim.preset import load_preset
+from autofinity.sim.replay import simulate
+from autofinity.sim.result import SimResult
+
+SPEC = load_preset("opteron-6164he")
+
+
+def replay(builder: TraceBuilder, *numbers: int) -> SimResult:
+    return simulate(SPEC, builder.build(), cpus(*numbers))
+
+
+def clocks(result: SimResult) -> float:
+    return result.roi_ns * SPEC.ghz
+
+
+def test_a_critical_section_excludes_the_others() -> None:
+    builder = TraceBuilder()
+    for stream in [builder.stream() for _ in range(3)]:
+        builder.lock(stream, 1)
+        builder.compute(stream, gap=30_000)
+        builder.unlock(stream, 1)
+    assert clocks(replay(builder, 0, 1, 2)) > 3 * 30_000 / SPEC.core.base_ipc
+
+
+def test_a_mutex_may_be_taken_again_by_its_holder() -> None:
+    builder = TraceBuilder()
+    stream = builder.stream()
+    builder.lock(stream, 1)
+    builder.lock(stream, 1)
+    builder.unlock(stream, 1)
+    builder.unlock(stream, 1)
+    assert replay(builder, 0).total("lock_acquisitions") == 1
+
+
+def test_nobody_leaves_a_barrier_before_all_have_come() -> None:
+    builder = TraceBuilder()
+    for i, stream in enumerate([builder.stream() for _ in range(3)]):
+        for _ in range(4):  # generations
+            builder.compute(stream, gap=50_000 if i == 0 else 10)
+            builder.barrier(stream, 7, 3)
+    result = replay(builder, 0, 1, 2)
+    assert clocks(result) > 4 * 50_000 / SPEC.core.base_ipc
+    assert result.total("barrier_waits") == 4 * 2
+
+
+def test_an_await_ends_with_its_post() -> None:
+    builder = TraceBuilder()
+    poster, waiter = builder.stream(), builder.stream()
+    builder.compute(poster, gap=90_000)
+    builder.post(poster, 5)
+    builder.wait(waiter, 5)
+    builder.compute(waiter, gap=90_000)
+    result = replay(builder, 0, 1)
+    assert clocks(result) > 2 * 90_000 / SPEC.core.base_ipc
+    assert result.total("await_waits") == 1
+
+
+def test_a_lock_is_not_taken_before_what_its_section_awaits_is_posted() -> None:
+    # In the captured order stream 1 came second; in replay it would come first and block stream 0.
+    builder = TraceBuilder()
+    first, second = builder.stream(), builder.stream()
+    builder.compute(first, gap=100_000)
+    builder.lock(first, 1)
+    builder.unlock(first, 1)
+    builder.post(first, 9)
+    builder.lock(second, 1)
+    builder.wait(second, 9)
+    builder.unlock(second, 1)
+    assert replay(builder, 0, 1).total("lock_acquisitions") == 2
+
+
+def test_work_units_go_to_whoever_is_free() -> None:
+    builder = TraceBuilder()
+    streams = [builder.stream() for _ in range(2)]
+    # Captured unfairly: stream 0 got 15 of the 16 units.
+    for unit in range(16):
+        stream = streams[1] if unit == 15 else streams[0]
+        builder.unit_begin(stream, 3, unit)
+        builder.compute(stream, gap=20_000)
+        builder.unit_end(stream, 3, unit)
+    for stream in streams:
+        builder.barrier(stream, 1, 2)
+    result = replay(builder, 0, 1)
+    assert result.of_workers("units_executed").tolist() == [8, 8]
+    assert clocks(result) == pytest.approx(8 * 20_000 / SPEC.core.base_ipc, rel=0.05)
+
+
+def test_tasks_that_wait_for_their_children_do_not_block_the_team() -> None:
+    # A task (unit 0) makes two children that only one captured thread ran, and waits for them.
+    builder = TraceBuilder()
+    one, two = builder.stream(), builder.stream()
+    builder.unit_begin(one, 1, 0)
+    builder.post(one, 10)
+    builder.post(one, 11)
+    builder.wait(one, 20)
+    builder.wait(one, 21)
+    builder.unit_end(one, 1, 0)
+    for unit in (1, 2):
+        builder.unit_begin(two, 1, unit)
+        builder.wait(two, 9 + unit)
+        builder.compute(two, gap=10_000)
+        builder.post(two, 19 + unit)
+        builder.unit_end(two, 1, unit)
+    for stream in (one, two):
+        builder.barrier(stream, 1, 2)
+    assert replay(builder, 0, 1).total("units_executed") == 3
+    # One PU for both streams changes nothing but the time.
+    assert replay(builder, 0, 0).total("units_executed") == 3
+
+
+def test_two_threads_on_one_pu_take_turns() -> None:
+    builder = TraceBuilder()
+    for stream in [builder.stream() for _ in range(2)]:
+        for _ in range(100):
+            builder.compute(stream, gap=300_000)
+    result = replay(builder, 0, 0)
+    assert clocks(result) > 2 * 100 * 300_000 / SPEC.core.base_ipc
+    assert result.total("context_switches") > 5
+    alone = result.of_workers("cycles")
+    assert alone[0] == pytest.approx(alone[1], rel=0.1)
+
+
+def test_computing_longer_than_a_time_slice_is_not_begun_anew_in_every_slice() -> None:
+    gap = 100_000_000  # tens of slices
+    builder = TraceBuilder()
+    for stream in [builder.stream() for _ in range(3)]:
+        builder.compute(stream, gap=gap)
+    result = replay(builder, 0, 0, 0)
+    alone = 3 * gap / SPEC.core.base_ipc
+    assert alone <= clocks(result) < 1.01 * alone
+    assert result.total("instructions") == 3 * gap
+    assert result.total("context_switches") > 10
+
+
+def test_threads_with_long_gaps_that_share_a_pu_finish_after_one_has_moved() -> None:
+    gap = 2**32 - 1
+    builder = TraceBuilder()
+    builder.event(builder.stream(), 8, 1 << 20, gap, 0, 1, 65535, 65535, 106)
+    for stream in [builder.stream() for _ in range(2)]:
+        builder.event(stream, 6, (1 << 42) - 1, gap, 0, 0, 5, 1, 93)
+        builder.event(stream, 11, 2, 42, 65535, 2, 65535, 0, 195)
+        builder.event(stream, 12, 1, 45, 65535, 2, 0, 0, 17)
+        builder.event(stream, 7, 1 << 20, gap, 0, 3, 0, 0, 83)
+    run = simulation(builder, 30, 30, 30)
+    assert not run.advance(1000)
+    run.bind(0, 12)
+    run.run()
+    assert run.progress == 1.0
+
+
+def test_what_is_posted_after_the_region_does_not_keep_it_from_ending() -> None:
+    builder = TraceBuilder()
+    main, late = builder.stream(), builder.stream()
+    builder.roi_begin(main)
+    builder.compute(main, gap=1000)
+    builder.roi_end(main)
+    builder.post(main, 5)
+    builder.wait(late, 5)
+    builder.compute(late, gap=1_000_000)
+    assert clocks(replay(builder, 0, 1)) == pytest.approx(1000 / SPEC.core.base_ipc, rel=0.01)
+
+
+def test_smt_siblings_slow_each_other_down() -> None:
+    spec = load_preset("xeon-e5-2650")
+    builder = TraceBuilder()
+    for stream in [builder.stream() for _ in range(2)]:
+        builder.compute(stream, gap=1_000_000)
+    apart = simulate(spec, builder.build(), cpus(0, 1)).roi_ns
+    together = simulate(spec, builder.build(), cpus(0, 16)).roi_ns
+    assert together == pytest.approx(apart * spec.core.smt_slowdown, rel=0.01)
+
+
+def test_a_deadlock_names_every_blocked_event() -> None:
+    builder = TraceBuilder()
+    for stream, (a, b, mine, other) in enumerate([(1, 2, 5, 6), (2, 1, 6, 5)]):
+        builder.stream()
+        builder.lock(stream, a)
+        builder.post(stream, mine)
+        builder.wait(stream, other)  # after a post: both hold their first lock here
+        builder.lock(stream, b)
+    with pytest.raises(SimulationError) as caught:
+        replay(builder, 0, 1)
+    assert "stream 0, event 3: lock of 2, held by stream 1" in str(caught.value)
+    assert "stream 1, event 3: lock of 1, held by stream 0" in str(caught.value)
+
+
+def malformed(make: Callable[[TraceBuilder, int], object]) -> TraceBuilder:
+    builder = TraceBuilder()
+    make(builder, builder.stream())
+    return builder
+
+
+@pytest.mark.parametrize(
+    ("builder", "message"),
+    [
+        (malformed(lambda b, s: b.unlock(s, 4)), "event 0: unlock of 4, which nobody holds"),
+        (malformed(lambda b, s: b.wait(s, 4)), "token 4 is awaited but never posted"),
+        (malformed(lambda b, s: b.barrier(s, 4, 2)), "barrier 4, 1 of 2 have arrived"),
+        (malformed(lambda b, s: b.barrier(s, 4, 0)), "a barrier for no thread"),
+        (malformed(lambda b, s: b.access(s, 1 << 42)), "beyond 48 bits"),
+        (malformed(lambda b, s: b.access(s, 1, 0, 0)), "an access run without accesses"),
+        (malformed(lambda b, s: b.unit_end(s, 1, 1)), "a work unit ends that did not begin"),
+        (malformed(lambda b, s: b.unit_begin(s, 1, 1)), "a work unit does not end"),
+        (malformed(lambda b, s: (b.post(s, 1), b.post(s, 1))), "token 1 is posted twice"),
+    ],
+)
+def test_a_malformed_trace_is_an_error_that_says_where(builder: TraceBuilder, message: str) -> None:
+    with pytest.raises(SimulationError, match=message):
+        replay(builder, 0)
+
+
+def test_a_pu_the_machine_lacks_is_an_error_with_both_numbers() -> None:
+    with pytest.raises(PlacementError, match="has no PU 48; its 48 PUs go from 0 to 47"):
+        replay(malformed(lambda b, s: b.compute(s)), 48)
+
+
+def simulation(builder: TraceBuilder, *pus: int) -> core.Simulation:
+    return core.Simulation(native_machine(SPEC), core.Program(builder.build()), list(pus))
+
+
+def test_a_thread_that_moves_finds_its_caches_cold() -> None:
+    builder = TraceBuilder()
+    stream = builder.stream()
+    lines = region(8)
+    for _ in range(200):
+        for line in lines:
+            builder.access(stream, line, gap=20)
+    stays, moves = simulation(builder, 0), simulation(builder, 0)
+    for run in (stays, moves):
+        assert not run.advance(300_000)
+    moves.bind(0, 13)
+    assert stays.run()
+    assert moves.run()
+    column = core.event_names().index
+    misses = column("data_cache_refills_from_northbridge")
+    assert moves.totals()[0, misses] - stays.totals()[0, misses] == len(lines)
+    assert moves.totals()[0, column("migrations")] == 1
+    assert moves.elapsed_ns > stays.elapsed_ns
+    moves.check()
+
+
+def test_a_page_moves_to_the_node_asked_for_and_is_read_there() -> None:
+    builder = TraceBuilder()
+    stream = builder.stream()
+    write_all(builder, stream, region(1))
+    builder.compute(stream, gap=1_000_000)
+    for line in region(1):
+        builder.access(stream, line)
+    run = simulation(builder, 0)
+    run.advance(100_000)
+    page = BASE // 64
+    assert run.node_of_page(page) == 0
+    assert run.move_page(page, 3) > 0
+    assert run.move_page(page, 3) == 0  # there already
+    assert run.move_page(page + 999, 3) == 0  # untouched
+    assert run.node_of_page(page) == 3
+    run.check()
+    run.run()
+    assert run.totals()[0, core.event_names().index("dram_reads_remote")] == 64
+    with pytest.raises(SimulationError, match="no node 8; the machine has 8"):
+        run.move_page(page, 8)

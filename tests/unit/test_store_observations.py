@@ -1,0 +1,239 @@
+"""The observations store keeps whole runs, survives damage beside it, and names what is wrong."""
+
+import errno
+import math
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autofinity.model.affinity import Affinity
+from autofinity.model.counters import Behaviour
+from autofinity.model.errors import StoreError
+from autofinity.model.observation import Observation
+from autofinity.store.observation_table import ObservationTable
+from autofinity.store.observations import ObservationStore, key_of, read, table_of, write_one
+
+
+def run(
+    program: str, affinity: str, seed: int = 1, rows: int = 3, **extra: float
+) -> list[Observation]:
+    return [
+        Observation(
+            program=program,
+            input="small",
+            threads=2,
+            affinity=Affinity.parse(affinity),
+            sample=i,
+            progress=(i + 0.5) / rows,
+            behaviour=Behaviour({"instructions": 1e9 + i, **extra}),
+            performance=0.5 + i,
+            roi_s=1.5,
+            machine="box",
+            backend="sim",
+            seed=seed,
+            version="1",
+        )
+        for i in range(rows)
+    ]
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    store = ObservationStore(tmp_path / "new" / "folder")
+    rows = run("b", "{2}") + run("a", "{1}{1}")
+    store.write(rows)
+    assert list(store.read().observations()) == sorted(
+        rows, key=lambda row: (*key_of(row), row.sample)
+    )
+
+
+def test_done_names_the_complete_runs(tmp_path: Path) -> None:
+    store = ObservationStore(tmp_path)
+    assert store.done() == frozenset()
+    store.write(run("a", "{2}") + run("a", "{1}{1}", seed=7))
+    assert store.done() == {("a", "small", 2, "{2}", 1), ("a", "small", 2, "{1}{1}", 7)}
+
+
+def test_writing_a_run_again_replaces_it_even_after_compaction(tmp_path: Path) -> None:
+    store = ObservationStore(tmp_path)
+    store.write(run("a", "{2}"))
+    store.write(run("b", "{2}"))
+    store.compact()
+    store.write(run("a", "{2}", rows=5))
+    assert [len(store.read().of_program(name)) for name in "ab"] == [5, 3]
+
+
+def test_runs_of_a_workload_that_changed_are_forgotten_and_others_kept(tmp_path: Path) -> None:
+    store = ObservationStore(tmp_path)
+    a, b = ("a", "small", 2), ("b", "small", 2)
+    store.expect({a: "trace 1", b: "trace 1"})
+    store.write(run("a", "{2}") + run("b", "{2}"))
+    store.expect({a: "trace 1", b: "trace 1"})
+    assert {key[0] for key in store.done()} == {"a", "b"}
+    store.expect({a: "trace 2"})
+    assert {key[0] for key in store.done()} == {"b"}
+    (tmp_path / "origins.json").write_text("damaged")
+    store.expect({b: "trace 1"})  # what runs are made of is not known any more
+    assert store.done() == frozenset()
+
+
+def test_compacting_changes_files_but_not_content(tmp_path: Path) -> None:
+    store = ObservationStore(tmp_path)
+    store.write(run("a", "{2}"))
+    store.write(run("a", "{1}{1}", cache_misses=3.0))
+    before, done = store.read().digest(), store.done()
+    path = store.compact()
+    assert [path] == sorted(tmp_path.iterdir())
+    assert (store.read().digest(), store.done()) == (before, done)
+    assert store.compact() == path
+    assert store.read().digest() == before
+
+
+def test_the_digest_depends_on_every_value_and_not_on_the_order_of_writing(tmp_path: Path) -> None:
+    one, other = ObservationStore(tmp_path / "one"), ObservationStore(tmp_path / "other")
+    runs = [run("a", "{2}"), run("b", "{2}"), run("a", "{1}{1}")]
+    for rows in runs:
+        one.write(rows)
+    for rows in reversed(runs):
+        other.write(rows[::-1])
+    assert one.read().digest() == other.read().digest()
+    assert table_of([row for rows in runs for row in rows]).digest() == one.read().digest()
+    other.write(run("b", "{2}", cache_misses=1.0))
+    assert one.read().digest() != other.read().digest()
+
+
+def test_a_counter_a_run_did_not_measure_is_nan_there(tmp_path: Path) -> None:
+    store = ObservationStore(tmp_path)
+    store.write(run("a", "{2}"))
+    store.write(run("b", "{2}", cache_misses=3.0))
+    values = store.read().counters["cache_misses"]
+    assert [math.isnan(v) for v in values] == [True] * 3 + [False] * 3
+
+
+def test_one_file_of_a_store_can_be_read_alone(tmp_path: Path) -> None:
+    store = ObservationStore(tmp_path)
+    store.write(run("a", "{2}"))
+    store.write(run("b", "{2}"))
+    assert {read(path).programs() for path in tmp_path.iterdir()} == {("a",), ("b",)}
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def flip_header(path: Path) -> None:
+    path.write_bytes(b"not a parquet file")
+
+
+def foreign(path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"x": [1]}), path)
+
+
+def wipe_data(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[4 : len(data) // 4] = b"\xff" * (len(data) // 4 - 4)
+    path.write_bytes(bytes(data))
+
+
+@pytest.mark.parametrize("damage", [cut, flip_header, foreign, wipe_data])
+def test_a_damaged_or_foreign_file_is_named(tmp_path: Path, damage: Callable[[Path], None]) -> None:
+    store = ObservationStore(tmp_path)
+    store.write(run("a", "{2}"))
+    store.write(run("b", "{2}"))
+    victim = sorted(tmp_path.iterdir())[0]
+    damage(victim)
+    with pytest.raises(StoreError, match=victim.name):
+        store.read()
+
+
+def test_no_flipped_bit_of_the_data_changes_what_is_read(tmp_path: Path) -> None:
+    store = ObservationStore(tmp_path)
+    store.write(run("a", "{2}"))
+    [file] = tmp_path.glob("*.parquet")
+    digest = store.read().digest()
+    sound = file.read_bytes()
+    data_ends = len(sound) - 8 - int.from_bytes(sound[-8:-4], "little")  # then the footer
+    refused = 0
+    for position in range(0, data_ends, 7):
+        flipped = bytearray(sound)
+        flipped[position] ^= 1 << position % 8
+        file.write_bytes(flipped)
+        try:
+            assert store.read().digest() == digest, f"bit {position % 8} of byte {position}"
+        except StoreError:
+            refused += 1
+    assert refused > data_ends / 7 / 4
+
+
+def test_a_newer_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = ObservationStore(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("autofinity.store.observations.FORMAT_VERSION", 2)
+        store.write(run("a", "{2}"))
+    with pytest.raises(StoreError, match="version 2"):
+        store.done()
+
+
+def test_nothing_to_read_says_what_was_expected(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="autofinity profile"):
+        read(tmp_path / "absent")
+    with pytest.raises(StoreError, match="holds no observations"):
+        ObservationStore(tmp_path).compact()
+
+
+def test_a_full_disk_keeps_what_was_written_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = ObservationStore(tmp_path)
+    store.write(run("a", "{2}"))
+    before = store.read().digest()
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(StoreError, match=r"No space left.*kept"):
+            store.write(run("b", "{2}"))
+    assert store.read().digest() == before
+    assert len(list(tmp_path.iterdir())) == 1, "no temporary file stays behind"
+
+
+def test_a_folder_that_cannot_be_made_is_a_store_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match="cannot write observations"):
+        ObservationStore(tmp_path / "file" / "store").write(run("a", "{2}"))
+
+
+def test_columns_select_programs_and_workloads(tmp_path: Path) -> None:
+    table = table_of(run("a", "{2}") + run("b", "{2}") + run("b", "{1}{1}"))
+    assert table.programs() == ("a", "b")
+    assert table.workload().tolist() == [0] * 3 + [1] * 6
+    assert table.without_program("a").programs() == ("b",)
+    assert len(table.without_program("absent")) == 9
+
+
+def test_a_table_written_to_one_file_reads_back_the_same(tmp_path: Path) -> None:
+    table = table_of(run("a", "{2}") + run("b", "{1}{1}", cache_misses=3.0))
+    part = table.without_program("absent").of_program("b")
+    for name, written in (("all", table), ("part", part)):
+        write_one(written, tmp_path / f"{name}.parquet")
+        assert read(tmp_path / f"{name}.parquet").digest() == written.digest()
+
+
+def test_energy_is_kept_and_older_stores_without_it_are_read(tmp_path: Path) -> None:
+    known = [replace(row, energy_j=2.5) for row in run("a", "{2}", rows=1)]
+    unknown = run("b", "{2}", rows=1)
+    table = table_of(known + unknown)
+    assert [row.energy_j for row in table.observations()] == [2.5, None]
+    older = table.to_arrow().drop_columns(["energy_j"])
+    assert [row.energy_j for row in ObservationTable.from_arrow(older).observations()] == [
+        None,
+        None,
+    ]
+    assert table.digest() != ObservationTable.from_arrow(older).digest()

@@ -1,0 +1,137 @@
+"""How packages, caches, cores and nodes become a topology, and the sysfs reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU, build_topology
+from autofinity.linux.sysfs_topology import parse_cpu_list, read_sysfs
+from autofinity.model.errors import TopologyError
+from autofinity.model.topology import PU, OsIndex, Topology
+
+from .topology_sysfs_tree import write_sysfs
+
+
+def raw(pus: list[RawPU], nodes: list[RawNode] | None = None, **other: object) -> RawMachine:
+    fields: dict[str, object] = {
+        "pus": tuple(pus),
+        "nodes": tuple(nodes or ()),
+        "caches": {number: RawCache(2, 1 << 20, 64, 8) for pu in pus for number in pu.caches},
+        "distances": {},
+        "allowed": frozenset(pu.os_index for pu in pus),
+        "model": "",
+        "page_sizes_bytes": (),
+    }
+    return RawMachine(**(fields | other))  # type: ignore[arg-type]
+
+
+def test_a_domain_is_what_shares_the_outermost_cache() -> None:
+    pus = [RawPU(i, 0, i, (10 + i, 20 + i // 2), 0) for i in range(4)]
+    assert [pu.llc for pu in build_topology(raw(pus), "m", "file").pus] == [0, 0, 1, 1]
+
+
+def test_a_core_without_caches_is_a_domain_of_its_own() -> None:
+    pus = [RawPU(0, 0, 0, (), 0), RawPU(1, 0, 0, (), 0), RawPU(2, 0, 1, (), 0)]
+    topology = build_topology(raw(pus), "m", "file")
+    assert [pu.llc for pu in topology.pus] == [0, 0, 1]
+    assert [pu.smt_rank for pu in topology.pus] == [0, 1, 0]
+
+
+def test_a_cache_that_spans_packages_is_a_domain_in_each() -> None:
+    pus = [RawPU(i, i // 2, i, (7,), 0) for i in range(4)]
+    assert [pu.llc for pu in build_topology(raw(pus), "m", "file").pus] == [0, 0, 1, 1]
+
+
+def test_of_several_local_nodes_the_narrowest_and_then_the_first_counts() -> None:
+    pus = [RawPU(i, 0, i, (), 0) for i in range(4)]
+    nodes = [
+        RawNode(0, frozenset({0, 1})),
+        RawNode(4, frozenset({0, 1})),
+        RawNode(9, frozenset({0, 1, 2})),
+    ]
+    topology = build_topology(raw(pus, nodes), "m", "file")
+    assert [pu.node for pu in topology.pus] == [0, 0, 2, 0]
+    assert topology.node_os_indices == (0, 4, 9)
+
+
+def test_missing_distances_are_ten_and_twenty() -> None:
+    pus = [RawPU(i, i, i, (), 0) for i in range(3)]
+    nodes = [RawNode(5 * i, frozenset({i})) for i in range(3)]
+    topology = build_topology(raw(pus, nodes, distances={(0, 5): 16}), "m", "file")
+    assert topology.distances == ((10, 16, 20), (20, 10, 20), (20, 20, 10))
+
+
+def test_a_machine_with_nothing_allowed_is_an_error() -> None:
+    with pytest.raises(TopologyError, match="none of the 1 processing units"):
+        build_topology(raw([RawPU(0, 0, 0, (), 0)], allowed=frozenset()), "m", "file")
+    with pytest.raises(TopologyError, match="no processing unit"):
+        build_topology(raw([]), "m", "file")
+    with pytest.raises(TopologyError, match="same OS index"):
+        build_topology(raw([RawPU(0, 0, 0, (), 0), RawPU(0, 0, 1, (), 0)]), "m", "file")
+
+
+def machine(shape: tuple[int, int, int, int, int], first_cpu: int = 0) -> Topology:
+    """Sockets × nodes × LLCs × cores × SMT; all second PUs are numbered after all first ones."""
+    sockets, nodes, llcs, cores, smt = shape
+    total = sockets * nodes * llcs * cores
+    pus = tuple(
+        PU(
+            OsIndex(first_cpu + rank * total + core),
+            rank,
+            core,
+            core // cores,
+            core // cores // llcs // nodes,
+            core // cores // llcs,
+        )
+        for core in range(total)
+        for rank in range(smt)
+    )
+    n = sockets * nodes
+    return Topology(
+        "host",
+        "host",
+        pus,
+        tuple(OsIndex(3 * i) for i in range(n)),
+        tuple(tuple(10 if a == b else 12 + abs(a - b) for b in range(n)) for a in range(n)),
+        frozenset(pu.os_index for pu in pus),
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "first_cpu"),
+    [((1, 1, 1, 2, 1), 0), ((4, 2, 1, 6, 1), 0), ((2, 1, 3, 4, 2), 0), ((2, 2, 2, 2, 2), 1500)],
+)
+def test_sysfs_gives_the_machine_back(
+    tmp_path: Path, shape: tuple[int, int, int, int, int], first_cpu: int
+) -> None:
+    expected = machine(shape, first_cpu)
+    found = read_sysfs(
+        write_sysfs(tmp_path, expected), allowed=expected.allowed, cpuinfo=tmp_path / "none"
+    )
+    assert found.pus == expected.pus
+    assert found.node_os_indices == expected.node_os_indices
+    assert found.distances == expected.distances
+    assert found.allowed == expected.allowed
+    assert [cache.level for cache in found.caches] == [1, 3]
+
+
+def test_sysfs_leaves_offline_cpus_out(tmp_path: Path) -> None:
+    write_sysfs(tmp_path, machine((1, 1, 1, 4, 1)))
+    (tmp_path / "devices/system/cpu/online").write_text("0,2-3\n")
+    found = read_sysfs(tmp_path, allowed=frozenset({0, 1, 2}))
+    assert [pu.os_index for pu in found.pus] == [0, 2, 3]
+    assert found.allowed == {0, 2}
+
+
+def test_a_folder_that_is_no_sysfs_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(TopologyError, match="names no CPU"):
+        read_sysfs(tmp_path)
+
+
+def test_cpu_lists_are_read_as_the_kernel_writes_them() -> None:
+    assert parse_cpu_list("0-2,8,1023-1025\n") == {0, 1, 2, 8, 1023, 1024, 1025}
+    assert parse_cpu_list("\n") == frozenset()
+    with pytest.raises(ValueError, match="x"):
+        parse_cpu_list("0-x")

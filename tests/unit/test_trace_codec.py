@@ -1,0 +1,237 @@
+"""The trace on disk: what is written is read again, and what is damaged is said to be."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from autofinity._core import trace as core
+from autofinity.model.errors import TraceError
+
+U16 = st.integers(0, 2**16 - 1)
+LINES = st.one_of(
+    st.integers(0, 63).map(lambda n: 0x1000 + n),
+    st.integers(0, 2**58 - 1),
+    st.sampled_from([0, 2**58 - 1]),
+)
+ACCESS = st.tuples(
+    st.just(0), LINES, st.integers(0, 20), st.integers(0, 300), st.just(0), U16, U16,
+    st.sampled_from([0, 0, 0, 1, 255]),
+)  # fmt: skip
+OTHER = st.tuples(
+    st.integers(0, 13), st.integers(0, 2**58 - 1), st.integers(0, 2**32 - 1), U16, U16, U16, U16,
+    st.integers(0, 255),
+)  # fmt: skip
+EVENTS = st.lists(st.one_of(ACCESS, ACCESS, OTHER), max_size=60)
+FIELDS = ("kind", "value", "gap", "span", "aux", "reads", "writes", "flags")
+
+
+def rows(events: np.ndarray) -> list[tuple[int, ...]]:
+    return [tuple(int(e[f]) for f in FIELDS) for e in events]
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(streams=st.lists(st.tuples(EVENTS, st.integers(1, 40)), min_size=1, max_size=3))
+def test_what_is_written_is_read_again(streams, tmp_path_factory) -> None:
+    builder = core.TraceBuilder()
+    written = []
+    for events, repeats in streams:
+        number = builder.stream(0)
+        for event in events * repeats:
+            builder.event(number, *event)
+        written.append(events * repeats)
+    folder = tmp_path_factory.mktemp("trace")
+    builder.write(str(folder))
+    trace = core.read(str(folder))
+    assert trace.streams == len(written)
+    for number, events in enumerate(written):
+        assert rows(trace.events(number)) == events
+        assert rows(builder.build().events(number)) == events
+
+
+def regular(folder: Path, events: int = 20_000) -> None:
+    """Two streams as a loop over three arrays makes them, the second with random accesses."""
+    builder = core.TraceBuilder()
+    rng = random.Random(1)
+    for number in range(2):
+        builder.stream(0)
+        builder.thread_begin(number)
+        for i in range(events // 4):
+            builder.access(number, 1000 + i, 8, 0, 12, 70)
+            builder.access(number, 90_000 + i, 8, 0, 3, 70)
+            builder.access(number, 500_000 + i // 2, 4, 4, 3, 65)
+            where = rng.randrange(1 << 22) if number else 7
+            builder.access(number, 1_000_000 + where, 1, 1, 50, 1)
+        builder.thread_end(number)
+    builder.write(str(folder))
+
+
+def test_regular_code_costs_little_and_random_access_at_most_three_bytes(tmp_path) -> None:
+    regular(tmp_path)
+    sizes = [(tmp_path / f"stream-000{i}.aft").stat().st_size / 20_002 for i in range(2)]
+    assert sizes[0] < 1.5
+    assert sizes[1] < 3.0
+
+
+def test_many_chunks_are_read_as_one_stream(tmp_path) -> None:
+    builder = core.TraceBuilder()
+    builder.stream(0)
+    for i in range(200_000):
+        builder.access(0, i * i % 1009, 1, 0, i % 7)
+    builder.write(str(tmp_path))
+    events = core.read(str(tmp_path)).events(0)
+    i = np.arange(200_000, dtype=np.uint64)
+    assert np.array_equal(events["value"], i * i % 1009)
+    assert np.array_equal(events["gap"], i % 7)
+
+
+def test_summary_adds_up_without_decoding(tmp_path) -> None:
+    regular(tmp_path)
+    trace, summary = core.read(str(tmp_path)), core.summary(str(tmp_path))
+    assert sum(s["events"] for s in summary["streams"]) == trace.n_events
+    assert sum(s["accesses"] for s in summary["streams"]) == trace.n_accesses
+    assert summary["digest"] == trace.digest != ""
+
+
+def test_same_events_have_the_same_digest_and_others_do_not(tmp_path) -> None:
+    digests = []
+    for name, line in (("a", 5), ("b", 5), ("c", 6)):
+        folder = tmp_path / name
+        folder.mkdir()
+        builder = core.TraceBuilder()
+        builder.stream(0)
+        builder.access(0, line)
+        builder.write(str(folder))
+        digests.append(core.read(str(folder)).digest)
+    assert digests[0] == digests[1] != digests[2]
+
+
+@pytest.mark.parametrize("name", ["index.aft", "stream-0000.aft", "stream-0001.aft"])
+def test_a_truncated_file_is_an_error_that_names_it(tmp_path, name) -> None:
+    regular(tmp_path, 4000)
+    whole = (tmp_path / name).read_bytes()
+    for size in sorted({0, 1, 7, 8, 19, 20, 23, 24, 27, 44, len(whole) // 2, len(whole) - 1}):
+        (tmp_path / name).write_bytes(whole[:size])
+        with pytest.raises(TraceError, match=name):
+            core.read(str(tmp_path))
+    (tmp_path / name).write_bytes(whole + b"\0")
+    with pytest.raises(TraceError, match=name):
+        core.read(str(tmp_path))
+    (tmp_path / name).unlink()
+    with pytest.raises(TraceError, match=name):
+        core.read(str(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["index.aft", "stream-0000.aft", "stream-0001.aft"])
+def test_any_flipped_bit_is_found(tmp_path, name) -> None:
+    regular(tmp_path, 400)
+    whole = (tmp_path / name).read_bytes()
+    rng = random.Random(2)
+    places = list(range(min(80, len(whole)))) + [rng.randrange(len(whole)) for _ in range(150)]
+    for place in places:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << rng.randrange(8)
+        (tmp_path / name).write_bytes(bytes(damaged))
+        with pytest.raises(TraceError):
+            core.read(str(tmp_path))
+
+
+def crc32c(data: bytes) -> int:
+    """Bit by bit, from the definition: checks the fast one, and forges valid checksums below."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def forge(folder: Path, payload: bytes, events: int) -> None:
+    """A trace of one stream and one chunk whose checksums are right, whatever the payload is."""
+    stream = struct.pack("<QIII", 0x3153545254464101, 1, 0, 0)
+    stream += struct.pack("<I", crc32c(stream))
+    head = struct.pack("<IIII", 0x31434641, 0, events, len(payload))
+    crc = struct.pack("<I", crc32c(head + payload))
+    file = stream + head + crc + payload
+    index = struct.pack("<QIIIIQQQQ", 0x3158444E49464101, 1, 1, 0, 0, 0, 0, 0, 0)
+    index += struct.pack("<IIQQQQQQII", 0, 1, events, 0, 0, 0, 0, len(file), crc32c(crc), 0)
+    (folder / "index.aft").write_bytes(index + struct.pack("<I", crc32c(index)))
+    (folder / "stream-0000.aft").write_bytes(file)
+
+
+def test_a_forged_chunk_that_decodes_is_read(tmp_path) -> None:
+    forge(tmp_path, bytes([0x88, 5, 0, 2, 0, 0x01]), 3)
+    assert core.read(str(tmp_path)).n_events == 3
+
+
+@pytest.mark.parametrize(
+    ("payload", "events"),
+    [
+        (b"\x7f", 1),  # a longer run than there are events
+        (b"\x00", 2),  # fewer events than promised
+        (b"\x00\x00", 1),  # more bytes than needed
+        (b"\x81", 1),  # reserved bits set
+        (b"\x8c", 1),  # reserved shape mode
+        (b"\xce\x00\x00", 1),  # a kind that does not exist
+        (b"\xe1\x00\x00", 1),  # reserved bit of the other form
+        (b"\x88\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x00\x00\x00", 1),  # varint over 64 bits
+        (b"\x88\x80", 1),  # varint that does not end
+        (b"\x88\xff\xff\xff\xff\x1f\x00\x00\x00", 1),  # gap over 32 bits
+        (b"\x88\x00\x00\x01\x00", 1),  # flags promised, not there
+        (b"\xd1\x00\x00\x00\x00\x00\x00", 1),  # the rarer fields cut off
+        (b"", 1),
+    ],
+)
+def test_bytes_that_code_no_event_are_an_error(tmp_path, payload, events) -> None:
+    forge(tmp_path, payload, events)
+    with pytest.raises(TraceError, match=r"stream-0000\.aft at offset \d+"):
+        core.read(str(tmp_path))
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(payload=st.binary(max_size=60), events=st.integers(0, 80))
+def test_no_payload_whatever_crashes_the_decoder(payload, events, tmp_path_factory) -> None:
+    folder = tmp_path_factory.mktemp("forged")
+    forge(folder, payload, events)
+    with contextlib.suppress(TraceError):
+        assert core.read(str(folder)).n_events == events
+
+
+def test_a_newer_format_is_named_with_both_versions(tmp_path) -> None:
+    forge(tmp_path, b"\x00", 1)
+    data = bytearray((tmp_path / "index.aft").read_bytes())
+    data[8] = 9
+    (tmp_path / "index.aft").write_bytes(bytes(data))
+    with pytest.raises(TraceError, match=r"format 9.*reads 1"):
+        core.read(str(tmp_path))
+
+
+def test_events_keep_their_trace_alive_and_cannot_be_written_to() -> None:
+    builder = core.TraceBuilder()
+    builder.stream(0)
+    builder.access(0, 77)
+    events = builder.build().events(0)
+    del builder
+    assert int(events[0]["value"]) == 77
+    with pytest.raises(ValueError, match="read-only"):
+        events["value"] = 3
+
+
+def test_the_builder_refuses_what_no_trace_can_hold() -> None:
+    builder = core.TraceBuilder()
+    with pytest.raises(ValueError, match="parent"):
+        builder.stream(3)
+    with pytest.raises(IndexError):
+        builder.access(0, 1)
+    builder.stream(0)
+    with pytest.raises(ValueError, match="line"):
+        builder.access(0, 1 << 58)
+    with pytest.raises(ValueError, match="kind"):
+        builder.event(0, 14)

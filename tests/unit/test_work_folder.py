@@ -1,0 +1,53 @@
+"""Where `profile`, `train` and `evaluate` work when nobody names a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autofinity.cli.campaign import DEFAULT_PERIOD_US, Wanted, observations_folder
+from autofinity.cli.campaign_options import work_folder
+from autofinity.model.errors import UsageError
+from autofinity.resources import shipped
+from autofinity.trace.manifest import load_suite
+
+
+def test_each_manifest_has_its_own_folder_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folders = {work_folder(None, tmp_path / name / "suite.toml") for name in ("a", "b")}
+    assert len(folders) == 2
+    assert all(folder.is_dir() and folder.is_relative_to(tmp_path) for folder in folders)
+
+
+def test_a_user_without_a_home_is_asked_for_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", no_home)
+    with pytest.raises(UsageError, match="name a work folder with --work"):
+        work_folder(None, Path("suite.toml"))
+
+
+def test_observations_of_different_sample_periods_are_kept_apart(tmp_path: Path) -> None:
+    def folder(period_us: float | None) -> Path:
+        wanted = Wanted(
+            machine="opteron-6164he",
+            suite=load_suite(shipped("training", "suite.toml")),
+            programs=(),
+            size="small",
+            threads=(4,),
+            affinities="hints",
+            seed=1,
+            page_seeds=1,
+            period_us=period_us,
+            jobs=1,
+            work=tmp_path,
+        )
+        return observations_folder(wanted)
+
+    assert folder(None) == folder(DEFAULT_PERIOD_US)
+    assert len({folder(None), folder(20), folder(20.5)}) == 3
