@@ -63,13 +63,12 @@ class _Group:
 class ThreadCounters:
     """Open counters of one thread. Close it; counting goes on in the kernel otherwise."""
 
-    __slots__ = ("_before", "_before_at", "_groups", "_tid")
+    __slots__ = ("_before", "_begin_ns", "_groups", "_tid")
 
     def __init__(self, tid: int, groups: Sequence[_Group]) -> None:
         self._tid = tid
         self._groups = tuple(groups)
-        self._before = self._read()
-        self._before_at = time.monotonic_ns()
+        self._begin_ns, self._before, _ = self._read()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,8 +76,14 @@ class ThreadCounters:
         return tuple(name for group in self._groups for name in group.names)
 
     def sample(self) -> CounterSample:
-        """Counts since the last call (or since opening), with how long the PMU really counted."""
-        now, now_at = self._read(), time.monotonic_ns()
+        """Counts since the last call (or since opening), with how long the PMU really counted.
+
+        `start_ns` is taken before the reading that begins the sample and `end_ns` after the one
+        that ends it, so that the time encloses what was counted. No count is lost or in two
+        samples, but the times of neighbours overlap by one reading (microseconds). They are
+        CLOCK_MONOTONIC's; the kernel counts by its scheduler clock, which is not slewed with it.
+        """
+        begin_ns, now, end_ns = self._read()
         counts: dict[str, int] = {}
         enabled = running = 0
         shares: dict[str, tuple[int, int]] = {}
@@ -94,16 +99,18 @@ class ThreadCounters:
             if group_running and (group_enabled, group_running) != (enabled, running):
                 scale = group_enabled / group_running * (running / enabled if enabled else 0)
                 counts[name] = round(counts[name] * scale)
-        start, self._before, self._before_at = self._before_at, now, now_at
-        return CounterSample(self._tid, start, now_at, counts, enabled, running)
+        start_ns, self._begin_ns, self._before = self._begin_ns, begin_ns, now
+        return CounterSample(self._tid, start_ns, end_ns, counts, enabled, running)
 
-    def _read(self) -> list[tuple[int, int, tuple[int, ...]]]:
+    def _read(self) -> tuple[int, list[tuple[int, int, tuple[int, ...]]], int]:
+        """When it began, (enabled, running, counts) of each group, when it ended."""
+        begin_ns = time.monotonic_ns()
         found = []
         for group in self._groups:
             count = len(group.fds)
             words = struct.unpack(f"{3 + count}Q", os.read(group.leader, 8 * (3 + count)))
             found.append((words[1], words[2], words[3:]))
-        return found
+        return begin_ns, found, time.monotonic_ns()
 
     def close(self) -> None:
         """Stop counting."""

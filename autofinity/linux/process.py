@@ -83,12 +83,19 @@ class LinuxProcess:
         """Wait, at most until the program ends, and say what its threads did meanwhile.
 
         With very many threads it waits longer than asked: looking at them takes at most one
-        hundredth of a core. Samples cover threads that lived through the whole interval. Nothing on
-        Linux tells a busy wait from work, so every sample is flagged as no measure of progress.
+        hundredth of a core. An interval begins at the look that began its counts and ends at the
+        one that ended them, each stamped before it looks, so that intervals in a row meet. Samples
+        cover threads that lived through the whole interval. Nothing on Linux tells a busy wait
+        from work, so every sample is flagged as no measure of progress.
         """
         duration_ns = max(duration_ns, _LEAST_REST * self._look_cost_ns)
-        start = time.monotonic_ns()
-        events = self._look(start) if start - self._looked_at > _FRESH_NS else []
+        now = time.monotonic_ns()
+        events: list[ThreadEvent] = []
+        if now - self._looked_at > _FRESH_NS:
+            events = self._look(now)
+            for counters in self._open.values():
+                counters.sample()  # what was counted between two intervals is in neither
+        start = self._looked_at
         before, switches_before = dict(self._tasks), dict(self._switches)
         if self._counters:
             self._attach()
