@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "memory.hpp"
+#include "pu_heap.hpp"
 
 namespace autofinity::sim {
 
@@ -141,7 +142,6 @@ class Simulation {
         std::uint32_t ring_head = 0, ring_count = 0;
         std::vector<std::uint32_t> queue;  // streams that are ready, in order
         std::uint32_t last_stream = nobody;
-        bool in_heap = false;
     };
 
     struct Lock {
@@ -168,6 +168,11 @@ class Simulation {
     void overlap(Pu& p, Stream& s, Ticks ready);
     // Carries a synchronisation step out; false when the PU must give way.
     bool synchronise(std::uint32_t pu, Stream& s, const Step& step);
+    bool take_lock(std::uint32_t pu, Stream& s, const Step& step);
+    void release_lock(Pu& p, Stream& s, const Step& step);
+    bool arrive(std::uint32_t pu, Stream& s, const Step& step);
+    void post(const Pu& p, std::uint32_t token);
+    bool await(std::uint32_t pu, Stream& s, std::uint32_t token);
     void drain(Pu& p, Stream& s);
     void compute_until(Pu& p, Stream& s, Ticks until);
     void set_watch(Pu& p, const Stream& s);
@@ -183,6 +188,7 @@ class Simulation {
     void finish(std::uint32_t pu, Stream& s);
     // Work units (tasks, loop chunks). A unit that waits is put aside and the stream goes on with
     // another one, or with one put aside earlier.
+    bool reach_units(std::uint32_t pu, Stream& s, const Unit& own);
     bool choose(std::uint32_t pu, Stream& s);
     void resume_frame(Stream& s, std::size_t index);
     bool unit_left(std::uint32_t instance) const;
@@ -190,15 +196,6 @@ class Simulation {
     const Unit& next_unit(std::uint32_t instance) const;
     void begin_unit(Stream& s);
     void update_siblings(std::uint32_t core);
-
-    void heap_push(std::uint32_t pu);
-    void heap_lower(std::uint32_t pu, Ticks key);
-    void heap_pop_root();
-    void sift_up(std::size_t i);
-    void sift_down(std::size_t i);
-    Ticks heap_key(std::size_t i) const { return heap_[i] >> pu_bits; }
-    std::uint32_t heap_pu(std::size_t i) const { return heap_[i] & ((1u << pu_bits) - 1); }
-    void heap_set_root(Ticks key);
 
     // Accounting.
     void account(Stream& s, Ticks until);
@@ -215,8 +212,6 @@ class Simulation {
         return static_cast<std::uint32_t>(&s - streams_.data());
     }
 
-    static constexpr unsigned pu_bits = 10;
-
     std::shared_ptr<const Machine> machine_;
     ProgramPtr program_;
     Options options_;
@@ -224,7 +219,7 @@ class Simulation {
     std::vector<Stream> streams_;
     std::vector<Pu> pus_;
     std::vector<std::vector<std::uint32_t>> pus_of_slot_;
-    std::vector<std::uint64_t> heap_;  // key << pu_bits | PU
+    PuHeap heap_;
     std::vector<Lock> locks_;
     std::vector<Barrier> barriers_;
     std::vector<Token> tokens_;

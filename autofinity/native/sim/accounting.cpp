@@ -1,0 +1,133 @@
+// Time and events of streams, samples of them, and the region of interest.
+#include <algorithm>
+
+#include "error.hpp"
+#include "simulation.hpp"
+
+namespace autofinity::sim {
+namespace {
+
+constexpr std::size_t most_sample_bytes = std::size_t{2} << 30;
+
+}  // namespace
+
+void Simulation::account(Stream& s, Ticks until) {
+    if (until <= s.accounted) return;
+    const Ticks time = until - s.accounted;
+    s.accounted = until;
+    if (s.status == Status::running)
+        s.run_ticks += time;
+    else if (s.status != Status::finished)
+        s.halted_ticks += time;
+    if (s.status == Status::blocked) s.sync_ticks += time;
+}
+
+void Simulation::account_all(Ticks until) {
+    for (Stream& s : streams_) account(s, until);
+}
+
+void Simulation::settle_any_core(Stream& s) {
+    const Memory::AnyCore now = memory_.any_core(machine_->llc_of_core[pus_[s.pu].core]);
+    s.any_reads += now.reads - s.any_seen.reads;
+    s.any_modifies += now.modifies - s.any_seen.modifies;
+    s.any_seen = now;
+}
+
+Counts Simulation::counts_at(const Stream& s, Ticks at) const {
+    Counts n = s.counts;
+    const Pu& p = pus_[s.pu];
+    std::uint64_t done = s.instructions;
+    if (s.status == Status::running && at > p.time)
+        done += std::min<std::uint64_t>((at - p.time) / p.instruction, s.at->gap);
+    done = std::max(done, s.last_instructions);
+    n[instructions] = done;
+    n[retired_uops] =
+        static_cast<std::uint64_t>(static_cast<double>(done) * machine_->uops_per_instruction);
+    n[cycles] = clocks(s.run_ticks);
+    n[cpu_clocks_halted] = clocks(s.halted_ticks);
+    n[stall_cycles_memory] = clocks(s.stall_ticks);
+    n[stall_cycles_sync] = clocks(s.sync_ticks);
+    n[data_cache_accesses] = n[data_cache_loads] + n[data_cache_stores];
+    n[dtlb_accesses] = n[data_cache_accesses];
+    const Memory::AnyCore& seen = memory_.any_core(machine_->llc_of_core[p.core]);
+    const std::uint64_t reads = s.any_reads + seen.reads - s.any_seen.reads;
+    const std::uint64_t modifies = s.any_modifies + seen.modifies - s.any_seen.modifies;
+    n[read_requests_to_llc_any_core] = reads + modifies;
+    n[exclusive_read_requests_to_llc_any_core] = reads;
+    n[modify_read_requests_to_llc_any_core] = modifies;
+    return n;
+}
+
+void Simulation::take_sample(Ticks at) {
+    if (samples_.size() * streams_.size() * sizeof(Counts) > most_sample_bytes)
+        throw SimulationError("the samples take more than 2 GiB; use a longer sample period than " +
+                              std::to_string(clocks(options_.sample_period)) + " clocks");
+    Sample sample;
+    sample.start = last_sample_ - region_start_;
+    sample.end = at - region_start_;
+    sample.progress = progress();
+    sample.counts.reserve(streams_.size());
+    for (Stream& s : streams_) {
+        const Counts now = counts_at(s, at);
+        s.last_instructions = now[instructions];
+        Counts since;
+        // A run that was split after it had been counted can take a few accesses back.
+        for (std::size_t i = 0; i < n_counters; ++i)
+            since[i] = now[i] > s.sampled[i] ? now[i] - s.sampled[i] : 0;
+        for (std::size_t i = 0; i < n_counters; ++i) s.sampled[i] += since[i];
+        sample.counts.push_back(since);
+    }
+    last_sample_ = at;
+    samples_.push_back(std::move(sample));
+}
+
+double Simulation::progress() const {
+    if (ended_) return 1.0;
+    if (!in_region_ || region_instructions_ == 0) return 0.0;
+    std::uint64_t done = 0;
+    for (const Stream& s : streams_) done += s.instructions;
+    return std::min(1.0, static_cast<double>(done - region_done_before_) /
+                             static_cast<double>(region_instructions_));
+}
+
+std::vector<Counts> Simulation::totals() const {
+    std::vector<Counts> result;
+    result.reserve(streams_.size());
+    for (const Stream& s : streams_) {
+        Counts n = counts_at(s, now_);
+        for (std::size_t i = 0; i < n_counters; ++i)
+            n[i] = n[i] > s.baseline[i] ? n[i] - s.baseline[i] : 0;
+        result.push_back(n);
+    }
+    return result;
+}
+
+void Simulation::begin_region(Ticks at) {
+    in_region_ = true;
+    region_start_ = last_sample_ = now_ = at;
+    account_all(at);
+    std::uint64_t total = 0;
+    region_done_before_ = 0;
+    for (Stream& s : streams_) {
+        if (s.at != nullptr) settle_any_core(s);
+        s.baseline = counts_at(s, at);
+        s.sampled = s.baseline;
+        region_done_before_ += s.instructions;
+    }
+    for (const StreamPlan& plan : program_->streams) total += plan.instructions;
+    region_instructions_ = total - std::min(total, region_done_before_);
+    next_sample_ = options_.sample_period != 0 ? at + options_.sample_period : forever;
+    target_ = std::min(forever, at + wanted_);
+    set_stop();
+    yield_ = true;
+}
+
+void Simulation::end_region(Ticks at) {
+    now_ = at;
+    account_all(at);
+    ended_ = true;
+    yield_ = true;
+    if (at > last_sample_ || samples_.empty()) take_sample(at);
+}
+
+}  // namespace autofinity::sim

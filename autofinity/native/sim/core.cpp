@@ -1,0 +1,239 @@
+// How a PU gets through the steps of its stream: issue, private hits, misses that overlap.
+#include <algorithm>
+
+#include "error.hpp"
+#include "simulation.hpp"
+
+namespace autofinity::sim {
+namespace {
+
+constexpr std::uint32_t most_idle_slices = 1u << 16;
+constexpr std::uint64_t no_instruction = std::numeric_limits<std::uint64_t>::max();
+
+bool is_access(const Step& step) {
+    return step.kind == static_cast<std::uint8_t>(trace::Kind::access);
+}
+
+}  // namespace
+
+void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
+    Pu& p = pus_[index];
+    Ticks stop = stop_;
+    if (!p.queue.empty()) {
+        if (p.key >= p.slice_end) {
+            Stream& out = streams_[p.stream];
+            const std::uint64_t before = out.instructions;
+            const Ticks started = p.slice_end - std::min(p.slice_end, machine_->time_slice);
+            drain(p, out);
+            compute_until(p, out, p.slice_end);
+            if (out.instructions == before && p.time <= started &&
+                ++idle_slices_ > most_idle_slices)
+                throw SimulationError("the replay stands still: " + where(out) +
+                                      " gets its time slices and makes no progress");
+            if (out.instructions != before || p.time > started) idle_slices_ = 0;
+            account(out, p.time);
+            out.status = Status::ready;
+            out.ready_at = p.time;
+            p.queue.push_back(p.stream);
+            give_pu(index);
+            return;
+        }
+        stop = std::min(stop, p.slice_end);
+        horizon = std::min(horizon, stop);
+    }
+    Stream& s = streams_[p.stream];
+    PrivateCaches& c = memory_.caches(p.slot);
+    c.counts = &s.counts;
+    yield_ = false;
+    if (s.resume != Resume::nothing) {
+        const Resume resume = s.resume;
+        s.resume = Resume::nothing;
+        if (resume == Resume::choose) {
+            if (!choose(index, s)) return;
+        } else if (resume != Resume::retry) {
+            touch_sync_line(p, s, s.resume_line, resume == Resume::take_lock);
+            if (resume == Resume::take_lock) ++s.counts[lock_acquisitions];
+        }
+    }
+    // Nobody may run past a region that another stream is about to begin.
+    const Ticks limits[2] = {horizon, in_region_ ? stop : horizon};
+    constexpr std::uint8_t complex = step_atomic | step_dependent;
+    std::uint32_t last_page = 0;
+    std::uint64_t loads = 0, stores = 0;
+    for (;;) {
+        const Step step = *s.at;
+        const std::uint64_t issue = s.instructions + step.gap;
+        if (issue >= p.watch) {
+            if (!attend(p, s, horizon)) break;
+            continue;
+        }
+        const Ticks at = p.time + step.gap * p.instruction;
+        if (at > limits[step.flags >> 7]) {
+            p.key = at;
+            break;
+        }
+        if (is_access(step)) {
+            if ((step.flags & complex) == 0) {
+                const std::uint32_t page = step.line >> page_shift;
+                if (page == last_page || c.tlb1.touch(page)) {
+                    last_page = page;
+                    Word* set = c.l1.at(step.line);
+                    Word word = set[0];
+                    int way = 0;
+                    if (line_of(word) != step.line) {
+                        way = c.l1.find(set, step.line);
+                        word = way < 0 ? 0 : set[way];
+                    }
+                    const Word state = state_of(word);
+                    if (step.writes == 0 ? state != invalid
+                                         : state == modified || state == exclusive) {
+                        if (step.writes != 0) word = word_of(step.line, modified);
+                        to_front(set, way, word);
+                        loads += step.reads;
+                        stores += step.writes;
+                        s.instructions = issue;
+                        p.time = at;
+                        if ((step.flags & (step_run | step_free)) == step_run)
+                            remember_run(s, step, issue);
+                        ++s.at;
+                        continue;
+                    }
+                }
+            }
+            if (!slow_access(p, s, step, issue, at, horizon, s.at[1].gap)) break;
+            last_page = 0;
+            ++s.at;
+        } else {
+            s.instructions = issue;
+            p.time = at;
+            if (!synchronise(index, s, step)) break;
+            last_page = 0;
+        }
+        if (yield_) {
+            p.key = p.time;
+            break;
+        }
+    }
+    s.counts[data_cache_loads] += loads;
+    s.counts[data_cache_stores] += stores;
+}
+
+// Something is due before the next step: a miss that the window cannot hide any longer, or accesses
+// of a run that another core interrupted.
+bool Simulation::attend(Pu& p, Stream& s, Ticks horizon) {
+    const std::uint64_t due = s.instructions + s.at->gap - s.skip;
+    const std::uint64_t deferred = s.deferred.empty() ? no_instruction : s.deferred.back().at;
+    if (p.ring_count != 0 && p.ring[p.ring_head].limit <= std::min(due, deferred)) {
+        const InFlight miss = p.ring[p.ring_head];
+        p.ring_head = (p.ring_head + 1) % max_in_flight;
+        --p.ring_count;
+        const Ticks at =
+            p.time +
+            (miss.limit > s.instructions ? (miss.limit - s.instructions) * p.instruction : 0);
+        if (miss.ready > at) {
+            s.stall_ticks += miss.ready - at;
+            p.time += miss.ready - at;
+        }
+    } else if (deferred <= due) {
+        const std::uint64_t to = std::max(deferred, s.instructions);
+        const Ticks at = p.time + (to - s.instructions) * p.instruction;
+        if (at > horizon) {
+            p.key = at;
+            return false;
+        }
+        const Step step = s.deferred.back().step;
+        s.deferred.pop_back();
+        s.skip += to - s.instructions;
+        slow_access(p, s, step, to, at, horizon, 0);
+    } else {
+        s.instructions -= s.skip;
+        // A sibling that became busy meanwhile makes the same instructions longer.
+        p.time -= std::min(p.time, s.skip * p.instruction);
+        s.skip = 0;
+    }
+    set_watch(p, s);
+    return true;
+}
+
+// The stream has to leave its PU in the middle of a gap: what it computed so far is kept, or a gap
+// longer than a time slice would begin anew in every slice.
+void Simulation::compute_until(Pu& p, Stream& s, Ticks until) {
+    if (until <= p.time || s.resume != Resume::nothing) return;
+    std::uint64_t left = s.at->gap - std::min<std::uint64_t>(s.skip, s.at->gap);
+    if (!s.deferred.empty())
+        left =
+            std::min(left, s.deferred.back().at - std::min(s.deferred.back().at, s.instructions));
+    const std::uint64_t done = std::min<std::uint64_t>((until - p.time) / p.instruction, left);
+    s.instructions += done;
+    s.skip += done;
+    p.time += done * p.instruction;
+}
+
+void Simulation::set_watch(Pu& p, const Stream& s) {
+    std::uint64_t watch = p.ring_count != 0 ? p.ring[p.ring_head].limit : no_instruction;
+    if (!s.deferred.empty()) watch = std::min(watch, s.deferred.back().at);
+    p.watch = s.skip != 0 ? 0 : watch;
+}
+
+bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
+                             Ticks horizon, std::uint32_t next_gap) {
+    PrivateCaches& c = memory_.caches(p.slot);
+    const bool atomic = (step.flags & step_atomic) != 0;
+    if (at > horizon && !memory_.stays_private(c, step)) {
+        p.key = at;
+        return false;
+    }
+    s.instructions = issue;
+    p.time = at;
+    if (atomic) drain(p, s);
+    const Ticks issued = p.time;
+    const Ticks walked = issued + memory_.translate(c, step.line >> page_shift);
+    const Served served = memory_.access(p.slot, step, walked);
+    s.counts[data_cache_loads] += step.reads;
+    s.counts[data_cache_stores] += step.writes;
+    if (atomic) ++s.counts[atomics];
+    const Ticks ready =
+        std::max(served.ready, issued + (atomic ? machine_->atomic_hit : machine_->l1_hit));
+    if (atomic || served.contended) {
+        p.time = ready;
+    } else if ((step.flags & step_dependent) != 0) {
+        const Ticks hidden = next_gap * p.instruction;
+        if (ready > issued + hidden) p.time = ready - hidden;
+    } else if (served.ready > issued) {
+        overlap(p, s, ready);
+    }
+    s.stall_ticks += p.time - issued;
+    if ((step.flags & (step_run | step_free)) == step_run) remember_run(s, step, issue);
+    if (!memory_.lost().empty()) split_lost_runs();
+    return true;
+}
+
+// The miss goes on while later instructions issue, as far as window and miss buffers allow.
+void Simulation::overlap(Pu& p, Stream& s, Ticks ready) {
+    while (p.ring_count != 0 && p.ring[p.ring_head].ready <= p.time) {
+        p.ring_head = (p.ring_head + 1) % max_in_flight;
+        --p.ring_count;
+    }
+    if (p.ring_count == machine_->misses_in_flight) {
+        p.time = std::max(p.time, p.ring[p.ring_head].ready);
+        p.ring_head = (p.ring_head + 1) % max_in_flight;
+        --p.ring_count;
+    }
+    p.ring[(p.ring_head + p.ring_count) % max_in_flight] = {s.instructions + machine_->window,
+                                                            ready};
+    ++p.ring_count;
+    set_watch(p, s);
+}
+
+void Simulation::drain(Pu& p, Stream& s) {
+    Ticks last = p.time;
+    for (; p.ring_count != 0; --p.ring_count) {
+        last = std::max(last, p.ring[p.ring_head].ready);
+        p.ring_head = (p.ring_head + 1) % max_in_flight;
+    }
+    s.stall_ticks += last - p.time;
+    p.time = last;
+    set_watch(p, s);
+}
+
+}  // namespace autofinity::sim

@@ -1,0 +1,186 @@
+// Directory transactions: who gets a line, from whom, and who loses it.
+#include <algorithm>
+
+#include "bits.hpp"
+#include "memory.hpp"
+
+namespace autofinity::sim {
+
+std::uint32_t Memory::farthest(std::uint32_t llc, std::uint64_t slots, std::uint32_t llcs) const {
+    std::uint32_t most = 0;
+    each_bit(slots, [&](auto slot) { most = std::max(most, distance(llc, cores_[slot]->llc)); });
+    each_bit(llcs, [&](auto other) { most = std::max(most, distance(llc, other)); });
+    return most;
+}
+
+std::uint32_t Memory::nearest(std::uint32_t llc, std::uint64_t slots, std::uint32_t llcs) const {
+    std::uint32_t least = n_distances;
+    each_bit(slots, [&](auto slot) { least = std::min(least, distance(llc, cores_[slot]->llc)); });
+    each_bit(llcs, [&](auto other) { least = std::min(least, distance(llc, other)); });
+    return least;
+}
+
+// Invalidates every copy but the requester's own private one.
+void Memory::take_from_others(std::uint32_t slot, Line line, DirectoryLine& d) {
+    Counts& n = *counts_;
+    each_bit(d.sharers & ~(std::uint64_t{1} << slot), [&](auto other) {
+        const Word had = drop_private(other, line);
+        Counts& theirs = *cores_[other]->counts;
+        ++n[invalidations_sent];
+        ++theirs[invalidations_received];
+        ++theirs[is_dirty(had) ? probe_responses_dirty : probe_responses_clean];
+        lost_.push_back({other, line, false});
+    });
+    const std::uint32_t own = machine_.llc_inclusive ? 1u << cores_[slot]->llc : 0;
+    each_bit(d.llcs & ~own, [&](auto llc) { llc_remove(llc, line); });
+    d.sharers = std::uint64_t{1} << slot;
+    d.owner_plus_one = static_cast<std::uint8_t>(slot + 1);
+    d.dirty_llc_plus_one = 0;
+}
+
+Ticks Memory::upgrade(std::uint32_t slot, Line line, bool atomic, Ticks now, bool& contended) {
+    PrivateCaches& c = *cores_[slot];
+    Counts& n = *counts_;
+    DirectoryLine& d = directory_[line];
+    ++n[upgrades];
+    ++n[llc_requests];
+    ++n[llc_modify_requests];
+    ++any_core_[c.llc].modifies;
+    const Ticks start = wait_for_line(line, now);
+    const std::uint64_t others = d.sharers & ~(std::uint64_t{1} << slot);
+    Ticks ready = start;
+    if (others != 0 || (d.llcs & ~(1u << c.llc)) != 0) {
+        const std::uint32_t away = farthest(c.llc, others, d.llcs);
+        ready += (atomic ? machine_.atomic_shared : machine_.store_shared)[away];
+    } else {
+        // Nobody to tell but the home node.
+        const std::uint32_t home = pages_.node(line >> page_shift);
+        ready += machine_.store_modified[machine_.node_distance[c.node * machine_.nodes + home]];
+    }
+    contended |= others != 0;
+    take_from_others(slot, line, d);
+    set_private_state(c, line, modified);
+    if (others != 0) keep_busy(line, ready);
+    return ready;
+}
+
+Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
+                    bool& contended) {
+    PrivateCaches& c = *cores_[slot];
+    Counts& n = *counts_;
+    DirectoryLine& d = directory_[line];
+    const std::uint64_t me = std::uint64_t{1} << slot;
+    const std::uint32_t own_llc = 1u << c.llc;
+    const bool load = request == Request::load;
+    ++n[llc_requests];
+    ++n[load ? llc_read_requests : llc_modify_requests];
+    ++(load ? any_core_[c.llc].reads : any_core_[c.llc].modifies);
+
+    const Ticks start = wait_for_line(line, now);
+    contended |= start != now;
+    const auto& from_modified = load                        ? machine_.load_modified
+                                : request == Request::store ? machine_.store_modified
+                                                            : machine_.atomic_modified;
+    const auto& from_shared = load                        ? machine_.load_shared
+                              : request == Request::store ? machine_.store_shared
+                                                          : machine_.atomic_shared;
+    const std::uint64_t others = d.sharers;
+    const std::uint32_t other_llcs = d.llcs & ~own_llc;
+    const bool hit = (d.llcs & own_llc) != 0;
+    ++n[hit ? llc_hits : llc_misses];
+    Ticks ready;
+    bool transferred = false;
+
+    if (d.owner_plus_one != 0) {
+        // The owner has the only valid data.
+        const std::uint32_t owner = d.owner_plus_one - 1u;
+        PrivateCaches& o = *cores_[owner];
+        const Word had = private_state(o, line);
+        const bool more = (others & (others - 1)) != 0;
+        const std::uint32_t away =
+            load ? distance(c.llc, o.llc) : farthest(c.llc, others, other_llcs);
+        ready = start + (had == owned || more ? from_shared : from_modified)[away];
+        const Ticks wait = cross(o.node, c.node, start, n);
+        ready += wait;
+        if (o.llc != c.llc && machine_.fabric_service != 0)
+            ready += fabrics_[c.llc].take(start + wait, machine_.fabric_service);
+        count_transfer(c, o.llc);
+        ++(*o.counts)[cache_to_cache_transfers_supplied];
+        transferred = true;
+        if (load) {
+            ++(*o.counts)[is_dirty(had) ? probe_responses_dirty : probe_responses_clean];
+            granted = shared;
+            if (had != owned) {
+                ++(*o.counts)[downgrades_received];
+                lost_.push_back({owner, line, true});
+                keep_busy(line, ready);
+                if (had == modified && machine_.owned_state) {
+                    set_private_state(o, line, owned);
+                } else {
+                    set_private_state(o, line, shared);
+                    d.owner_plus_one = 0;
+                    if (had == modified) {
+                        if (machine_.llc_inclusive)
+                            d.dirty_llc_plus_one = static_cast<std::uint8_t>(o.llc + 1);
+                        else
+                            write_dram(o.node, line);
+                    }
+                }
+            }
+        }
+    } else if (hit) {
+        ready = start + machine_.llc_hit;
+        if (!load && (others != 0 || other_llcs != 0))
+            ready = std::max(ready, start + from_shared[farthest(c.llc, others, other_llcs)]);
+    } else if (d.dirty_llc_plus_one != 0) {
+        const std::uint32_t from = d.dirty_llc_plus_one - 1u;
+        const std::uint32_t away = load ? distance(c.llc, from) : farthest(c.llc, others, d.llcs);
+        ready = start + (others != 0 ? from_shared : from_modified)[away];
+        ready += cross(node_of_llc_[from], c.node, start, n);
+        count_transfer(c, from);
+        transferred = true;
+        if (load && !machine_.owned_state) {
+            write_dram(node_of_llc_[from], line);
+            d.dirty_llc_plus_one = 0;
+        }
+    } else {
+        const std::uint64_t near_slots =
+            machine_.clean_forwarding ? others : others & slots_of_llc_[c.llc];
+        const std::uint32_t near_llcs = machine_.clean_forwarding ? d.llcs : 0;
+        if (near_slots != 0 || near_llcs != 0) {
+            const std::uint32_t away = nearest(c.llc, near_slots, near_llcs);
+            ready = start + machine_.load_shared[away];
+            ++n[away == 0   ? cache_to_cache_transfers_same_llc
+                : away == 1 ? cache_to_cache_transfers_same_package
+                            : cache_to_cache_transfers_remote];
+            transferred = true;
+        } else {
+            ready = from_dram(c, line, start);
+        }
+        if (!load && (others != 0 || d.llcs != 0))
+            ready = std::max(ready, start + from_shared[farthest(c.llc, others, d.llcs)]);
+    }
+
+    if (!load) {
+        if (others != 0 || transferred) keep_busy(line, ready);
+        take_from_others(slot, line, d);
+        granted = modified;
+        if (machine_.llc_inclusive) llc_insert(c.llc, line);
+        return ready;
+    }
+    if (others == 0 && other_llcs == 0) {
+        // Nobody else: the line moves up, with the duty to write it back.
+        granted = hit && d.dirty_llc_plus_one == c.llc + 1 ? modified : exclusive;
+        d.dirty_llc_plus_one = 0;
+        d.owner_plus_one = static_cast<std::uint8_t>(slot + 1);
+        if (hit && !machine_.llc_inclusive) llc_remove(c.llc, line);
+    } else {
+        granted = shared;
+        if (hit) llc_touch(c.llc, line);
+    }
+    d.sharers |= me;
+    if (machine_.llc_inclusive) llc_insert(c.llc, line);
+    return ready;
+}
+
+}  // namespace autofinity::sim

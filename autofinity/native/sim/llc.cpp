@@ -1,0 +1,55 @@
+// Last-level caches: victim caches of the L2s, or inclusive of them.
+#include "bits.hpp"
+#include "memory.hpp"
+
+namespace autofinity::sim {
+
+void Memory::llc_touch(std::uint32_t llc, Line line) {
+    Word* set = llcs_[llc]->at(pages_.physical(line));
+    const int way = llcs_[llc]->find(set, line);
+    to_front(set, way, set[way]);
+}
+
+void Memory::llc_insert(std::uint32_t llc, Line line) {
+    DirectoryLine& d = directory_[line];
+    const std::uint32_t bit = 1u << llc;
+    if ((d.llcs & bit) != 0) {
+        llc_touch(llc, line);
+        return;
+    }
+    d.llcs |= bit;
+    Word* set = llcs_[llc]->at(pages_.physical(line));
+    if (const Word out = llcs_[llc]->insert(set, word_of(line, shared)); out != 0)
+        llc_evict(llc, line_of(out));
+}
+
+void Memory::llc_remove(std::uint32_t llc, Line line) {
+    Word* set = llcs_[llc]->at(pages_.physical(line));
+    if (const int way = llcs_[llc]->find(set, line); way >= 0) llcs_[llc]->remove(set, way);
+    directory_[line].llcs &= ~(1u << llc);
+}
+
+// The array has dropped the line already; the directory and the cores learn of it here.
+void Memory::llc_evict(std::uint32_t llc, Line line) {
+    DirectoryLine& d = directory_[line];
+    Counts& n = *counts_;
+    ++n[llc_evictions];
+    d.llcs &= ~(1u << llc);
+    bool dirty = d.dirty_llc_plus_one == llc + 1;
+    if (dirty) d.dirty_llc_plus_one = 0;
+    if (machine_.llc_inclusive) {
+        const std::uint64_t inside = d.sharers & slots_of_llc_[llc];
+        each_bit(inside, [&](auto slot) {
+            dirty |= is_dirty(drop_private(slot, line));
+            lost_.push_back({slot, line, false});
+            if (d.owner_plus_one == slot + 1) d.owner_plus_one = 0;
+        });
+        d.sharers &= ~inside;
+    }
+    if (dirty) {
+        ++n[llc_writebacks];
+        write_dram(node_of_llc_[llc], line);
+    }
+}
+
+}  // namespace autofinity::sim

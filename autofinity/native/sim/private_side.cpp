@@ -1,0 +1,115 @@
+// L1 and L2 of one core: what they hold, what a fill pushes out, what leaves the core.
+#include "bits.hpp"
+#include "memory.hpp"
+
+namespace autofinity::sim {
+
+bool Memory::stays_private(PrivateCaches& c, const Step& step) {
+    Word* set1 = c.l1.at(step.line);
+    Word* set2 = c.l2.at(pages_.physical(step.line));
+    const int way1 = c.l1.find(set1, step.line);
+    Word state = way1 >= 0 ? state_of(set1[way1]) : Word{invalid};
+    if (state == invalid) {
+        const int way2 = c.l2.find(set2, step.line);
+        if (way2 < 0) return false;
+        state = state_of(set2[way2]);
+        if (machine_.l2_exclusive) {
+            // The L1 victim needs room in its own L2 set.
+            bool room = false;
+            for (std::uint32_t way = 0; way < c.l1.ways(); ++way)
+                room |= state_of(set1[way]) == invalid;
+            if (!room) {
+                Word* target = c.l2.at(pages_.physical(line_of(set1[c.l1.ways() - 1])));
+                if (target != set2 && c.l2.full(target)) return false;
+            }
+        }
+    }
+    return step.writes == 0 || state == exclusive || state == modified;
+}
+
+Word Memory::private_state(PrivateCaches& c, Line line) {
+    const Word* set1 = c.l1.at(line);
+    if (const int way = c.l1.find(set1, line); way >= 0 && state_of(set1[way]) != invalid)
+        return state_of(set1[way]);
+    const Word* set2 = c.l2.at(pages_.physical(line));
+    const int way = c.l2.find(set2, line);
+    return way >= 0 ? state_of(set2[way]) : Word{invalid};
+}
+
+void Memory::set_private_state(PrivateCaches& c, Line line, Word state) {
+    Word* set1 = c.l1.at(line);
+    if (const int way = c.l1.find(set1, line); way >= 0 && state_of(set1[way]) != invalid)
+        set1[way] = word_of(line, state);
+    Word* set2 = c.l2.at(pages_.physical(line));
+    if (const int way = c.l2.find(set2, line); way >= 0) set2[way] = word_of(line, state);
+}
+
+// Takes the line away; the L1 keeps the tag, so that the next miss is known for what it is.
+Word Memory::drop_private(std::uint32_t slot, Line line) {
+    PrivateCaches& c = *cores_[slot];
+    Word state = invalid;
+    Word* set2 = c.l2.at(pages_.physical(line));
+    if (const int way = c.l2.find(set2, line); way >= 0) state = state_of(c.l2.remove(set2, way));
+    Word* set1 = c.l1.at(line);
+    if (const int way = c.l1.find(set1, line); way >= 0 && state_of(set1[way]) != invalid) {
+        state = state_of(set1[way]);
+        set1[way] = word_of(line, invalid);
+    }
+    return state;
+}
+
+void Memory::fill_l1(std::uint32_t slot, Line line, Word state) {
+    PrivateCaches& c = *cores_[slot];
+    Counts& n = *counts_;
+    Word* set = c.l1.at(line);
+    int victim = c.l1.find(set, line);  // the tag of a line that was taken away
+    for (int way = static_cast<int>(c.l1.ways()) - 1; victim < 0 && way >= 0; --way)
+        if (state_of(set[way]) == invalid) victim = way;
+    if (victim < 0) victim = static_cast<int>(c.l1.ways()) - 1;
+    const Word old = set[victim];
+    to_front(set, victim, word_of(line, state));
+    if (old == 0) return;
+    const Word old_state = state_of(old);
+    if (old_state == invalid) {
+        ++n[invalid_data_cache_lines_evicted];
+        return;
+    }
+    ++n[is_dirty(old_state) ? modified_data_cache_lines_evicted : clean_data_cache_lines_evicted];
+    Word* set2 = c.l2.at(pages_.physical(line_of(old)));
+    if (machine_.l2_exclusive) {
+        if (const Word out = c.l2.insert(set2, old); out != 0) leave_private(slot, out);
+    } else if (is_dirty(old_state)) {
+        if (const int way = c.l2.find(set2, line_of(old)); way >= 0) set2[way] = old;
+    }
+}
+
+void Memory::fill(std::uint32_t slot, Line line, Word state) {
+    if (!machine_.l2_exclusive) {
+        PrivateCaches& c = *cores_[slot];
+        Word out = c.l2.insert(c.l2.at(pages_.physical(line)), word_of(line, state));
+        if (out != 0) {
+            Word* set1 = c.l1.at(line_of(out));
+            if (const int way = c.l1.find(set1, line_of(out)); way >= 0) {
+                if (state_of(set1[way]) != invalid) out = set1[way];
+                set1[way] = 0;
+            }
+            leave_private(slot, out);
+        }
+    }
+    fill_l1(slot, line, state);
+}
+
+void Memory::leave_private(std::uint32_t slot, Word word) {
+    const Line line = line_of(word);
+    const bool dirty = is_dirty(state_of(word));
+    const std::uint32_t llc = cores_[slot]->llc;
+    DirectoryLine& d = directory_[line];
+    ++(*counts_)[l2_evictions];
+    if (dirty) ++(*counts_)[l2_writebacks];
+    d.sharers &= ~(std::uint64_t{1} << slot);
+    if (d.owner_plus_one == slot + 1) d.owner_plus_one = 0;
+    if (!machine_.llc_inclusive) llc_insert(llc, line);
+    if (dirty) d.dirty_llc_plus_one = static_cast<std::uint8_t>(llc + 1);
+}
+
+}  // namespace autofinity::sim

@@ -1,0 +1,140 @@
+// Which stream runs on which PU.
+#include <algorithm>
+#include <cmath>
+
+#include "error.hpp"
+#include "simulation.hpp"
+
+namespace autofinity::sim {
+
+void Simulation::block(std::uint32_t pu, Stream& s, std::uint32_t waits_for) {
+    Pu& p = pus_[pu];
+    account(s, p.time);
+    s.status = Status::blocked;
+    s.blocked_at = p.time;
+    s.waits_for = waits_for;
+    p.stream = nobody;
+    give_pu(pu);
+}
+
+void Simulation::finish(std::uint32_t pu, Stream& s) {
+    Pu& p = pus_[pu];
+    account(s, p.time);
+    s.status = Status::finished;
+    p.stream = nobody;
+    give_pu(pu);
+}
+
+void Simulation::wake(std::uint32_t number, Ticks at) {
+    Stream& s = streams_[number];
+    const bool slept = at > s.blocked_at + machine_->spin;
+    s.ready_at = at + (slept && s.status == Status::blocked ? machine_->wake : 0);
+    account(s, s.ready_at);
+    s.status = Status::ready;
+    yield_ = true;
+    Pu& p = pus_[s.pu];
+    if (p.stream == nobody) {
+        start_on(s.pu, number);
+    } else {
+        if (p.queue.empty()) p.slice_end = std::max(p.time, at) + machine_->time_slice;
+        p.queue.push_back(number);
+    }
+}
+
+// The PU's stream has left it: the next one that is ready, or the first to become so.
+void Simulation::give_pu(std::uint32_t index) {
+    Pu& p = pus_[index];
+    p.stream = nobody;
+    if (p.queue.empty()) {
+        update_siblings(p.core);
+        return;
+    }
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < p.queue.size(); ++i) {
+        const Ticks ready = streams_[p.queue[i]].ready_at;
+        if (ready <= p.time) {
+            best = i;
+            break;
+        }
+        if (ready < streams_[p.queue[best]].ready_at) best = i;
+    }
+    const std::uint32_t next = p.queue[best];
+    p.queue.erase(p.queue.begin() + static_cast<std::ptrdiff_t>(best));
+    start_on(index, next);
+    p.slice_end = p.time + machine_->time_slice;
+}
+
+void Simulation::start_on(std::uint32_t index, std::uint32_t number) {
+    Pu& p = pus_[index];
+    Stream& s = streams_[number];
+    if (p.slot == nobody) {
+        p.slot = memory_.slot_of(p.core);
+        pus_of_slot_[p.slot].push_back(index);
+    }
+    p.time = std::max(p.time, s.ready_at);
+    if (p.last_stream != nobody && p.last_stream != number) {
+        ++s.counts[context_switches];
+        p.time += machine_->context_switch;
+    }
+    p.last_stream = number;
+    p.stream = number;
+    p.key = p.time;
+    account(s, p.time);
+    s.status = Status::running;
+    p.ring_count = 0;
+    set_watch(p, s);
+    update_siblings(p.core);
+    if (!heap_.contains(index)) heap_.push(index, p.key);
+}
+
+void Simulation::update_siblings(std::uint32_t core) {
+    std::uint32_t active = 0;
+    for (const Pu& p : pus_) active += p.core == core && p.stream != nobody;
+    const double factor = active > 1 ? machine_->smt_slowdown : 1.0;
+    for (Pu& p : pus_)
+        if (p.core == core)
+            p.instruction = static_cast<Ticks>(
+                std::llround(static_cast<double>(machine_->instruction) * factor));
+}
+
+void Simulation::bind(std::uint32_t number, std::uint32_t pu) {
+    if (number >= streams_.size() || pu >= pus_.size())
+        throw SimulationError("cannot bind stream " + std::to_string(number) + " to PU " +
+                              std::to_string(pu) + ": there are " +
+                              std::to_string(streams_.size()) + " streams and " +
+                              std::to_string(pus_.size()) + " PUs");
+    Stream& s = streams_[number];
+    if (s.pu == pu) return;
+    const std::uint32_t old = s.pu;
+    settle_any_core(s);
+    s.pu = pu;
+    s.any_seen = memory_.any_core(machine_->llc_of_core[pus_[pu].core]);
+    if (s.status == Status::finished) return;
+    ++s.counts[migrations];
+    if (s.status == Status::blocked) return;
+    Pu& from = pus_[old];
+    if (s.status == Status::running) {
+        drain(from, s);
+        compute_until(from, s, now_);
+        account(s, from.time);
+        s.ready_at = from.time + machine_->migration;
+        from.stream = nobody;
+        give_pu(old);
+    } else {
+        std::erase(from.queue, number);
+        s.ready_at = std::max(s.ready_at, now_) + machine_->migration;
+    }
+    s.status = Status::ready;
+    Pu& to = pus_[pu];
+    if (to.stream == nobody) {
+        start_on(pu, number);
+    } else {
+        if (to.queue.empty()) to.slice_end = std::max(to.time, now_) + machine_->time_slice;
+        to.queue.push_back(number);
+    }
+    heap_.clear();
+    for (std::uint32_t i = 0; i < pus_.size(); ++i)
+        if (pus_[i].stream != nobody) heap_.push(i, pus_[i].key);
+}
+
+}  // namespace autofinity::sim

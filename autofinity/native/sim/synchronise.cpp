@@ -1,0 +1,188 @@
+// Locks, barriers and tokens: what a stream waits for and whom it wakes.
+#include "error.hpp"
+#include "simulation.hpp"
+
+namespace autofinity::sim {
+
+using trace::Kind;
+
+void Simulation::touch_sync_line(Pu& p, Stream& s, Line line, bool write) {
+    Step step{line,
+              0,
+              0,
+              1,
+              static_cast<std::uint16_t>(write ? 1 : 0),
+              0,
+              static_cast<std::uint8_t>(write ? step_atomic : 0)};
+    slow_access(p, s, step, s.instructions, p.time, forever, 0);
+    drain(p, s);
+}
+
+bool Simulation::synchronise(std::uint32_t pu, Stream& s, const Step& step) {
+    Pu& p = pus_[pu];
+    if (step.kind == kind_sentinel) {
+        drain(p, s);
+        finish(pu, s);
+        return false;
+    }
+    ++s.at;
+    switch (static_cast<Kind>(step.kind)) {
+        case Kind::lock:
+            return take_lock(pu, s, step);
+        case Kind::unlock:
+            release_lock(p, s, step);
+            return true;
+        case Kind::barrier:
+            return arrive(pu, s, step);
+        case Kind::post:
+            post(p, step.line);
+            return true;
+        case Kind::await:
+            return await(pu, s, step.line);
+        case Kind::unit_begin:
+            return reach_units(pu, s, program_->units[step.line]);
+        case Kind::unit_end:
+            ++s.counts[units_executed];
+            return choose(pu, s);
+        case Kind::roi_begin:
+            begin_region(p.time);
+            return true;
+        case Kind::roi_end:
+            drain(p, s);
+            end_region(p.time);
+            return true;
+        case Kind::heartbeat:
+            s.counts[useful_work] += step.line;
+            return true;
+        default:
+            return true;
+    }
+}
+
+bool Simulation::take_lock(std::uint32_t pu, Stream& s, const Step& step) {
+    Pu& p = pus_[pu];
+    const std::uint32_t me = number_of(s);
+    drain(p, s);
+    if ((step.flags & step_needs) != 0)
+        for (const std::uint32_t token :
+             program_->lock_needs[step.reads | std::uint32_t{step.writes} << 16]) {
+            if (tokens_[token].core_plus_one == 0) {
+                --s.at;  // again, its gap used up
+                s.skip = step.gap;
+                s.resume = Resume::retry;
+                ++s.counts[await_waits];
+                token_waiters_[token].push_back(me);
+                block(pu, s, token);
+                return false;
+            }
+            see_token(p, s, tokens_[token]);
+        }
+    Lock& lock = locks_[step.line];
+    if (lock.holder == me) {
+        ++lock.depth;  // a recursive mutex
+        return true;
+    }
+    const Line line = program_->first_lock_line + step.line;
+    touch_sync_line(p, s, line, true);
+    if (lock.holder == nobody) {
+        lock.holder = me;
+        ++s.counts[lock_acquisitions];
+        return true;
+    }
+    ++s.counts[lock_waits];
+    lock.waiters.push_back(me);
+    s.resume = Resume::take_lock;
+    s.resume_line = line;
+    block(pu, s, step.line);
+    return false;
+}
+
+void Simulation::release_lock(Pu& p, Stream& s, const Step& step) {
+    drain(p, s);
+    Lock& lock = locks_[step.line];
+    if (lock.holder != number_of(s))
+        throw SimulationError("malformed trace: " + where(s) + ": unlock of " +
+                              std::to_string(program_->lock_objects[step.line]) +
+                              (lock.holder == nobody
+                                   ? ", which nobody holds"
+                                   : ", which stream " + std::to_string(lock.holder) + " holds"));
+    if (lock.depth != 0) {
+        --lock.depth;
+        return;
+    }
+    touch_sync_line(p, s, program_->first_lock_line + step.line, true);
+    if (lock.first_waiter == lock.waiters.size()) {
+        lock.holder = nobody;
+        return;
+    }
+    lock.holder = lock.waiters[lock.first_waiter++];
+    if (lock.first_waiter == lock.waiters.size()) {
+        lock.waiters.clear();
+        lock.first_waiter = 0;
+    }
+    wake(lock.holder, p.time);
+}
+
+bool Simulation::arrive(std::uint32_t pu, Stream& s, const Step& step) {
+    Pu& p = pus_[pu];
+    drain(p, s);
+    Barrier& barrier = barriers_[step.line];
+    const Line line = program_->first_barrier_line + step.line;
+    touch_sync_line(p, s, line, true);
+    if (barrier.waiting.empty()) barrier.expected = step.reads;
+    if (barrier.expected != step.reads)
+        throw SimulationError("malformed trace: " + where(s) + ": barrier " +
+                              std::to_string(program_->barrier_objects[step.line]) + " for " +
+                              std::to_string(step.reads) + " threads; the first to arrive said " +
+                              std::to_string(barrier.expected));
+    if (barrier.waiting.size() + 1 < barrier.expected) {
+        ++s.counts[barrier_waits];
+        barrier.waiting.push_back(number_of(s));
+        s.resume = Resume::leave_barrier;
+        s.resume_line = line;
+        block(pu, s, step.line);
+        return false;
+    }
+    for (const std::uint32_t other : barrier.waiting) wake(other, p.time);
+    barrier.waiting.clear();
+    return true;
+}
+
+void Simulation::post(const Pu& p, std::uint32_t token) {
+    tokens_[token] = {p.time, p.core + 1};
+    const auto waiters = token_waiters_.find(token);
+    if (waiters == token_waiters_.end()) return;
+    const std::vector<std::uint32_t> woken = std::move(waiters->second);
+    token_waiters_.erase(waiters);
+    for (const std::uint32_t other : woken) {
+        // It may have found something else to do, or wait for a lock by now.
+        const Stream& o = streams_[other];
+        if (o.status == Status::blocked &&
+            (o.resume == Resume::choose || o.resume == Resume::retry))
+            wake(other, p.time + memory_.transfer(p.core, pus_[o.pu].core));
+    }
+}
+
+bool Simulation::await(std::uint32_t pu, Stream& s, std::uint32_t number) {
+    Pu& p = pus_[pu];
+    drain(p, s);
+    const Token& token = tokens_[number];
+    if (token.core_plus_one != 0) {
+        see_token(p, s, token);
+        return true;
+    }
+    ++s.counts[await_waits];
+    s.frames.push_back({s.at, s.begin, s.source, number, s.instance, false});
+    return choose(pu, s);
+}
+
+void Simulation::see_token(Pu& p, Stream& s, const Token& token) {
+    const std::uint32_t from = token.core_plus_one - 1;
+    const Ticks seen = token.posted_at + (from == p.core ? 0 : memory_.transfer(from, p.core));
+    if (seen > p.time) {
+        s.sync_ticks += seen - p.time;
+        p.time = seen;
+    }
+}
+
+}  // namespace autofinity::sim

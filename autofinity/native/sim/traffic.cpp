@@ -1,0 +1,50 @@
+// Lines on their way: links, controllers, DRAM.
+#include "memory.hpp"
+
+namespace autofinity::sim {
+namespace {
+
+constexpr std::uint64_t bytes_on_link = 72;  // a line and its header
+
+}  // namespace
+
+Ticks Memory::cross(std::uint32_t from_node, std::uint32_t to_node, Ticks now, Counts& n) {
+    if (from_node == to_node) return 0;
+    n[link_bytes] += bytes_on_link;
+    const Ticks service =
+        machine_.link_service[machine_.node_distance[from_node * machine_.nodes + to_node]];
+    if (service == 0) return 0;
+    const Ticks wait = links_[from_node * machine_.nodes + to_node].take(now, service);
+    n[link_queue_clocks] += clocks(wait);
+    return wait;
+}
+
+void Memory::write_dram(std::uint32_t from_node, Line line) {
+    Counts& n = *counts_;
+    ++n[dram_writes];
+    const std::uint32_t home = pages_.node(line >> page_shift);
+    cross(from_node, home, now_, n);
+    controllers_[home].take(now_, machine_.memory_service);
+}
+
+Ticks Memory::from_dram(PrivateCaches& c, Line line, Ticks now) {
+    Counts& n = *counts_;
+    const std::uint32_t home = pages_.node(line >> page_shift);
+    const std::uint32_t away = machine_.node_distance[c.node * machine_.nodes + home];
+    ++n[home == c.node ? dram_reads_local : dram_reads_remote];
+    Ticks wait = controllers_[home].take(now, machine_.memory_service);
+    n[memory_queue_clocks] += clocks(wait);
+    wait += cross(home, c.node, now + wait, n);
+    if (machine_.fabric_service != 0)
+        wait += fabrics_[c.llc].take(now + wait, machine_.fabric_service);
+    return now + wait + machine_.dram[away];
+}
+
+void Memory::count_transfer(PrivateCaches& c, std::uint32_t from_llc) {
+    const std::uint32_t away = distance(c.llc, from_llc);
+    ++(*counts_)[away == 0   ? cache_to_cache_transfers_same_llc
+                 : away == 1 ? cache_to_cache_transfers_same_package
+                             : cache_to_cache_transfers_remote];
+}
+
+}  // namespace autofinity::sim
