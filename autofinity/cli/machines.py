@@ -33,7 +33,7 @@ def command(as_json: bool) -> None:
                     "pus": len(spec.topology.pus),
                     "llc_bytes": spec.llc.size_bytes,
                     "dram_local_ns": spec.latency.dram[0],
-                    "memory_gbs_per_node": spec.bandwidth.memory_gbs,
+                    "memory_gbs_per_node": spec.bandwidth.memory_gbs[0],
                     "pmu_counters": spec.pmu_counters,
                 }
                 for spec in specs

@@ -35,12 +35,18 @@ class Fields:
 
     def table(self, key: str) -> Fields:
         """A table inside this one."""
-        return Fields(self.path, key, self._take(key, "a table"))
+        return self._inner(key, self._take(key, "a table"))
 
     def optional_table(self, key: str) -> Fields | None:
         """A table inside this one, None when it is not there."""
-        self._taken.append(key)
-        return Fields(self.path, key, self._rest.pop(key)) if key in self._rest else None
+        return self.table(key) if self.has(key) else None
+
+    def tables(self, key: str) -> tuple[Fields, ...]:
+        """The tables of an array `[[key]]`, which has at least one."""
+        value = self._take(key, f"tables [[{key}]]")
+        if not isinstance(value, list) or not value:
+            raise self.error(key, f"got {value!r}, expected tables [[{key}]]")
+        return tuple(self._inner(f"{key}[{i}]", item) for i, item in enumerate(value))
 
     def text(self, key: str, choices: tuple[str, ...] = (), default: str | None = None) -> str:
         """A string, one of `choices` if there are any."""
@@ -57,26 +63,65 @@ class Fields:
             raise self.error(key, f"got {value!r}, expected true or false")
         return value
 
-    def number(self, key: str, low: float = 0.0, high: float = 1e12) -> float:
+    def number(
+        self, key: str, low: float = 0.0, high: float = 1e12, default: float | None = None
+    ) -> float:
         """A finite number in [low, high]."""
-        value = self._take(key, f"a number from {low:g} to {high:g}")
+        value = self._take(key, f"a number from {low:g} to {high:g}", default)
         return self._number(key, value, low, high)
 
-    def whole(self, key: str, low: int, high: int) -> int:
+    def whole(self, key: str, low: int, high: int, default: int | None = None) -> int:
         """A whole number in [low, high]."""
-        value = self._take(key, f"a whole number from {low} to {high}")
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise self.error(key, f"got {value!r}, expected a whole number from {low} to {high}")
-        return value
+        value = self._take(key, f"a whole number from {low} to {high}", default)
+        return self._whole(key, value, low, high)
 
-    def four(self, key: str) -> tuple[float, float, float, float]:
-        """Four numbers, one a distance."""
-        expected = "four numbers: same LLC or node, same package, one hop, two hops"
+    def by_distance(self, key: str) -> tuple[float, ...]:
+        """Three to six numbers, one a distance class."""
+        expected = "3 to 6 numbers: same LLC or node, same package, one hop, two hops, …"
         value = self._take(key, expected)
-        if not isinstance(value, list) or len(value) != 4:
+        if not isinstance(value, list) or not 3 <= len(value) <= 6:
             raise self.error(key, f"got {value!r}, expected {expected}")
-        a, b, c, d = (self._number(key, item, 0.0, 1e9) for item in value)
-        return (a, b, c, d)
+        return tuple(self._number(key, item, 0.0, 1e9) for item in value)
+
+    def wholes(self, key: str, low: int, high: int) -> tuple[int, ...]:
+        """A list of whole numbers in [low, high]; empty when it is not there."""
+        value = self._take(key, "a list of whole numbers", [])
+        if not isinstance(value, list):
+            raise self.error(key, f"got {value!r}, expected a list of whole numbers")
+        return tuple(self._whole(key, item, low, high) for item in value)
+
+    def each(self, key: str, count: int, low: float, high: float) -> tuple[float, ...]:
+        """`count` numbers in [low, high]; one number stands for all."""
+        expected = f"a number from {low:g} to {high:g}, or a list of {count}"
+        value = self._take(key, expected)
+        if not isinstance(value, list):
+            return (self._number(key, value, low, high),) * count
+        if len(value) != count:
+            raise self.error(key, f"got a list of {len(value)}, expected {expected}")
+        return tuple(self._number(key, item, low, high) for item in value)
+
+    def rows(self, key: str, columns: int, whole: int) -> tuple[tuple[float, ...], ...]:
+        """A list of rows of `columns` numbers, the first `whole` of them whole; none negative."""
+        expected = f"rows of {columns} numbers, the first {whole} whole"
+        value = self._take(key, expected)
+        if not isinstance(value, list) or not value:
+            raise self.error(key, f"got {value!r}, expected {expected}")
+        for row in value:
+            if not isinstance(row, list) or len(row) != columns:
+                raise self.error(key, f"got the row {row!r}, expected {expected}")
+            for cell in row[:whole]:
+                self._whole(key, cell, 0, 1 << 31)
+        return tuple(tuple(self._number(key, cell, 0, 1e12) for cell in row) for row in value)
+
+    def length(self, key: str) -> int:
+        """Of a list that is there; 0 for anything else."""
+        value = self._rest.get(key)
+        return len(value) if isinstance(value, list) else 0
+
+    def has(self, key: str) -> bool:
+        """Whether the key is there (and not taken yet)."""
+        self._taken.append(key)
+        return key in self._rest
 
     def square(self, key: str, size: int) -> tuple[tuple[int, ...], ...]:
         """A square matrix of whole numbers from 1 to 255."""
@@ -106,6 +151,14 @@ class Fields:
             near = difflib.get_close_matches(key, self._taken, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise self.error(key, f"unknown key{hint}")
+
+    def _inner(self, key: str, value: object) -> Fields:
+        return Fields(self.path, ".".join(part for part in (self.name, key) if part), value)
+
+    def _whole(self, key: str, value: object, low: int, high: int) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise self.error(key, f"got {value!r}, expected a whole number from {low} to {high}")
+        return value
 
     def _number(self, key: str, value: object, low: float, high: float) -> float:
         if (

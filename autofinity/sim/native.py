@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from autofinity._core import sim as core
+from autofinity.sim.distances import Matrix
 from autofinity.sim.spec import LINE_BYTES, ByDistance, CacheSpec, MachineSpec
+
+DISTANCES = 4
+"""Distance classes of the native core."""
 
 
 def native_machine(spec: MachineSpec, skew_ns: float | None = None) -> core.Machine:
@@ -16,8 +20,15 @@ def native_machine(spec: MachineSpec, skew_ns: float | None = None) -> core.Mach
     def ticks(ns: float) -> int:
         return round(ns * per_ns)
 
+    # The core has four distance classes, one kind of core with an L2 of its own, one bandwidth for
+    # all controllers and one for each distance. What a machine has beyond that is folded: further
+    # classes onto the last, all cores onto the first class, a shared L2 onto equal shares, a
+    # missing L2 or second TLB onto one entry, a route onto its narrowest link.
     def by_distance(ns: ByDistance) -> list[int]:
-        return [ticks(value) for value in ns]
+        return [ticks(value) for value in (*ns, ns[-1])[:DISTANCES]]
+
+    def classes(distance: Matrix) -> list[int]:
+        return [min(each, DISTANCES - 1) for row in distance for each in row]
 
     def service(gbs: float) -> int:
         return ticks(LINE_BYTES / gbs) if gbs else 0
@@ -33,28 +44,16 @@ def native_machine(spec: MachineSpec, skew_ns: float | None = None) -> core.Mach
     machine.node_of_core = [first[core].node for core in range(topology.n_cores)]
     machine.llcs = topology.n_llcs
     machine.nodes = topology.n_nodes
-    node_package = {pu.node: pu.package for pu in topology.pus}
-    node_of_llc = {pu.llc: pu.node for pu in topology.pus}
-
-    def node_distance(a: int, b: int) -> int:
-        if a == b:
-            return 0
-        if node_package.get(a) is not None and node_package.get(a) == node_package.get(b):
-            return 1
-        return 3 if topology.distances[a][b] >= spec.two_hops_from else 2
-
-    def llc_distance(a: int, b: int) -> int:
-        return 0 if a == b else max(1, node_distance(node_of_llc[a], node_of_llc[b]))
-
-    nodes, llcs = range(topology.n_nodes), range(topology.n_llcs)
-    machine.node_distance = [node_distance(a, b) for a in nodes for b in nodes]
-    machine.llc_distance = [llc_distance(a, b) for a in llcs for b in llcs]
+    machine.node_distance = classes(spec.node_distance)
+    machine.llc_distance = classes(spec.llc_distance)
     machine.ghz = spec.ghz
     machine.set_l1(shape(spec.l1))
-    machine.set_l2(shape(spec.l2))
+    l2 = spec.l2 or CacheSpec(LINE_BYTES, 1, spec.llc.latency_ns, "exclusive")
+    l2_cores = spec.core_classes[0].l2_cores
+    machine.set_l2((max(1, l2.sets // l2_cores), l2.ways))
     machine.set_llc(shape(spec.llc))
-    machine.set_tlb2((spec.tlb.l2_entries // spec.tlb.l2_ways, spec.tlb.l2_ways))
-    machine.l2_exclusive = spec.l2.inclusion == "exclusive"
+    machine.set_tlb2((max(1, spec.tlb.l2_entries // spec.tlb.l2_ways), spec.tlb.l2_ways))
+    machine.l2_exclusive = l2.inclusion == "exclusive"
     machine.llc_inclusive = spec.llc.inclusion == "inclusive"
     machine.owned_state = spec.protocol == "moesi"
     machine.clean_forwarding = spec.clean_forwarding
@@ -63,7 +62,7 @@ def native_machine(spec: MachineSpec, skew_ns: float | None = None) -> core.Mach
     machine.page_walk = ticks(spec.tlb.walk_ns)
     machine.page_fault = ticks(spec.tlb.page_fault_ns)
     machine.l1_hit = ticks(spec.l1.latency_ns)
-    machine.l2_hit = ticks(spec.l2.latency_ns)
+    machine.l2_hit = ticks(l2.latency_ns)
     machine.llc_hit = ticks(spec.llc.latency_ns)
     machine.dram = by_distance(spec.latency.dram)
     machine.load_modified = by_distance(spec.latency.load_modified)
@@ -73,8 +72,8 @@ def native_machine(spec: MachineSpec, skew_ns: float | None = None) -> core.Mach
     machine.atomic_modified = by_distance(spec.latency.atomic_modified)
     machine.atomic_shared = by_distance(spec.latency.atomic_shared)
     machine.atomic_hit = ticks(spec.latency.atomic_hit)
-    machine.memory_service = service(spec.bandwidth.memory_gbs)
-    machine.link_service = [service(gbs) for gbs in spec.bandwidth.link_gbs]
+    machine.memory_service = service(spec.bandwidth.memory_gbs[0])
+    machine.link_service = [service(gbs) for gbs in _link_gbs(spec)]
     machine.fabric_service = service(spec.bandwidth.fabric_gbs)
     machine.instruction = round(core.TICKS_PER_CLOCK / spec.core.base_ipc)
     machine.smt_slowdown = spec.core.smt_slowdown
@@ -89,3 +88,15 @@ def native_machine(spec: MachineSpec, skew_ns: float | None = None) -> core.Mach
     machine.skew = ticks(spec.skew_ns if skew_ns is None else skew_ns)
     machine.validate()
     return machine
+
+
+def _link_gbs(spec: MachineSpec) -> list[float]:
+    """Narrowest link between two nodes, by distance class; 0 where nothing limits."""
+    found = [0.0] * DISTANCES
+    distances = [min(each, DISTANCES - 1) for row in spec.node_distance for each in row]
+    for distance, route in zip(distances, spec.bandwidth.routes, strict=True):
+        limits = [spec.bandwidth.links[link // 2].gbs for link in route]
+        limit = min((gbs for gbs in limits if gbs), default=0.0)
+        if limit and not 0 < found[distance] <= limit:
+            found[distance] = limit
+    return found

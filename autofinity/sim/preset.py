@@ -4,23 +4,39 @@ from __future__ import annotations
 
 import difflib
 import tomllib
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from autofinity.model.errors import TopologyError
-from autofinity.model.topology import PU, Cache, OsIndex, Topology
+from autofinity.model.topology import Topology
 from autofinity.resources import shipped
+from autofinity.sim.distances import Matrix, between_llcs, by_hops, by_slit
 from autofinity.sim.fields import Fields
+from autofinity.sim.preset_cores import read_core_class, read_llc
+from autofinity.sim.preset_topology import PlacedCores, read_block, read_topology, with_caches
+from autofinity.sim.routes import UnconnectedError, direct_links, routes_over
 from autofinity.sim.spec import (
-    LINE_BYTES,
     BandwidthSpec,
     CacheSpec,
-    CoreSpec,
+    CoreClassSpec,
     EnergySpec,
     LatencySpec,
+    LinkSpec,
     MachineSpec,
     SystemSpec,
-    TlbSpec,
 )
+
+BY_DISTANCE = (
+    "dram",
+    "load_modified",
+    "load_shared",
+    "store_modified",
+    "store_shared",
+    "atomic_modified",
+    "atomic_shared",
+)
+"""Keys of `[latency]` with one value a distance class."""
 
 LARGEST_PRESET_BYTES = 4 << 20
 """Far above any machine file; a device or a wrong file must not fill the memory."""
@@ -66,155 +82,130 @@ def read_preset(path: Path) -> MachineSpec:
         raise TopologyError(f"{path}: not a text file in UTF-8: {error}") from error
     except OSError as error:
         raise TopologyError(f"{path}: cannot be read: {error.strerror}") from error
-    name = root.text("name")
-    model = root.text("model")
-    ghz = root.number("ghz", 0.01, 100)
-    l1 = _cache(root.table("l1"), ghz, ())
-    l2 = _cache(root.table("l2"), ghz, ("exclusive", "inclusive"))
-    llc = _cache(root.table("llc"), ghz, ("victim", "inclusive"))
-    if l1.sets & (l1.sets - 1) or not 1 <= l1.sets <= 512:
-        raise root.error("l1", f"{l1.sets} sets; expected a power of two of at most 512")
-    topology, two_hops_from = _topology(root.table("topology"), name, model, (l1, l2, llc))
-    coherence = root.table("coherence")
-    protocol = coherence.text("protocol", ("mesi", "moesi"))
-    clean_forwarding = coherence.flag("clean_forwarding")
-    coherence.end()
-    spec = MachineSpec(
-        name=name,
-        model=model,
-        ghz=ghz,
-        topology=topology,
-        two_hops_from=two_hops_from,
-        protocol="moesi" if protocol == "moesi" else "mesi",
-        clean_forwarding=clean_forwarding,
-        l1=l1,
-        l2=l2,
-        llc=llc,
-        tlb=_tlb(root.table("tlb"), ghz),
-        latency=_latency(root.table("latency")),
-        bandwidth=_bandwidth(root.table("bandwidth")),
-        core=_core(root.table("core")),
-        system=_system(root.table("system")),
-        pmu_counters=_pmu(root.table("pmu")),
-        energy=_energy(root.optional_table("energy")),
-    )
+    spec = _machine(root)
     root.end()
     return spec
 
 
-def _cache(table: Fields, ghz: float, inclusions: tuple[str, ...]) -> CacheSpec:
-    ways = table.whole("ways", 1, 128)
-    size = table.whole("size_bytes", ways * LINE_BYTES, 1 << 34)
-    if table.name == "llc":
-        latency_ns = table.clocks_or_ns("latency")
+def _machine(root: Fields) -> MachineSpec:
+    """The machine of a whole preset file."""
+    name = root.text("name")
+    model = root.text("model")
+    if root.has("core_class"):
+        tables = root.tables("core_class")
+        blocks = [read_block(table, number) for number, table in enumerate(tables)]
+        classes = tuple(read_core_class(table, table.text("name")) for table in tables)
+        for table in tables:
+            table.end()
     else:
-        latency_ns = table.number("latency_clocks", 0, 10_000) / ghz
-    inclusion = table.text("inclusion", inclusions) if inclusions else ""
-    table.end()
-    return CacheSpec(size, ways, latency_ns, inclusion)
+        blocks = []
+        classes = (read_core_class(root, "all"),)
+    placed = read_topology(root.table("topology"), name, model, blocks)
+    llc = read_llc(root.table("llc"))
+    placed = replace(placed, topology=with_caches(placed.topology, classes[0], llc))
+    return _assembled(root, placed, classes, llc)
 
 
-def _topology(
-    table: Fields, name: str, model: str, caches: tuple[CacheSpec, CacheSpec, CacheSpec]
-) -> tuple[Topology, int]:
-    """Packages ⊃ nodes ⊃ LLC domains ⊃ cores ⊃ PUs, all alike; and the two-hop threshold."""
-    packages = table.whole("packages", 1, 64)
-    nodes = packages * table.whole("nodes_per_package", 1, 64)
-    llcs_per_node = table.whole("llcs_per_node", 1, 64)
-    cores_per_llc = table.whole("cores_per_llc", 1, 256)
-    smt = table.whole("pus_per_core", 1, 8)
-    numbering = table.text("numbering", ("cores", "smt-last"), "cores")
-    distances = table.square("distances", nodes)
-    two_hops_from = table.whole("two_hops_from", 11, 255)
-    table.end()
-    cores = nodes * llcs_per_node * cores_per_llc
-    pus = []
-    for core in range(cores):
-        llc = core // cores_per_llc
-        node = llc // llcs_per_node
-        for rank in range(smt):
-            number = rank * cores + core if numbering == "smt-last" else core * smt + rank
-            package = node * packages // nodes
-            pus.append(PU(OsIndex(number), rank, core, llc, package, node))
-    l1, l2, llc_cache = caches
-    return (
-        Topology(
-            name=name,
-            origin="preset",
-            pus=tuple(pus),
-            node_os_indices=tuple(OsIndex(node) for node in range(nodes)),
-            distances=distances,
-            allowed=frozenset(pu.os_index for pu in pus),
-            caches=(
-                Cache(1, l1.size_bytes, LINE_BYTES, l1.ways, 1),
-                Cache(2, l2.size_bytes, LINE_BYTES, l2.ways, 1),
-                Cache(3, llc_cache.size_bytes, LINE_BYTES, llc_cache.ways, cores_per_llc),
-            ),
-            model=model,
-        ),
-        two_hops_from,
+def _assembled(
+    root: Fields, placed: PlacedCores, classes: tuple[CoreClassSpec, ...], llc: CacheSpec
+) -> MachineSpec:
+    """Everything that is neither cores nor topology."""
+    topology = placed.topology
+    coherence = root.table("coherence")
+    protocol = coherence.text("protocol", ("mesi", "moesi"))
+    clean_forwarding = coherence.flag("clean_forwarding")
+    coherence.end()
+    latency_table = root.table("latency")
+    further_from = latency_table.wholes("further_from", 11, 255)
+    latency = _latency(latency_table)
+    bandwidth, node_distance = _bandwidth(root.table("bandwidth"), topology, further_from)
+    furthest = max(map(max, node_distance))
+    if furthest >= len(latency.dram):
+        raise latency_table.error(
+            "dram",
+            f"got {len(latency.dram)} values; the furthest nodes are of distance class {furthest}, "
+            f"so {furthest + 1} are expected",
+        )
+    page_bytes = root.whole("page_bytes", 4096, 1 << 16, 4096)
+    if page_bytes & (page_bytes - 1):
+        raise root.error("page_bytes", f"got {page_bytes}, expected a power of two")
+    return MachineSpec(
+        name=topology.name,
+        model=topology.model,
+        topology=topology,
+        core_classes=classes,
+        class_of_core=placed.class_of_core,
+        protocol="moesi" if protocol == "moesi" else "mesi",
+        clean_forwarding=clean_forwarding,
+        llc=llc,
+        latency=latency,
+        node_distance=node_distance,
+        llc_distance=between_llcs(topology, node_distance),
+        home_nodes=placed.home_nodes,
+        bandwidth=bandwidth,
+        system=_system(root.table("system")),
+        pmu_counters=_pmu(root.table("pmu")),
+        energy=_energy(root.optional_table("energy")),
+        page_bytes=page_bytes,
     )
-
-
-def _tlb(table: Fields, ghz: float) -> TlbSpec:
-    spec = TlbSpec(
-        l1_entries=table.whole("l1_entries", 1, 254),
-        l2_entries=table.whole("l2_entries", 1, 1 << 20),
-        l2_ways=table.whole("l2_ways", 1, 128),
-        l2_hit_ns=table.number("l2_hit_clocks", 0, 10_000) / ghz,
-        walk_ns=table.number("walk_clocks", 0, 10_000) / ghz,
-        page_fault_ns=table.number("page_fault_ns", 0, 1e9),
-    )
-    if spec.l2_entries % spec.l2_ways:
-        raise table.error("l2_entries", f"{spec.l2_entries} is no multiple of {spec.l2_ways} ways")
-    table.end()
-    return spec
 
 
 def _latency(table: Fields) -> LatencySpec:
     ghz = table.number("clocks_at_ghz", 0.01, 100)
 
-    def four(key: str) -> tuple[float, float, float, float]:
-        a, b, c, d = table.four(key)
-        return (a / ghz, b / ghz, c / ghz, d / ghz)
+    def ns(key: str) -> tuple[float, ...]:
+        return tuple(clocks / ghz for clocks in table.by_distance(key))
 
     spec = LatencySpec(
-        dram=four("dram"),
-        load_modified=four("load_modified"),
-        load_shared=four("load_shared"),
-        store_modified=four("store_modified"),
-        store_shared=four("store_shared"),
-        atomic_modified=four("atomic_modified"),
-        atomic_shared=four("atomic_shared"),
+        dram=ns("dram"),
+        load_modified=ns("load_modified"),
+        load_shared=ns("load_shared"),
+        store_modified=ns("store_modified"),
+        store_shared=ns("store_shared"),
+        atomic_modified=ns("atomic_modified"),
+        atomic_shared=ns("atomic_shared"),
         atomic_hit=table.number("atomic_hit", 0, 10_000) / ghz,
     )
+    for key in BY_DISTANCE:
+        if len(getattr(spec, key)) != len(spec.dram):
+            raise table.error(
+                key, f"got {len(getattr(spec, key))} values, expected {len(spec.dram)} as in dram"
+            )
     table.end()
     return spec
 
 
-def _bandwidth(table: Fields) -> BandwidthSpec:
-    spec = BandwidthSpec(
-        memory_gbs=table.number("memory_gbs", 0, 1e6),
-        link_gbs=table.four("link_gbs"),
-        fabric_gbs=table.number("fabric_gbs", 0, 1e6),
-    )
+def _bandwidth(
+    table: Fields, topology: Topology, further_from: Sequence[int]
+) -> tuple[BandwidthSpec, Matrix]:
+    """Bandwidths, and the distance classes between nodes: hops need the links."""
+    nodes = topology.n_nodes
+    memory_gbs = table.each("memory_gbs", nodes, 0, 1e6)
+    fabric_gbs = table.number("fabric_gbs", 0, 1e6)
+    distance = by_slit(topology, further_from)
+    if table.has("links"):
+        links = tuple(_link(table, row, nodes) for row in table.rows("links", 3, whole=2))
+        try:
+            routes = routes_over(nodes, links)
+        except UnconnectedError as error:
+            raise table.error("links", str(error)) from None
+        if not further_from:
+            distance = by_hops(topology, routes)
+    else:
+        gbs = table.by_distance("link_gbs")
+        furthest = max(map(max, distance))
+        if furthest >= len(gbs):
+            raise table.error("link_gbs", f"got {len(gbs)} values, expected {furthest + 1}")
+        links, routes = direct_links(distance, gbs)
     table.end()
-    return spec
+    return BandwidthSpec(memory_gbs, links, routes, fabric_gbs), distance
 
 
-def _core(table: Fields) -> CoreSpec:
-    spec = CoreSpec(
-        width=table.whole("width", 1, 64),
-        base_ipc=table.number("base_ipc", 0.01, 64),
-        misses_in_flight=table.whole("misses_in_flight", 1, 32),
-        window=table.whole("window", 1, 100_000),
-        uops_per_instruction=table.number("uops_per_instruction", 0.1, 10),
-        smt_slowdown=table.number("smt_slowdown", 1, 16),
-    )
-    if spec.base_ipc > spec.width:
-        raise table.error("base_ipc", f"got {spec.base_ipc:g}, above the width of {spec.width}")
-    table.end()
-    return spec
+def _link(table: Fields, row: Sequence[float], nodes: int) -> LinkSpec:
+    a, b, gbs = int(row[0]), int(row[1]), row[2]
+    if max(a, b) >= nodes or a == b:
+        raise table.error("links", f"got {[a, b, gbs]}, expected two of the {nodes} nodes and GB/s")
+    return LinkSpec(a, b, gbs)
 
 
 def _system(table: Fields) -> SystemSpec:

@@ -1,4 +1,7 @@
-"""What the simulator needs to know of a machine, as frozen values. Times are nanoseconds."""
+"""What the simulator needs to know of a machine, as frozen values.
+
+Times are nanoseconds, sizes bytes, bandwidths GB/s (10^9 bytes a second; 0 is unlimited).
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from typing import Literal
 
 from autofinity.model.topology import Topology
 
-type ByDistance = tuple[float, float, float, float]
-"""One value a distance: same LLC (or node), same package, one hop, two hops."""
+type ByDistance = tuple[float, ...]
+"""One value a distance class: 0 same LLC (or node), 1 same package, 2 and up ever further."""
 
 LINE_BYTES = 64
 
@@ -32,39 +35,22 @@ class CacheSpec:
 
 @dataclass(frozen=True, slots=True)
 class TlbSpec:
-    """Two levels for 4 KiB pages; the first is fully associative."""
+    """Two levels of data TLB.
+
+    `l1_ways` 0 is fully associative, `l2_entries` 0 no second level. The `large` counts are entries
+    for 2 MiB pages; 0 in the second level: they share the array of the small pages.
+    """
 
     l1_entries: int
+    l1_ways: int
     l2_entries: int
     l2_ways: int
     l2_hit_ns: float
     walk_ns: float
+    """Of a page walk, without the cache access that fetches the page-table entry."""
     page_fault_ns: float
-
-
-@dataclass(frozen=True, slots=True)
-class LatencySpec:
-    """Idle latencies by distance, nanoseconds (MACHINES: David et al., SOSP'13, or as named)."""
-
-    dram: ByDistance
-    load_modified: ByDistance
-    load_shared: ByDistance
-    store_modified: ByDistance
-    store_shared: ByDistance
-    atomic_modified: ByDistance
-    atomic_shared: ByDistance
-    atomic_hit: float
-
-
-@dataclass(frozen=True, slots=True)
-class BandwidthSpec:
-    """Gigabytes (10^9) a second: of a node's controllers, of a pair of nodes by distance, and
-    between an LLC domain and what is outside it. 0 is unlimited.
-    """
-
-    memory_gbs: float
-    link_gbs: ByDistance
-    fabric_gbs: float
+    l1_large_entries: int
+    l2_large_entries: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +63,73 @@ class CoreSpec:
     window: int
     uops_per_instruction: float
     smt_slowdown: float
+
+
+@dataclass(frozen=True, slots=True)
+class PrefetchSpec:
+    """Stream prefetcher of a core, into its L2 (into the LLC where there is no private L2).
+
+    `trigger` L1 misses in a row in one direction within a 4 KiB page start one of `streams`
+    streams; each later miss fetches `degree` lines, up to `distance_lines` ahead, within the page.
+    """
+
+    streams: int
+    trigger: int
+    distance_lines: int
+    degree: int
+
+
+@dataclass(frozen=True, slots=True)
+class CoreClassSpec:
+    """One kind of core. Machines that are not hybrid have a single one."""
+
+    name: str
+    ghz: float
+    l1: CacheSpec
+    l2: CacheSpec | None
+    """None: no private L2; the shared one is the LLC."""
+    tlb: TlbSpec
+    core: CoreSpec
+    prefetch: PrefetchSpec | None = None
+    l2_cores: int = 1
+    """Cores that share one L2 (a module, a cluster)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LatencySpec:
+    """Idle latencies by distance class (MACHINES: David et al., SOSP'13, or as named)."""
+
+    dram: ByDistance
+    load_modified: ByDistance
+    load_shared: ByDistance
+    store_modified: ByDistance
+    store_shared: ByDistance
+    atomic_modified: ByDistance
+    atomic_shared: ByDistance
+    atomic_hit: float
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSpec:
+    """A full-duplex link between two nodes; each direction is a queue of its own."""
+
+    a_node: int
+    b_node: int
+    gbs: float
+    """Each way."""
+
+
+@dataclass(frozen=True, slots=True)
+class BandwidthSpec:
+    """Of a node's controllers, of the links, and between an LLC domain and what is outside it."""
+
+    memory_gbs: tuple[float, ...]
+    """By node."""
+    links: tuple[LinkSpec, ...]
+    routes: tuple[tuple[int, ...], ...]
+    """For the ordered pair of nodes (a, b), at `a * nodes + b`: the directed links passed, 2i for
+    a→b of link i and 2i + 1 for b→a (`autofinity.sim.routes`)."""
+    fabric_gbs: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,25 +168,54 @@ class MachineSpec:
 
     name: str
     model: str
-    ghz: float
     topology: Topology
-    two_hops_from: int
-    """SLIT distance at and above which another package is two hops away."""
+    core_classes: tuple[CoreClassSpec, ...]
+    class_of_core: tuple[int, ...]
+    """By logical core."""
     protocol: Literal["mesi", "moesi"]
     clean_forwarding: bool
     """Clean lines come from the nearest cache (MESIF) instead of memory."""
-    l1: CacheSpec
-    l2: CacheSpec
     llc: CacheSpec
-    tlb: TlbSpec
+    """Of one LLC domain."""
     latency: LatencySpec
+    node_distance: tuple[tuple[int, ...], ...]
+    """Distance class between nodes: 0 the same, 1 the same package, 2 and up others."""
+    llc_distance: tuple[tuple[int, ...], ...]
+    """Distance class between LLC domains."""
+    home_nodes: tuple[int, ...]
+    """Nodes with memory; pages live nowhere else."""
     bandwidth: BandwidthSpec
-    core: CoreSpec
     system: SystemSpec
     pmu_counters: int
     """Events the PMU counts at once without multiplexing."""
     energy: EnergySpec | None = None
     """None: the preset file does not say, and energies are NaN."""
+    page_bytes: int = 4096
+
+    @property
+    def ghz(self) -> float:
+        """Clock of the first class of cores, as are the four properties below."""
+        return self.core_classes[0].ghz
+
+    @property
+    def l1(self) -> CacheSpec:
+        """First-level data cache."""
+        return self.core_classes[0].l1
+
+    @property
+    def l2(self) -> CacheSpec | None:
+        """Private second level."""
+        return self.core_classes[0].l2
+
+    @property
+    def tlb(self) -> TlbSpec:
+        """Data TLBs."""
+        return self.core_classes[0].tlb
+
+    @property
+    def core(self) -> CoreSpec:
+        """Issue and overlap."""
+        return self.core_classes[0].core
 
     @property
     def clock_hz(self) -> float:

@@ -47,14 +47,7 @@ def test_a_pointer_chase_sees_each_cache_level_at_its_latency(name: str) -> None
 def test_memory_is_as_far_as_the_distance_of_its_node_says(name: str) -> None:
     spec = load_preset(name)
     nodes = spec.topology.n_nodes
-    packages = {pu.node: pu.package for pu in spec.topology.pus}
     for node in range(nodes):
-        if node == 0:
-            distance = 0
-        elif packages[node] == packages[0]:
-            distance = 1
-        else:
-            distance = 3 if spec.topology.distances[0][node] >= spec.two_hops_from else 2
         builder = TraceBuilder()
         stream = builder.stream()
         lines = shuffled_in_pages(region(256))
@@ -63,7 +56,7 @@ def test_memory_is_as_far_as_the_distance_of_its_node_says(name: str) -> None:
         chase(builder, stream, lines)
         builder.roi_end(stream)
         result = simulate(spec, builder.build(), cpus(0), page_policy="bind", bind_node=node)
-        expected = spec.latency.dram[distance]
+        expected = spec.latency.dram[spec.node_distance[0][node]]
         assert result.roi_ns / len(lines) == pytest.approx(expected, rel=WITHIN)
         remote = result.total("dram_reads_remote")
         assert (remote == 0) == (node == 0)
@@ -132,7 +125,7 @@ def bandwidth_gbs(spec: MachineSpec, threads: int, node: int, first_cpu: int) ->
 
 def test_one_controller_saturates_at_its_bandwidth(opteron: MachineSpec) -> None:
     assert bandwidth_gbs(opteron, 6, 0, 0) == pytest.approx(
-        opteron.bandwidth.memory_gbs, rel=WITHIN
+        opteron.bandwidth.memory_gbs[0], rel=WITHIN
     )
 
 
@@ -144,8 +137,9 @@ def test_one_thread_reads_at_about_the_measured_9_5_gigabytes_a_second(
 
 
 def test_a_link_saturates_at_its_bandwidth(opteron: MachineSpec) -> None:
+    (link,) = opteron.bandwidth.routes[2]
     assert bandwidth_gbs(opteron, 6, 2, 0) == pytest.approx(
-        opteron.bandwidth.link_gbs[2], rel=WITHIN
+        opteron.bandwidth.links[link // 2].gbs, rel=WITHIN
     )
 
 

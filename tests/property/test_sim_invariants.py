@@ -23,13 +23,16 @@ def tiny_caches(spec: MachineSpec) -> MachineSpec:
     def small(cache: CacheSpec, lines: int, ways: int) -> CacheSpec:
         return dataclasses.replace(cache, size_bytes=lines * 64, ways=ways)
 
-    return dataclasses.replace(
-        spec,
-        l1=small(spec.l1, 4, 2),
-        l2=small(spec.l2, 12, 3),
-        llc=small(spec.llc, 35, 5),
-        tlb=dataclasses.replace(spec.tlb, l1_entries=2, l2_entries=4, l2_ways=2),
+    kinds = tuple(
+        dataclasses.replace(
+            kind,
+            l1=small(kind.l1, 4, 2),
+            l2=small(kind.l2, 12, 3) if kind.l2 else None,
+            tlb=dataclasses.replace(kind.tlb, l1_entries=2, l1_ways=0, l2_entries=4, l2_ways=2),
+        )
+        for kind in spec.core_classes
     )
+    return dataclasses.replace(spec, core_classes=kinds, llc=small(spec.llc, 35, 5))
 
 
 @st.composite

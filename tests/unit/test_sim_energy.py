@@ -19,7 +19,8 @@ from autofinity.sim.replay import simulate
 from autofinity.sim.spec import EnergySpec
 
 PRICES = EnergySpec(1, 10, 100, 1000, 10_000, 20_000, 5, core_w=4, idle_core_w=1, uncore_w=10)
-SPEC = replace(load_preset("opteron-6164he"), ghz=2.0, energy=PRICES)  # 48 cores, 8 LLC domains
+OPTERON = load_preset("opteron-6164he")  # 48 cores, 8 LLC domains
+SPEC = replace(OPTERON, core_classes=(replace(OPTERON.core_classes[0], ghz=2.0),), energy=PRICES)
 NOTHING = dict.fromkeys((*PRICED_EVENTS, "cycles"), 0.0)
 
 

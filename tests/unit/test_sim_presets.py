@@ -64,6 +64,15 @@ def test_an_unknown_machine_names_the_nearest() -> None:
         ("ghz = 1.7 ", "ghz = inf ", "ghz: got inf"),
         ("[pmu]", "[pmu", "not a TOML file"),
         ("size_bytes = 65536", "size_bytes = 65000", "507 sets; expected a power of two"),
+        ("l2_ways = 4", "l2_ways = 5", "512 is no multiple of 5 ways"),
+        ("dram = [136, 237, 247, 327]", "dram = [136, 237]", "expected 3 to 6 numbers"),
+        ("dram = [136, 237, 247, 327]", "dram = [136, 237, 247]", "got 4 values, expected 3"),
+        ("further_from = [22]", "further_from = [16, 22]", r"link_gbs: got 4 values, expected 5"),
+        ("link_gbs = [0, 12.8, 6.4, 6.4]", "links = [[0, 1, 5]]", "from node 0 to node 2"),
+        ("link_gbs = [0, 12.8, 6.4, 6.4]", "links = [[0, 8, 5]]", "expected two of the 8 nodes"),
+        ("link_gbs = [0, 12.8, 6.4, 6.4]", "links = [[0.5, 1, 5]]", "a whole number"),
+        ("memory_gbs = 14.4", "memory_gbs = [1, 2]", "got a list of 2, expected"),
+        ('name = "op', 'page_bytes = 5000\nname = "op', "expected a power of two"),
     ],
 )
 def test_a_bad_preset_is_refused_with_its_key(

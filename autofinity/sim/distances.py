@@ -1,0 +1,60 @@
+"""Distance classes: which of a machine's latencies holds between two nodes or two LLC domains.
+
+Class 0 is the same node (or domain) and 1 the same package. Between packages it is 2 for one hop
+and one more for each further hop, or for each SLIT threshold that the distance reaches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from autofinity.model.topology import Topology
+
+type Matrix = tuple[tuple[int, ...], ...]
+
+ONE_HOP = 2
+
+
+def by_slit(topology: Topology, thresholds: Sequence[int]) -> Matrix:
+    """Classes between nodes: two, and one more for each of `thresholds` that the SLIT reaches."""
+
+    def further(a: int, b: int) -> int:
+        return ONE_HOP + sum(topology.distances[a][b] >= least for least in thresholds)
+
+    return _nodes(topology, further)
+
+
+def by_hops(topology: Topology, routes: Sequence[Sequence[int]]) -> Matrix:
+    """Classes between nodes: one more than the links that a route passes, at least two.
+
+    `routes` as in `BandwidthSpec`.
+    """
+
+    def further(a: int, b: int) -> int:
+        return max(ONE_HOP, 1 + len(routes[a * topology.n_nodes + b]))
+
+    return _nodes(topology, further)
+
+
+def _nodes(topology: Topology, further: Callable[[int, int], int]) -> Matrix:
+    """`further` answers for nodes of different packages, and for those without a core."""
+    package = {pu.node: pu.package for pu in topology.pus}
+
+    def distance(a: int, b: int) -> int:
+        if a == b:
+            return 0
+        if a in package and package[a] == package.get(b):
+            return 1
+        return further(a, b)
+
+    nodes = range(topology.n_nodes)
+    return tuple(tuple(distance(a, b) for b in nodes) for a in nodes)
+
+
+def between_llcs(topology: Topology, node_distance: Matrix) -> Matrix:
+    """Classes between LLC domains: those of their nodes; two domains are at least 1 apart."""
+    node = {pu.llc: pu.node for pu in topology.pus}
+    llcs = range(topology.n_llcs)
+    return tuple(
+        tuple(0 if a == b else max(1, node_distance[node[a]][node[b]]) for b in llcs) for a in llcs
+    )
