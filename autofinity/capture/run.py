@@ -63,7 +63,7 @@ def capture(request: CaptureRequest, environment: Mapping[str, str] = os.environ
             f"program {spec.name} does not run with {request.threads} threads; "
             f"allowed: {spec.threads}"
         )
-    argv = _arguments(request)
+    argv = arguments_of(request)
     key = _key(request, argv)
     existing = _existing(request.folder, key)
     if existing is not None:
@@ -89,7 +89,8 @@ def capture(request: CaptureRequest, environment: Mapping[str, str] = os.environ
     return meta
 
 
-def _arguments(request: CaptureRequest) -> tuple[str, ...]:
+def arguments_of(request: CaptureRequest) -> tuple[str, ...]:
+    """The argument vector of the run, placeholders filled in."""
     values = {
         "out": str(request.built.out),
         "dir": str(request.suite.folder),
@@ -104,6 +105,18 @@ def _arguments(request: CaptureRequest) -> tuple[str, ...]:
         else:
             argv.append(expand(argument, {**values, "input": " ".join(words)}))
     return tuple(argv)
+
+
+def environment_of(request: CaptureRequest, environment: Mapping[str, str]) -> dict[str, str]:
+    """What the program itself needs: its thread count, and no OpenMP settings but the manifest's.
+
+    Threads that wait shall sleep: there are fewer cores than threads here.
+    """
+    env = {k: v for k, v in environment.items() if not k.startswith(("OMP_", "GOMP_", "TSAN_"))}
+    count = str(request.threads)
+    env.update({k: v.replace("{threads}", count) for k, v in request.spec.threads.env.items()})
+    env.update(OMP_WAIT_POLICY="passive", OMP_DYNAMIC="false")
+    return env
 
 
 def _key(request: CaptureRequest, argv: tuple[str, ...]) -> str:
@@ -146,18 +159,13 @@ def _run(
 ) -> None:
     """Run it; raise `CaptureError` unless it ended well and said what was expected."""
     spec = request.spec
-    count = str(request.threads)
-    env = {k: v for k, v in environment.items() if not k.startswith(("OMP_", "GOMP_", "TSAN_"))}
-    env.update({k: v.replace("{threads}", count) for k, v in spec.threads.env.items()})
+    env = environment_of(request, environment)
     library = str(runtime_folder())
     env["LD_LIBRARY_PATH"] = ":".join(p for p in (library, env.get("LD_LIBRARY_PATH", "")) if p)
     env.update(
         AUTOFINITY_CAPTURE_DIR=str(partial),
         AUTOFINITY_CAPTURE_ROI=spec.roi,
         AUTOFINITY_CAPTURE_AHEAD=str(request.ahead),
-        # Threads that wait shall sleep: there are fewer cores than threads here.
-        OMP_WAIT_POLICY="passive",
-        OMP_DYNAMIC="false",
     )
     if request.built.blocks is not None:
         env["AUTOFINITY_CAPTURE_BLOCKS"] = str(request.built.blocks)

@@ -11,8 +11,6 @@
 
 #include "objects.h"
 
-enum { PATIENT_POLLS = 3 };  // repeats that may still be ordinary code
-
 typedef unsigned __int128 u128;
 
 static bool acquires(int order) {
@@ -22,75 +20,6 @@ static bool acquires(int order) {
 
 static bool releases(int order) {
     return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
-}
-
-static uint64_t position(const af_thread* t) { return t->base + t->n; }
-
-static void end_polling(af_thread* t) {
-    if (t->polls > PATIENT_POLLS) {
-        af_count_spins(t->polls - PATIENT_POLLS);
-        af_unblock(t);
-    }
-    t->polls = 0;
-}
-
-// Forgets the window when anything but polling was recorded since.
-static void check_progress(af_thread* t) {
-    if (position(t) != t->window_seq) {
-        end_polling(t);
-        t->window_n = 0;
-    }
-}
-
-void af_stop_polling(af_thread* t) { check_progress(t); }
-
-// A load (or a failed attempt) saw `value`. Returns true when it is one more poll that is not to be
-// recorded; `*woke` when the value has changed after polling.
-static bool polling(af_thread* t, uintptr_t address, uint64_t value, bool* woke) {
-    *woke = false;
-    check_progress(t);
-    for (uint32_t i = 0; i < t->window_n; i++) {
-        if (t->window[i].address != address) continue;
-        if (t->window[i].value != value) {
-            *woke = t->polls > 0;
-            end_polling(t);
-            t->window_n = 0;
-            return false;
-        }
-        t->polls++;
-        if (t->polls <= PATIENT_POLLS) return false;
-        if (t->polls == PATIENT_POLLS + 1) {
-            af_block(t);
-            t->window_now = t->now;
-        }
-        t->now = t->window_now;
-        return true;
-    }
-    return false;
-}
-
-static void rest(const af_thread* t) {
-    if (t->polls < 64)
-        sched_yield();
-    else
-        af_sleep(t->polls < 1024 ? 50 : 500);
-}
-
-// The window takes in what was just recorded for `address`.
-static void polled(af_thread* t, uintptr_t address, uint64_t value) {
-    for (uint32_t i = 0; i < t->window_n; i++) {
-        if (t->window[i].address == address) {
-            t->window_seq = position(t);
-            return;
-        }
-    }
-    if (t->window_n == AF_WINDOW) {
-        end_polling(t);
-        t->window_n = 0;
-    }
-    t->window[t->window_n].address = address;
-    t->window[t->window_n++].value = value;
-    t->window_seq = position(t);
 }
 
 // What is known of an address: one word, so that programs with millions of atomics stay quick.
@@ -161,10 +90,10 @@ static void remember_relaxed(af_thread* t, uint64_t token) {
 static void after_load(af_thread* t, const volatile void* p, uint64_t value, seen_write w,
                        int order) {
     bool woke;
-    const bool again = polling(t, (uintptr_t)p, value, &woke);
+    const bool again = af_polling(t, (uintptr_t)p, value, &woke);
     if (t->polls == 1) watch(w.word);
     if (again) {
-        rest(t);
+        af_rest(t);
         return;
     }
     if (woke || acquires(order))
@@ -172,29 +101,29 @@ static void after_load(af_thread* t, const volatile void* p, uint64_t value, see
     else if (w.token != 0 && w.who != t->number)
         remember_relaxed(t, w.token);
     af_alone(t, p, 1, 0);
-    polled(t, (uintptr_t)p, value);
+    af_polled(t, (uintptr_t)p, value);
 }
 
 // A read-modify-write that changed nothing (a failed compare-exchange, a lock that was taken).
 static void after_attempt(af_thread* t, const volatile void* p, uint64_t value, seen_write w,
                           int order) {
     bool woke;
-    const bool again = polling(t, (uintptr_t)p, value, &woke);
+    const bool again = af_polling(t, (uintptr_t)p, value, &woke);
     if (t->polls == 1) watch(w.word);
     if (again) {
-        rest(t);
+        af_rest(t);
         return;
     }
     if (woke || (acquires(order) && w.stored)) await_write(t, w);
     af_alone(t, p, 1, 1);
-    polled(t, (uintptr_t)p, value);
+    af_polled(t, (uintptr_t)p, value);
 }
 
 static void after_change(af_thread* t, const volatile void* p, seen_write w, int order,
                          uint64_t posted) {
-    check_progress(t);
+    af_stop_polling(t);
     const bool waited = t->polls > 0;
-    end_polling(t);
+    af_end_polling(t);
     if (waited || (acquires(order) && w.stored)) await_write(t, w);
     af_alone(t, p, 1, 1);
     if (posted != 0) af_event_add(t, AF_POST, posted, 0);

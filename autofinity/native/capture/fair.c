@@ -1,4 +1,4 @@
-// Fair capture: no runnable thread gets more than `af_ahead` accesses ahead of the slowest runnable
+// Fair capture: no runnable thread gets more than `ahead` accesses ahead of the slowest runnable
 // one. Without it two cores give the threads of a dynamic loop 20,000 to 94,000 iterations of
 // 50,000 each, or none at all, because the host runs one thread for a whole time slice.
 //
@@ -16,12 +16,6 @@
 #include "record.h"
 
 enum { AF_PATIENCE_US = 20000, AF_NAP_US = 100, AF_LOOK_UP_AFTER = 10, AF_AT_MOST_NAPS = 50000 };
-
-static struct {
-    atomic_flag lock;
-    _Atomic int top;  // seats in use lie below
-    _Atomic(af_thread*) seats[AF_SEATS];
-} fair;
 
 void af_sleep(unsigned microseconds) {
     struct timespec t = {microseconds / 1000000, (long)(microseconds % 1000000) * 1000};
@@ -41,9 +35,9 @@ static bool counts(af_thread* t) {
 static af_thread* slowest(const af_thread* but) {
     af_thread* found = NULL;
     uint64_t least = UINT64_MAX;
-    const int top = atomic_load_explicit(&fair.top, memory_order_acquire);
+    const int top = atomic_load_explicit(&af_shared->fair.top, memory_order_acquire);
     for (int i = 0; i < top; i++) {
-        af_thread* t = atomic_load_explicit(&fair.seats[i], memory_order_acquire);
+        af_thread* t = atomic_load_explicit(&af_shared->fair.seats[i], memory_order_acquire);
         if (t == NULL || t == but || !counts(t)) continue;
         const uint64_t progress = atomic_load_explicit(&t->progress, memory_order_relaxed);
         if (progress < least) {
@@ -64,19 +58,21 @@ static void catch_up(af_thread* t) {
 }
 
 void af_fair_enter(af_thread* t) {
-    while (atomic_flag_test_and_set_explicit(&fair.lock, memory_order_acquire)) sched_yield();
+    while (atomic_flag_test_and_set_explicit(&af_shared->fair.lock, memory_order_acquire))
+        sched_yield();
     for (int i = 0; i < AF_SEATS && t->seat < 0; i++) {
-        if (atomic_load(&fair.seats[i]) != NULL) continue;
+        if (atomic_load(&af_shared->fair.seats[i]) != NULL) continue;
         t->seat = i;
-        if (i >= atomic_load(&fair.top)) atomic_store(&fair.top, i + 1);
+        if (i >= atomic_load(&af_shared->fair.top)) atomic_store(&af_shared->fair.top, i + 1);
         catch_up(t);
-        atomic_store_explicit(&fair.seats[i], t, memory_order_release);
+        atomic_store_explicit(&af_shared->fair.seats[i], t, memory_order_release);
     }
-    atomic_flag_clear_explicit(&fair.lock, memory_order_release);
+    atomic_flag_clear_explicit(&af_shared->fair.lock, memory_order_release);
 }
 
 void af_fair_leave(af_thread* t) {
-    if (t->seat >= 0) atomic_store_explicit(&fair.seats[t->seat], NULL, memory_order_release);
+    if (t->seat >= 0)
+        atomic_store_explicit(&af_shared->fair.seats[t->seat], NULL, memory_order_release);
     t->seat = -1;
 }
 
@@ -135,7 +131,7 @@ void af_fair_check(af_thread* t) {
     if (atomic_exchange_explicit(&t->stalled, 0, memory_order_relaxed)) catch_up(t);
     const uint64_t mine =
         atomic_fetch_add_explicit(&t->progress, AF_PERIOD, memory_order_relaxed) + AF_PERIOD;
-    if (af_ahead == 0) return;
+    if (af_shared->ahead == 0) return;
     unsigned asleep = 0, naps = 0;
     const af_thread* watched = NULL;
     uint64_t seen = 0;
@@ -143,7 +139,7 @@ void af_fair_check(af_thread* t) {
         af_thread* other = slowest(t);
         if (other == NULL) return;
         const uint64_t least = atomic_load_explicit(&other->progress, memory_order_relaxed);
-        if (mine <= least + af_ahead) return;
+        if (mine <= least + af_shared->ahead) return;
         if (other != watched || least != seen) {
             watched = other;
             seen = least;

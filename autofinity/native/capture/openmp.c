@@ -85,7 +85,7 @@ void af_block_at_barrier(af_thread* t, af_team* team, int team_size) {
 static void run_team(void* argument) {
     af_team* team = argument;
     af_thread* t = af_mine != NULL ? af_mine : af_attach();
-    if (t == NULL || !atomic_load(&af_recording)) {
+    if (t == NULL || !af_recording()) {
         team->run(team->data);
         return;
     }
@@ -394,7 +394,7 @@ static void run_task(void* argument) {
         ((long*)data)[1] = head->range[1];
     }
     af_thread* t = af_mine;
-    if (t == NULL || !atomic_load(&af_recording)) {
+    if (t == NULL || !af_recording()) {
         head->run(data);
         return;
     }

@@ -118,7 +118,7 @@ typedef struct af_thread {
     uint64_t roi_accesses, roi_instructions;  // sums over finished regions
     uint64_t roi_from_accesses, roi_from_instructions;
 
-    // Polling (atomics.c).
+    // Polling (polling.c).
     af_poll window[AF_WINDOW];
     uint32_t window_n;
     bool fences;          // has made a release fence: its relaxed stores may be what it released
@@ -144,8 +144,9 @@ typedef struct af_thread {
     _Atomic(_Atomic int64_t*) work;
     int seat;
 
-    // Life (threads.c).
-    _Atomic int tid;  // the kernel's; 0 until it runs
+    // Life (streams.c, threads.c).
+    struct af_thread** self;  // where the thread's `af_self` is
+    _Atomic int tid;          // the kernel's; 0 until it runs
     pthread_t handle;
     // 0 created, 1 running, 2 stopped as the program ends, 3 all written (or being written by
     // af_finish), 4 at its own beginning or end
@@ -187,30 +188,69 @@ extern AF_HIDDEN __thread af_thread* af_self __attribute__((tls_model("initial-e
 // The record of the calling thread, quiet or not.
 extern AF_HIDDEN __thread af_thread* af_mine __attribute__((tls_model("initial-exec")));
 
-extern AF_HIDDEN _Atomic int af_recording;  // 0: off (no folder asked for, failed, or finished)
+// What every file that touches slots needs of the whole recording. It lies in the memory of the
+// captured program; QEMU's plugin, which records the accesses of unmodified binaries into the same
+// thread records, is handed its address (native/qemu_plugin).
+typedef struct af_common {
+    _Atomic int recording;  // 0: off (no folder asked for, failed, or finished)
+    _Atomic int finishing;
+    _Atomic int failed;
+    _Atomic uint64_t spins;
+    uint64_t ahead;  // accesses a thread may be ahead of another; 0: no fairness
+    char directory[4096];
+    af_crc_table crc;
+    struct {
+        atomic_flag lock;
+        _Atomic int top;  // seats in use lie below
+        _Atomic(af_thread*) seats[AF_SEATS];
+    } fair;
+} af_common;
+extern AF_HIDDEN af_common* af_shared;
 
-// record.c
+static inline bool af_recording(void) {
+    return atomic_load_explicit(&af_shared->recording, memory_order_relaxed) != 0;
+}
+
+// streams.c
 AF_HIDDEN af_thread* af_attach(void);  // makes the record of a thread not seen before
 AF_HIDDEN af_thread* af_thread_new(uint32_t parent);
 AF_HIDDEN void af_thread_enter(af_thread* t);  // calling thread is `t` from now on
 AF_HIDDEN void af_thread_leave(af_thread* t);  // last event, everything written
-AF_HIDDEN void af_drain(af_thread* t);         // encodes all slots
+AF_HIDDEN af_thread* af_find_by_handle(pthread_t handle);
+AF_HIDDEN void* af_next(const char* symbol);  // the real function behind an interposed one
+
+// record.c
+AF_HIDDEN void af_drain(af_thread* t);  // encodes all slots
 AF_HIDDEN void af_look_around(af_thread* t);
-AF_HIDDEN void af_finish(void);
+AF_HIDDEN void af_seal_chunk(af_thread* t);
+AF_HIDDEN void af_append(const char* path, const void* data, size_t size);
+AF_HIDDEN void af_stream_path(const af_thread* t, char* path, size_t size);
+AF_HIDDEN void af_fail(const char* what, const char* path, int error);
+AF_HIDDEN uint64_t af_accesses_of(const af_thread* t);
+AF_HIDDEN void af_count_spins(uint64_t polls);
+
+// arena.c
 AF_HIDDEN uint64_t af_token(void);
 AF_HIDDEN uint64_t af_ids(uint64_t count);  // `count` unique numbers for objects and instances
+AF_HIDDEN void* af_map(size_t bytes);       // zeroed pages, or NULL
 AF_HIDDEN void* af_alloc(size_t bytes);     // zeroed, never given back
-AF_HIDDEN void af_fail(const char* what, const char* path, int error);
-AF_HIDDEN af_thread* af_find_by_handle(pthread_t handle);
-AF_HIDDEN uint64_t af_accesses_of(const af_thread* t);
-AF_HIDDEN void* af_next(const char* symbol);  // the real function behind an interposed one
+
+// process.c, roi.c
+AF_HIDDEN void af_finish(void);
 AF_HIDDEN void af_roi(bool begin, bool candidate);
 AF_HIDDEN void af_parallel_begins(void);
 AF_HIDDEN void af_parallel_ends(void);
-AF_HIDDEN void af_count_spins(uint64_t polls);
 
-// atomics.c
+// polling.c: the same values seen over and over, with nothing else in between, are a wait. From the
+// fourth time on nothing is recorded, the time slice is given up, and no instructions are charged.
 AF_HIDDEN void af_stop_polling(af_thread* t);  // if it does something else by now
+AF_HIDDEN void af_end_polling(af_thread* t);
+// A load (or a failed attempt) saw `value`. Returns true when it is one more poll that is not to be
+// recorded; `*woke` when the value has changed after polling.
+AF_HIDDEN bool af_polling(af_thread* t, uintptr_t address, uint64_t value, bool* woke);
+AF_HIDDEN void af_rest(const af_thread* t);
+// The window takes in what was just recorded for `address`.
+AF_HIDDEN void af_polled(af_thread* t, uintptr_t address, uint64_t value);
 
 // fair.c
 AF_HIDDEN void af_fair_enter(af_thread* t);
@@ -220,8 +260,6 @@ AF_HIDDEN void af_block(af_thread* t);  // about to wait for another thread
 AF_HIDDEN void af_unblock(af_thread* t);
 AF_HIDDEN void af_block_at(af_thread* t, _Atomic uint64_t* gate, uint64_t need);
 AF_HIDDEN void af_sleep(unsigned microseconds);
-
-extern AF_HIDDEN uint64_t af_ahead;  // accesses a thread may be ahead; 0: no fairness
 
 static inline uint32_t af_new_slot(af_thread* t, uint64_t value, uint8_t kind) {
     if (AF_UNLIKELY(t->n >= AF_SLOTS)) af_drain(t);

@@ -50,7 +50,7 @@ AF_API int pthread_create(pthread_t* handle, const pthread_attr_t* attributes,
     // Run-time libraries create their pools in quiet calls: those threads are recorded as well.
     af_thread* me = af_mine != NULL ? af_mine : af_here();
     af_thread* t = NULL;
-    if (me != NULL && atomic_load(&af_recording)) {
+    if (me != NULL && af_recording()) {
         real_pthread_once()(&end_key_once, make_end_key);
         af_parallel_begins();
         t = af_thread_new(me->number);

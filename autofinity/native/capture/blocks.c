@@ -1,0 +1,52 @@
+// Instructions by block of the instrumented program (autofinity/capture/blocks.py makes the table).
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "process.h"
+
+// counts[return address of __sanitizer_cov_trace_pc - low]
+static struct {
+    uintptr_t low;
+    uint64_t blocks;
+    const uint16_t* counts;
+} table;
+
+AF_API void __sanitizer_cov_trace_pc(void) {
+    af_thread* t = af_self;
+    const uintptr_t at = (uintptr_t)__builtin_return_address(0) - table.low;
+    if (AF_LIKELY(t != NULL && at < table.blocks)) t->now += table.counts[at];
+}
+
+static int main_base(struct dl_phdr_info* info, size_t size, void* result) {
+    (void)size;
+    *(uintptr_t*)result = info->dlpi_addr;
+    return 1;  // the first is the program itself
+}
+
+// The table: u64 magic, u64 lowest address, u64 entries, then one u16 per address from there.
+void af_load_blocks(const char* path) {
+    const long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0) {
+        af_fail("cannot open the block table", path, errno);
+        return;
+    }
+    const off_t size = lseek((int)fd, 0, SEEK_END);
+    const uint64_t* file =
+        size < 24 ? MAP_FAILED : mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, (int)fd, 0);
+    syscall(SYS_close, fd);
+    if (file == MAP_FAILED || file[0] != 0x314b434f4c424641ull ||
+        file[2] != ((uint64_t)size - 24) / 2) {
+        af_fail("damaged block table", path, EINVAL);
+        return;
+    }
+    uintptr_t base = 0;
+    dl_iterate_phdr(main_base, &base);
+    table.low = base + file[1];
+    table.blocks = file[2];
+    table.counts = (const uint16_t*)(file + 3);
+    af.counted = true;
+}

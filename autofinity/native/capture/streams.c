@@ -1,0 +1,126 @@
+// Thread records: one per stream, in a registry that outlives the threads.
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "process.h"
+
+__thread af_thread* af_self;
+__thread af_thread* af_mine;
+
+enum { INSTRUCTIONS_PER_ACCESS = 3 };  // the documented estimate where nothing tells better
+
+void* af_next(const char* symbol) { return dlsym(RTLD_NEXT, symbol); }
+
+af_thread* af_thread_new(uint32_t parent) {
+    const uint32_t number = atomic_fetch_add(&af.streams, 1);
+    if (number >= AF_MAX_STREAMS) {
+        af_fail("too many threads for one trace", "", E2BIG);
+        return NULL;
+    }
+    const size_t bytes =
+        sizeof(af_thread) + AF_SLOTS * sizeof(af_slot) + sizeof(af_encoder) + AF_OUT_BYTES + 64;
+    char* memory = af_map(bytes);
+    if (memory == NULL) {
+        af_fail("out of memory for a thread's buffer", "", ENOMEM);
+        return NULL;
+    }
+    af_thread* t = (af_thread*)memory;
+    t->slots = (af_slot*)(memory + sizeof(af_thread));
+    t->encoder = (af_encoder*)((char*)t->slots + AF_SLOTS * sizeof(af_slot));
+    t->out = (uint8_t*)t->encoder + sizeof(af_encoder);
+    t->out_bytes = sizeof(af_chunk_header);
+    t->number = number;
+    t->parent = number == 0 ? 0 : parent;
+    t->cost = af.counted ? 0 : INSTRUCTIONS_PER_ACCESS;
+    t->budget = AF_PERIOD;
+    t->pointer_slot = UINT32_MAX;
+    t->seat = -1;
+    for (int i = 0; i < AF_OPEN; i++) t->open[i].line = UINT64_MAX;
+    af.threads[number] = t;
+
+    af_stream_header header = {AF_STREAM_MAGIC, AF_VERSION, number, t->parent, 0};
+    header.crc = af_crc(&af_shared->crc, 0, &header, offsetof(af_stream_header, crc));
+    char path[4200];
+    af_stream_path(t, path, sizeof path);
+    af_append(path, &header, sizeof header);
+    t->record.parent = t->parent;
+    t->record.bytes = sizeof header;
+    return t;
+}
+
+void af_thread_enter(af_thread* t) {
+    af_mine = t;
+    t->self = &af_self;
+    t->handle = pthread_self();
+    atomic_store(&t->tid, (int)syscall(SYS_gettid));
+    int fresh = 0;
+    if (atomic_load(&af_shared->finishing) || !atomic_compare_exchange_strong(&t->state, &fresh, 4))
+        return;
+    af_event_add(t, AF_THREAD_BEGIN, t->number, 0);
+    if (t->begin_token != 0) af_event_add(t, AF_AWAIT, t->begin_token, 0);
+    if (atomic_load(&af.roi_open)) {
+        t->roi_from_accesses = 0;
+        t->roi_from_instructions = 0;
+    }
+    atomic_store(&t->state, 1);
+    if (t->seat < 0) af_fair_enter(t);
+    af_self = t;
+}
+
+// Only the thread itself, or af_finish for one that is stopped.
+void af_thread_settle(af_thread* t) {
+    if (atomic_load(&af.roi_open)) af_roi_close(t);
+    af_event_add(t, AF_THREAD_END, t->number, 0);
+    af_drain(t);
+    if (af_recording()) af_seal_chunk(t);
+    t->record.accesses = af_accesses_of(t);
+    t->record.instructions = t->now;
+    t->record.roi_accesses = t->roi_accesses;
+    t->record.roi_instructions = t->roi_instructions;
+}
+
+void af_thread_leave(af_thread* t) {
+    af_self = NULL;
+    // One of two settles a thread: itself here, or af_finish. The state says who took it on.
+    int running = 1;
+    if (atomic_load(&af_shared->finishing) ||
+        !atomic_compare_exchange_strong(&t->state, &running, 4)) {
+        running = 1;
+        atomic_compare_exchange_strong(&t->state, &running, 2);
+        return;
+    }
+    if (t->end_token == 0) t->end_token = af_token();
+    af_event_add(t, AF_POST, t->end_token, 0);
+    af_fair_leave(t);
+    af_thread_settle(t);
+    atomic_store(&t->state, 3);
+    // The record stays (joins look it up), its buffers go back: the pages behind the struct.
+    const uintptr_t page = 4096;
+    const uintptr_t from = ((uintptr_t)(t + 1) + page - 1) & ~(page - 1);
+    const uintptr_t to = (uintptr_t)t + sizeof(af_thread) + AF_SLOTS * sizeof(af_slot) +
+                         sizeof(af_encoder) + AF_OUT_BYTES;
+    madvise((void*)from, (to - from) & ~(page - 1), MADV_DONTNEED);
+}
+
+af_thread* af_attach(void) {
+    if (!af_recording()) return NULL;
+    if (af_mine != NULL || atomic_load(&af_shared->finishing))
+        return NULL;  // quiet, ended, or too late
+    af_thread* t = af_thread_new(0);
+    if (t == NULL) return NULL;
+    af_thread_enter(t);
+    return t;
+}
+
+af_thread* af_find_by_handle(pthread_t handle) {
+    // Handles are reused after a join: the newest that is not joined yet is meant.
+    for (uint32_t i = atomic_load(&af.streams); i-- > 0;) {
+        af_thread* t = af.threads[i];
+        if (t != NULL && !t->joined && pthread_equal(t->handle, handle)) return t;
+    }
+    return NULL;
+}
