@@ -83,10 +83,10 @@ class LinuxProcess:
         """Wait, at most until the program ends, and say what its threads did meanwhile.
 
         With very many threads it waits longer than asked: looking at them takes at most one
-        hundredth of a core. An interval begins at the look that began its counts and ends at the
-        one that ended them, each stamped before it looks, so that intervals in a row meet. Samples
-        cover threads that lived through the whole interval. Nothing on Linux tells a busy wait
-        from work, so every sample is flagged as no measure of progress.
+        hundredth of a core. An interval encloses what was counted: it is from before the look that
+        began its counts until after the one that ended them, so that intervals in a row overlap by
+        one look. Samples cover threads that lived through the whole interval. Nothing on Linux
+        tells a busy wait from work, so every sample is flagged as no measure of progress.
         """
         duration_ns = max(duration_ns, _LEAST_REST * self._look_cost_ns)
         now = time.monotonic_ns()
@@ -100,10 +100,11 @@ class LinuxProcess:
         if self._counters:
             self._attach()
         self._ended = self._ended or bool(self._poll.poll(max(1, duration_ns // _NS_PER_MS)))
+        events += self._look(time.monotonic_ns())
+        counted = {tid: counters.sample() for tid, counters in self._open.items()}
         end = time.monotonic_ns()
-        events += self._look(end)
         samples = [
-            self._sample(self._tasks[tid], task, switches_before[tid], start, end)
+            self._sample(task, switches_before[tid], counted.get(tid), start, end)
             for tid, task in before.items()
             if tid in self._tasks
         ]
@@ -193,8 +194,14 @@ class LinuxProcess:
                 return
 
     def _sample(
-        self, after: Task, before: Task, switched: tuple[int, int], start: int, end: int
+        self,
+        before: Task,
+        switched: tuple[int, int],
+        counted: CounterSample | None,
+        start: int,
+        end: int,
     ) -> CounterSample:
+        after = self._tasks[before.tid]
         voluntary, preempted = self._switches[after.tid]
         waits, preemptions = max(0, voluntary - switched[0]), max(0, preempted - switched[1])
         counts = {
@@ -204,16 +211,13 @@ class LinuxProcess:
             "preemptions": preemptions,
         }
         enabled = running = end - start
-        counters = self._open.get(after.tid)
-        if counters is not None:
-            counted = counters.sample()
+        if counted is not None and counted.running_ns:
             # Software counts are exact; they take the PMU's times so that scaling them back by
             # enabled/running gives what /proc said.
-            if counted.running_ns:
-                enabled, running = counted.enabled_ns, counted.running_ns
-                share = running / enabled
-                counts = {name: round(count * share) for name, count in counts.items()}
-                counts |= counted.counts
+            enabled, running = counted.enabled_ns, counted.running_ns
+            share = running / enabled
+            counts = {name: round(count * share) for name, count in counts.items()}
+            counts |= counted.counts
         return CounterSample(after.tid, start, end, counts, enabled, running, flagged=True)
 
     def _bind(self, number: int, mask: frozenset[OsIndex]) -> str | None:

@@ -102,7 +102,7 @@ class Workshop:
             },
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         captured = Captured(done.returncode, done.stdout, done.stderr, folder)

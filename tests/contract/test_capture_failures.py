@@ -23,7 +23,7 @@ build = "{cc} {cflags} -o {out}/NAME '{dir}/NAME.c' {ldflags}"
 run = ["{out}/NAME"]
 roi = "whole"
 expect = "right"
-timeout_s = 0.1
+timeout_s = TIMEOUT
 [programs.NAME.inputs]
 small = ""
 """
@@ -37,7 +37,11 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"{name}.c").write_text(headers + source)
     manifest = folder / "suite.toml"
     manifest.write_text(
-        '[suite]\nname = "failing"\n' + "".join(PROGRAM.replace("NAME", name) for name in SOURCES)
+        '[suite]\nname = "failing"\n'
+        + "".join(
+            PROGRAM.replace("NAME", name).replace("TIMEOUT", "0.1" if name == "hang" else "30")
+            for name in SOURCES
+        )
     )
     return manifest
 

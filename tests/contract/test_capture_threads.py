@@ -291,6 +291,7 @@ FLAG = r"""
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 static _Alignas(64) atomic_int flag;
 static _Alignas(64) long payload;
@@ -300,7 +301,9 @@ static void* work(void* p) {
 }
 int main(void) {
     pthread_t t; pthread_create(&t, 0, work, 0);
-    usleep(50000);
+    clockid_t clock; pthread_getcpuclockid(t, &clock);
+    struct timespec spun = {0, 0};
+    while (!spun.tv_sec && spun.tv_nsec < 20000000) { usleep(1000); clock_gettime(clock, &spun); }
     payload = 42;
     atomic_store_explicit(&flag, 1, memory_order_release);
     void* r; pthread_join(t, &r);

@@ -182,8 +182,8 @@ def test_a_forked_process_is_told_to_spawn() -> None:
     queue: multiprocessing.Queue[str] = context.Queue()
     child = context.Process(target=in_child, args=(queue,))
     child.start()
-    answer = queue.get(timeout=30)
-    child.join(30)
+    answer = queue.get(timeout=300)
+    child.join(300)
     assert "spawn" in answer
 
 

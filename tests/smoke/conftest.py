@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def spinner(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Program that computes with N threads for S seconds."""
+    """Program that computes with N threads for S seconds, each where it pins itself if asked."""
     return _compile([HERE / "spinner.c"], tmp_path_factory.mktemp("spinner") / "spinner")
 
 
@@ -87,11 +88,22 @@ class Runner:
         self, *arguments: str | bytes | Path, **options: object
     ) -> subprocess.CompletedProcess[bytes]:
         options.setdefault("env", self.env)
-        return subprocess.run(self.command(*arguments), capture_output=True, timeout=60, **options)  # type: ignore[call-overload,no-any-return]
+        return subprocess.run(self.command(*arguments), capture_output=True, timeout=300, **options)  # type: ignore[call-overload,no-any-return]
 
     def start(self, *arguments: str | bytes | Path, **options: object) -> subprocess.Popen[bytes]:
         options.setdefault("env", self.env)
         return subprocess.Popen(self.command(*arguments), **options)  # type: ignore[call-overload,no-any-return]
+
+    @contextmanager
+    def lasting(
+        self, *arguments: str | bytes | Path, **options: object
+    ) -> Iterator[subprocess.Popen[bytes]]:
+        """A program that would run for minutes, until the test has seen what it waits for."""
+        with self.start(*arguments, **options) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
 
     @staticmethod
     def monitors_of(pid: int) -> list[int]:
@@ -108,8 +120,8 @@ class Runner:
         return found
 
     @staticmethod
-    def eventually[T](ask: Callable[[], T], seconds: float = 15.0) -> T:
-        """First true answer within a generous time; the last answer otherwise."""
+    def eventually[T](ask: Callable[[], T], seconds: float = 120.0) -> T:
+        """First true answer within a time that no loaded machine needs; else the last answer."""
         end = time.monotonic() + seconds
         while True:
             answer = ask()

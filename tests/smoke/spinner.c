@@ -1,10 +1,14 @@
-// Computes with N threads (the main thread only joins) for S seconds: spinner N S.
+// Computes with N threads (the main thread only joins) for S seconds: spinner N S [pin].
+// With `pin` each thread first pins itself to the last CPU it may use.
+#define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
 static double seconds;
+static int pin;
 
 static double now(void) {
     struct timespec t;
@@ -12,7 +16,18 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static void pin_to_last(void) {
+    cpu_set_t mask;
+    sched_getaffinity(0, sizeof mask, &mask);
+    int last = CPU_SETSIZE - 1;
+    while (last && !CPU_ISSET(last, &mask)) last--;
+    CPU_ZERO(&mask);
+    CPU_SET(last, &mask);
+    sched_setaffinity(0, sizeof mask, &mask);
+}
+
 static void* compute(void* unused) {
+    if (pin) pin_to_last();
     volatile uint64_t x = 1;
     for (double end = now() + seconds; now() < end;) {
         for (int i = 0; i < 100000; i++) x = x * 6364136223846793005u + 1;
@@ -23,6 +38,7 @@ static void* compute(void* unused) {
 int main(int argc, char** argv) {
     int count = argc > 1 ? atoi(argv[1]) : 2;
     seconds = argc > 2 ? atof(argv[2]) : 1;
+    pin = argc > 3;
     pthread_t threads[64];
     for (int i = 0; i < count && i < 64; i++) pthread_create(&threads[i], NULL, compute, NULL);
     for (int i = 0; i < count && i < 64; i++) pthread_join(threads[i], NULL);

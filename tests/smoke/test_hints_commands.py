@@ -25,7 +25,7 @@ def run(*argv: str, **env: str) -> subprocess.CompletedProcess[str]:
         env=os.environ | env,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
 
 
@@ -160,6 +160,6 @@ def test_a_command_whose_output_is_closed_ends_without_a_traceback(
         env=os.environ | {"HOME": str(tmp_path)},
         stderr=subprocess.PIPE,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert "Traceback" not in done.stderr

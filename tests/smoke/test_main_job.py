@@ -20,7 +20,7 @@ def autofinity(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[st
         [sys.executable, "-m", "autofinity", *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         env={**os.environ, "COLUMNS": "80"},
     )
     assert done.returncode == code, done.stderr
@@ -108,7 +108,7 @@ def test_a_request_that_cannot_be_met_is_one_clear_line(
         ],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode in (1, 2)
     assert message in done.stderr

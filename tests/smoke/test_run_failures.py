@@ -16,6 +16,7 @@ import pytest
 
 import autofinity
 from autofinity.model.affinity import DISTRIBUTED
+from autofinity.model.errors import StoreError
 from autofinity.model.policy import RulePolicy
 from autofinity.store.behaviour_db import BehaviourDB
 
@@ -82,21 +83,26 @@ def test_without_any_policy_one_line_says_so_and_masks_stay(
     tree.mkdir()
     (tree / "autofinity").symlink_to(Path(autofinity.__file__).parent)
     without = replace(run, launcher=compiled_launcher(tree))
-    process = without.start("--", spinner, "2", "2", stderr=subprocess.PIPE)
-    assert process.stderr is not None
-    said = process.stderr.read()
+
+    def record() -> Any:
+        try:
+            with BehaviourDB.open(run.db, read_only=True) as database:
+                return next(iter(database.runs()), None)
+        except StoreError:  # the monitor is just making it
+            return None
+
+    with without.lasting("--", spinner, "2", "300", stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        assert run.eventually(lambda: record() is not None)
+        process.terminate()
+        assert process.wait(timeout=300) == -signal.SIGTERM
+        said = process.stderr.read()
     assert said.startswith(b"autofinity: no policy was found (none named, no ")
     assert b"every mask stays as it is" in said
     assert said.count(b"\n") == 1
-    assert process.wait() == 0
-
-    def notes() -> str:
-        with BehaviourDB.open(run.db, read_only=True) as database:
-            record = database.runs()[0]
-            assert record.bound == 0
-            return record.notes if record.ended else ""
-
-    assert "no policy was found: nothing is decided" in run.eventually(notes)
+    assert run.eventually(lambda: (found := record()) is not None and found.ended)
+    assert record().bound == 0
+    assert "no policy was found: nothing is decided" in record().notes
     policy = tree / "policies" / "default.json"  # and now it ships one
     policy.parent.mkdir()
     shutil.copy(_policy(tmp_path), policy)
@@ -187,9 +193,10 @@ def test_a_locked_database_holds_nothing_up(run: Runner, spinner: Path, tmp_path
     holder.execute("PRAGMA journal_mode = WAL")
     holder.execute("BEGIN EXCLUSIVE")
     try:
-        process = run.start("--policy", _policy(tmp_path), "--", spinner, "2", "1.5")
-        assert run.eventually(lambda: run.monitors_of(process.pid))
-        assert process.wait(timeout=30) == 0
+        with run.lasting("--policy", _policy(tmp_path), "--", spinner, "2", "300") as process:
+            assert run.eventually(lambda: run.monitors_of(process.pid))
+            process.terminate()
+            assert process.wait(timeout=300) == -signal.SIGTERM
         assert run.eventually(lambda: not run.monitors_of(process.pid))
         log = run.db.with_name("monitor.log").read_text()
         assert "rows lost" in log and "locked" in log
@@ -205,8 +212,11 @@ def test_a_full_disk_holds_nothing_up(run: Runner, spinner: Path, tmp_path: Path
         pytest.skip("no permission to mount a small file system")
     try:
         (folder / "filler").write_bytes(b"x" * 8192)
-        done = run("--db", folder / "behaviour.db", "--", spinner, "2", "1")
-        assert done.returncode == 0
+        with run.lasting("--db", folder / "behaviour.db", "--", spinner, "2", "300") as process:
+            assert run.eventually(lambda: run.monitors_of(process.pid))
+            process.terminate()
+            assert process.wait(timeout=300) == -signal.SIGTERM
+        assert run.eventually(lambda: not run.monitors_of(process.pid))
     finally:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
@@ -221,11 +231,14 @@ def test_too_few_descriptors_harm_nothing(run: Runner) -> None:
     assert done.stderr.count(b"\n") == 1
 
 
-def test_a_killed_monitor_harms_nothing(run: Runner, spinner: Path, tmp_path: Path) -> None:
-    process = run.start("--policy", _policy(tmp_path), "--", spinner, "2", "2.5")
-    monitors = run.eventually(lambda: run.monitors_of(process.pid))
-    os.kill(monitors[0], signal.SIGKILL)
-    assert process.wait(timeout=30) == 0
+def test_a_killed_monitor_harms_nothing(run: Runner, tmp_path: Path) -> None:
+    command = ("--policy", _policy(tmp_path), "--", "sh", "-c", "read line; exit 37")
+    with run.lasting(*command, stdin=subprocess.PIPE) as process:
+        (monitor,) = run.eventually(lambda: run.monitors_of(process.pid))
+        os.kill(monitor, signal.SIGKILL)
+        assert run.eventually(lambda: not run.monitors_of(process.pid))
+        process.communicate(b"go on\n", timeout=300)
+    assert process.returncode == 37
 
 
 def test_a_program_with_more_rights_is_left_alone(run: Runner, tmp_path: Path) -> None:

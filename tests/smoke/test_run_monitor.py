@@ -83,8 +83,7 @@ def test_threads_are_bound_as_the_policy_says_and_known_before_the_next_start(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
     options = ("--policy", policy, "--threads", "2", "--bind", "core", "--sample-s", "0.3")
-    process = run.start(*options, "--", spinner, "2", "30")
-    try:
+    with run.lasting(*options, "--", spinner, "2", "300") as process:
         # The hint is on record, and every computing thread is where it says: one CPU each.
         assert run.eventually(lambda: hints(run.db) == [PACKED])
         assert run.eventually(lambda: [len(mask) for mask in masks_of(process.pid)][1:] == [1, 1])
@@ -95,9 +94,6 @@ def test_threads_are_bound_as_the_policy_says_and_known_before_the_next_start(
         status = Path(f"/proc/{monitor}/status").read_text()
         peak = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
         assert int(peak.split()[1]) <= 25 * 1024, peak
-    finally:
-        process.kill()
-        process.wait()
     assert run.eventually(lambda: not run.monitors_of(process.pid))
 
     with BehaviourDB.open(run.db, read_only=True) as database:
@@ -112,32 +108,22 @@ def test_threads_are_bound_as_the_policy_says_and_known_before_the_next_start(
     assert b"known with 2 threads: hint slp, bound to CPUs" in again.stderr
 
 
-def test_a_known_program_is_bound_before_exec(run: Runner, spinner: Path, policy: Path) -> None:
-    if len(allowed()) < 3:
-        cpus = format_cpu_list(sorted(allowed()))
-    else:
-        cpus = format_cpu_list(sorted(allowed())[:2])
-    _write_cache(run, spinner, policy, cpus)
-    shown = run.start(
-        "--policy", policy, "--threads", "2", "--", spinner, "2", "20", stderr=subprocess.PIPE
-    )
-    try:
-        assert shown.stderr is not None
-        assert b"bound to CPUs" in shown.stderr.readline()
-        assert run.eventually(lambda: masks_of(shown.pid)[0] == parse_cpu_list(cpus))
-    finally:
-        shown.kill()
-        shown.wait()
+def test_a_known_program_is_bound_before_exec(run: Runner, probe: Path, policy: Path) -> None:
+    cpus = format_cpu_list(sorted(allowed())[:2])
+    _write_cache(run, probe, policy, cpus)
+    done = run("--policy", policy, "--threads", "2", "--", probe, "0")
+    assert b"bound to CPUs" in done.stderr
+    assert f"Cpus_allowed_list:\t{cpus}\n".encode() in done.stdout
 
 
 def test_a_decision_for_other_cpus_or_another_policy_binds_nothing(
-    run: Runner, spinner: Path, policy: Path, tmp_path: Path
+    run: Runner, probe: Path, policy: Path, tmp_path: Path
 ) -> None:
     cpus = format_cpu_list(allowed())
-    _write_cache(run, spinner, policy, cpus, were_allowed="0-4000")
-    options = ("--threads", "2", "--", spinner, "2", "0")
+    _write_cache(run, probe, policy, cpus, were_allowed="0-4000")
+    options = ("--threads", "2", "--", probe, "0")
     assert b"bound to CPUs" not in run("--policy", policy, *options).stderr
-    _write_cache(run, spinner, policy, cpus)
+    _write_cache(run, probe, policy, cpus)
     other = tmp_path / "other.json"
     save(RulePolicy((), {}, (), PACKED), other)
     assert b"bound to CPUs" not in run("--policy", other, *options).stderr
@@ -150,13 +136,13 @@ def test_a_decision_for_other_cpus_or_another_policy_binds_nothing(
 
 
 def test_without_a_named_policy_the_users_own_counts(
-    run: Runner, spinner: Path, policy: Path
+    run: Runner, probe: Path, policy: Path
 ) -> None:
-    _write_cache(run, spinner, policy, format_cpu_list(allowed()))
+    _write_cache(run, probe, policy, format_cpu_list(allowed()))
     own = Path(run.env["XDG_CONFIG_HOME"]) / "autofinity" / "policy.json"
     own.parent.mkdir(parents=True)
     shutil.copy(policy, own)
-    options = ("--threads", "2", "--", spinner, "2", "0")
+    options = ("--threads", "2", "--", probe, "0")
     assert b"bound to CPUs" in run(*options).stderr
     save(RulePolicy((), {}, (), PACKED), own)  # another policy of the same name
     assert b"bound to CPUs" not in run(*options).stderr
@@ -166,52 +152,36 @@ def test_threads_are_bound_to_the_cpus_of_a_cache_by_default(
     run: Runner, spinner: Path, policy: Path, tmp_path: Path
 ) -> None:
     env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path))}
-    process = run.start("--policy", policy, "--sample-s", "0.3", "--", spinner, "2", "30", env=env)
-    try:
+    options = ("--policy", policy, "--sample-s", "0.3")
+    with run.lasting(*options, "--", spinner, "2", "300", env=env) as process:
         assert run.eventually(lambda: hints(run.db) == [PACKED])
         # A cache of one CPU each: two threads in two of them.
         assert run.eventually(lambda: [len(mask) for mask in masks_of(process.pid)][1:] == [1, 1])
         assert len(set(masks_of(process.pid)[1:])) == 2
-    finally:
-        process.kill()
-        process.wait()
 
 
-def test_pins_of_the_program_are_not_fought(
-    run: Runner, spinner: Path, policy: Path, tmp_path: Path
-) -> None:
-    process = run.start("--policy", policy, "--bind", "core", "--", spinner, "2", "30")
+def test_pins_of_the_program_are_not_fought(run: Runner, spinner: Path, policy: Path) -> None:
+    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
     pinned = frozenset(sorted(allowed())[-1:])
-    try:
-        assert run.eventually(lambda: len(masks_of(process.pid)) == 3)
-        threads = sorted(int(path.name) for path in Path(f"/proc/{process.pid}/task").iterdir())
-        for thread in threads[1:]:
-            os.sched_setaffinity(thread, pinned)
+    with run.lasting(*options, "--", spinner, "2", "300", "pin") as process:
         assert run.eventually(lambda: hints(run.db) == [PACKED])
         assert masks_of(process.pid)[1:] == [pinned, pinned]
         with BehaviourDB.open(run.db, read_only=True) as database:
             assert "pinned by the program or by somebody else" in database.runs()[0].notes
-    finally:
-        process.kill()
-        process.wait()
 
 
 def test_no_bind_decides_and_leaves_every_mask(run: Runner, spinner: Path, policy: Path) -> None:
     options = ("--policy", policy, "--no-bind", "--sample-s", "0.3")
-    process = run.start(*options, "--", spinner, "2", "30")
-    try:
+    with run.lasting(*options, "--", spinner, "2", "300") as process:
         assert run.eventually(lambda: hints(run.db) == [PACKED])
         assert set(masks_of(process.pid)) == {allowed()}
-    finally:
-        process.kill()
-        process.wait()
 
 
 def test_children_of_a_script_are_followed(
     run: Runner, spinner: Path, policy: Path, tmp_path: Path
 ) -> None:
     script = tmp_path / "wrapper"
-    script.write_text(f"#!/bin/sh\n{spinner} 2 30\nexit 0\n")
+    script.write_text(f"#!/bin/sh\n{spinner} 2 300\nexit 0\n")
     script.chmod(0o755)
     options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
     process = run.start(*options, "--", script, start_new_session=True)
@@ -226,15 +196,16 @@ def test_children_of_a_script_are_followed(
 
 
 def test_status_and_doctor_speak_json(run: Runner, launcher: Path, policy: Path) -> None:
-    run("--policy", policy, "--", "sleep", "0.6")
-    assert run.eventually(run.db.exists)
-
     def ask(*words: str) -> Any:
         done = subprocess.run([launcher, *words, "--json"], env=run.env, capture_output=True)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    assert run.eventually(lambda: ask("status")["runs"])
+    with run.lasting("--policy", policy, "--", "sleep", "300") as process:
+        assert run.eventually(lambda: _noted(run.db))
+        process.terminate()
+        process.wait(timeout=300)
+    assert run.eventually(lambda: _noted(run.db, ended=True))
     assert ask("status")["runs"][0]["notes"] == ""
     doctor = ask("doctor")
     assert doctor["tier"] in doctor["tiers"]
@@ -243,7 +214,7 @@ def test_status_and_doctor_speak_json(run: Runner, launcher: Path, policy: Path)
 
 def _write_cache(
     run: Runner,
-    program: Path,
+    probe: Path,
     policy: Path,
     cpus: str,
     were_allowed: str | None = None,
@@ -252,7 +223,7 @@ def _write_cache(
     from autofinity.runtime.decisions import CachedDecision, write_decision
     from autofinity.runtime.policies import digest_of
 
-    key = _key_of(run, program)
+    key = _key_of(run, probe)
     cache = run.db.with_name("decisions")
     cache.unlink(missing_ok=True)
     write_decision(
@@ -269,19 +240,21 @@ def _write_cache(
     )
 
 
-def _key_of(run: Runner, program: Path) -> str:
-    """The key the launcher gives a program, from a run that is long enough to be noted."""
+def _key_of(run: Runner, probe: Path) -> str:
+    """The key the launcher gives the probe, from a run that lasts until it is noted."""
     shutil.rmtree(run.state, ignore_errors=True)
-    run("--quiet", "--", program, "1", "0.6")
-
-    def noted() -> str:
-        try:
-            with BehaviourDB.open(run.db, read_only=True) as database:
-                runs = database.runs()
-        except StoreError:  # the monitor is just making it
-            return ""
-        return runs[0].program if runs and runs[0].ended else ""
-
-    key = run.eventually(noted)
-    assert isinstance(key, str) and len(key) == 64
+    with run.lasting("--quiet", "--", probe, "300000", stdout=subprocess.DEVNULL):
+        assert run.eventually(lambda: _noted(run.db))
+    key = run.eventually(lambda: _noted(run.db, ended=True))
+    assert len(key) == 64
     return key
+
+
+def _noted(db: Path, ended: bool = False) -> str:
+    """Program of the last run on record, if that has `ended`; empty: there is none."""
+    try:
+        with BehaviourDB.open(db, read_only=True) as database:
+            runs = database.runs()
+    except StoreError:  # the monitor is just making it
+        return ""
+    return runs[0].program if runs and (runs[0].ended or not ended) else ""

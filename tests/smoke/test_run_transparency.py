@@ -135,7 +135,7 @@ def test_nothing_is_added_to_standard_output(run: Runner) -> None:
 
 def test_the_process_is_the_same_one(run: Runner) -> None:
     process = run.start("--", "sh", "-c", "echo $$", stdout=subprocess.PIPE)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=300)
     assert int(out) == process.pid
 
 
@@ -158,17 +158,15 @@ def test_process_number_one_does_not_see_the_monitor_as_its_child(run: Runner, p
     if not shutil.which("unshare") or subprocess.run([*command, "true"], check=False).returncode:
         pytest.skip("no permission for a PID namespace")
     done = subprocess.run(
-        [*command, *run.command("--", probe, b"700")], env=run.env, capture_output=True, timeout=30
+        [*command, *run.command("--", probe, b"700")], env=run.env, capture_output=True, timeout=300
     )
     assert b"waitpid -1 No child processes" in probed(done.stdout)
 
 
 def test_the_monitor_holds_no_descriptor_of_the_application(run: Runner) -> None:
-    process = run.start(
-        "--", "sh", "-c", "echo hi; exec >&- 2>&-; sleep 30", stdout=subprocess.PIPE
-    )
-    assert process.stdout is not None
-    try:
+    command = ("--", "sh", "-c", "echo hi; exec >&- 2>&-; sleep 300")
+    with run.lasting(*command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
         assert run.eventually(lambda: run.monitors_of(process.pid))
         # End of file comes while the application and its monitor live.
         assert process.stdout.read() == b"hi\n"
@@ -180,9 +178,6 @@ def test_the_monitor_holds_no_descriptor_of_the_application(run: Runner) -> None
         for fd in Path(f"/proc/{monitor}/fd").iterdir():
             with contextlib.suppress(FileNotFoundError):  # closed since it was listed
                 assert "pipe:" not in os.readlink(fd)
-    finally:
-        process.kill()
-        process.wait()
 
 
 def test_a_full_or_broken_standard_error_harms_nothing(run: Runner) -> None:
@@ -213,7 +208,7 @@ def test_a_blocked_standard_error_does_not_hold_the_application_up(run: Runner) 
         env=run.env,
         stdout=subprocess.PIPE,
         stderr=writing,
-        timeout=30,
+        timeout=300,
     )
     os.close(reading)
     os.close(writing)
@@ -228,34 +223,29 @@ def test_control_c_on_a_terminal_reaches_the_application_alone(run: Runner) -> N
         # Tests may themselves run where it is ignored (nohup, a background job of a script).
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-    process = run.start(
-        *("--", "sh", "-c", "echo up; sleep 30"),
+    with run.lasting(
+        *("--", "sh", "-c", "echo up; sleep 300"),
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
         start_new_session=True,
         preexec_fn=control,
-    )
-    os.close(theirs)
-    try:
+    ) as process:
+        os.close(theirs)
         seen = b""
         while b"up" not in seen:
             seen += os.read(ours, 4096)
         assert run.eventually(lambda: run.monitors_of(process.pid))
         os.write(ours, b"\x03")
-        assert process.wait(timeout=30) == -signal.SIGINT
+        assert process.wait(timeout=300) == -signal.SIGINT
         assert run.eventually(lambda: not run.monitors_of(process.pid))
-    finally:
-        process.kill()
-        process.wait()
-        os.close(ours)
+    os.close(ours)
 
 
 def test_the_monitor_is_gone_when_the_application_is(run: Runner) -> None:
-    process = run.start("--quiet", "--", "sleep", "1.2")
-    assert run.eventually(lambda: run.monitors_of(process.pid))
-    process.wait()
-    assert run.eventually(lambda: not run.monitors_of(process.pid), seconds=5)
+    with run.lasting("--quiet", "--", "sleep", "300") as process:
+        assert run.eventually(lambda: run.monitors_of(process.pid))
+    assert run.eventually(lambda: not run.monitors_of(process.pid))
 
 
 def test_wrong_use_is_exit_code_two_and_help_zero(run: Runner) -> None:

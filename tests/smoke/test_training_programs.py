@@ -80,7 +80,7 @@ def _run(name: str, out: Path, size: str, threads: int) -> subprocess.CompletedP
         env={**os.environ, **extra},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
