@@ -46,7 +46,7 @@ def distance_of(topology: Topology, pus: tuple[PU, ...]) -> int:
     return sum(topology.distances[a][b] for a in nodes for b in nodes if a != b)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(machines(), st.data())
 def test_every_feasible_class_is_listed_once_counted_and_placed_best(
     machine: tuple[Topology, frozenset[OsIndex]], data: st.DataObject
@@ -70,7 +70,7 @@ def test_every_feasible_class_is_listed_once_counted_and_placed_best(
         assert found.affinity == affinity
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 4), st.integers(1, 3), st.integers(1, 6), st.data())
 def test_a_best_match_has_the_best_keys_of_all_classes_on_larger_machines(
     packages: int, llcs: int, cores: int, data: st.DataObject
@@ -111,7 +111,7 @@ def occupancy(domains: list[int]) -> list[list[int]]:
     return [[domains.count(2 * socket + llc) for llc in range(2)] for socket in range(3)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
 def test_the_edit_distance_is_the_best_over_all_matchings(
     domains: list[tuple[int, int]],

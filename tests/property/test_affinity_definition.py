@@ -12,7 +12,7 @@ from autofinity.model.topology import OsIndex, Topology
 from .affinity_definition import by_definition, machines
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(machines(), st.data())
 def test_the_direct_construction_equals_the_definition(
     machine: tuple[Topology, frozenset[OsIndex]], data: st.DataObject

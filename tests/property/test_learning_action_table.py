@@ -125,7 +125,7 @@ def as_dict(table: ActionTable) -> dict[tuple[tuple[int, ...], Affinity], Action
     return {(row.bins, row.affinity): row for row in table.rows()}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     campaigns(),
     st.sampled_from(CONDENSE),

@@ -28,7 +28,7 @@ EVENTS = st.tuples(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(
     streams=st.lists(st.lists(EVENTS, max_size=30), min_size=1, max_size=4),
     pus=st.lists(st.sampled_from([0, 1, 7, 30]), min_size=4, max_size=4),
@@ -53,7 +53,7 @@ def test_any_events_replay_or_are_refused(
         assert run.progress == 1.0
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     units=st.lists(
         st.tuples(st.integers(0, 2), st.lists(st.integers(0, 9), max_size=3)), max_size=10

@@ -58,7 +58,7 @@ def programs(draw: st.DrawFn) -> Trace:
     return builder.build()
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(
     trace=programs(),
     preset=st.sampled_from(PRESETS),

@@ -37,7 +37,7 @@ def rows(events: np.ndarray) -> list[tuple[int, ...]]:
     return [tuple(int(e[f]) for f in FIELDS) for e in events]
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, suppress_health_check=list(HealthCheck))
 @given(streams=st.lists(st.tuples(EVENTS, st.integers(1, 40)), min_size=1, max_size=3))
 def test_what_is_written_is_read_again(streams, tmp_path_factory) -> None:
     builder = core.TraceBuilder()
@@ -195,7 +195,7 @@ def test_bytes_that_code_no_event_are_an_error(tmp_path, payload, events) -> Non
         core.read(str(tmp_path))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, suppress_health_check=list(HealthCheck))
 @given(payload=st.binary(max_size=60), events=st.integers(0, 80))
 def test_no_payload_whatever_crashes_the_decoder(payload, events, tmp_path_factory) -> None:
     folder = tmp_path_factory.mktemp("forged")

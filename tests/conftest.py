@@ -1,0 +1,13 @@
+"""Property tests draw the same examples every time; `HYPOTHESIS_PROFILE=explore` draws new ones."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says more about the load of the machine than about the code.
+_UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("fixed", derandomize=True, database=None, **_UNTIMED)
+settings.register_profile("explore", **_UNTIMED)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
