@@ -1,5 +1,6 @@
 // How a PU gets through the steps of its stream: issue, private hits, misses that overlap.
 #include <algorithm>
+#include <utility>
 
 #include "error.hpp"
 #include "simulation.hpp"
@@ -60,6 +61,10 @@ void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
     constexpr std::uint8_t complex = step_atomic | step_dependent;
     std::uint32_t last_page = 0;
     std::uint64_t loads = 0, stores = 0;
+    const auto count_accesses = [&] {
+        s.counts[data_cache_loads] += std::exchange(loads, 0);
+        s.counts[data_cache_stores] += std::exchange(stores, 0);
+    };
     for (;;) {
         const Step step = *s.at;
         const std::uint64_t issue = s.instructions + step.gap;
@@ -106,6 +111,7 @@ void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
         } else {
             s.instructions = issue;
             p.time = at;
+            count_accesses();  // the step may begin or end the region
             if (!synchronise(index, s, step)) break;
             last_page = 0;
         }
@@ -114,8 +120,7 @@ void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
             break;
         }
     }
-    s.counts[data_cache_loads] += loads;
-    s.counts[data_cache_stores] += stores;
+    count_accesses();
 }
 
 // Something is due before the next step: a miss that the window cannot hide any longer, or accesses
