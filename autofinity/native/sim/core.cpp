@@ -121,6 +121,7 @@ void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
         }
     }
     count_accesses();
+    if (!p.queue.empty()) p.key = std::min(p.key, std::max(p.time, p.slice_end));
 }
 
 // Something is due before the next step: a miss that the window cannot hide any longer, or accesses

@@ -36,9 +36,21 @@ void Simulation::wake(std::uint32_t number, Ticks at) {
     if (p.stream == nobody) {
         start_on(s.pu, number);
     } else {
-        if (p.queue.empty()) p.slice_end = std::max(p.time, at) + machine_->time_slice;
-        p.queue.push_back(number);
+        queue_on(s.pu, number, std::max(p.time, at));
     }
+}
+
+// Behind the stream that runs there, which may be in the middle of a gap longer than its slice.
+void Simulation::queue_on(std::uint32_t pu, std::uint32_t number, Ticks now) {
+    Pu& p = pus_[pu];
+    if (p.queue.empty()) {
+        p.slice_end = now + machine_->time_slice;
+        if (p.slice_end < p.key) {
+            p.key = p.slice_end;
+            heap_.advance(pu, p.key);
+        }
+    }
+    p.queue.push_back(number);
 }
 
 // The PU's stream has left it: the next one that is ready, or the first to become so.
@@ -129,8 +141,7 @@ void Simulation::bind(std::uint32_t number, std::uint32_t pu) {
     if (to.stream == nobody) {
         start_on(pu, number);
     } else {
-        if (to.queue.empty()) to.slice_end = std::max(to.time, now_) + machine_->time_slice;
-        to.queue.push_back(number);
+        queue_on(pu, number, std::max(to.time, now_));
     }
     heap_.clear();
     for (std::uint32_t i = 0; i < pus_.size(); ++i)

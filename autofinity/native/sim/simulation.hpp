@@ -184,6 +184,7 @@ class Simulation {
     void see_token(Pu& p, Stream& s, const Token& token);
     void wake(std::uint32_t stream, Ticks at);
     void give_pu(std::uint32_t pu);
+    void queue_on(std::uint32_t pu, std::uint32_t number, Ticks now);
     void start_on(std::uint32_t pu, std::uint32_t stream);
     void finish(std::uint32_t pu, Stream& s);
     // Work units (tasks, loop chunks). A unit that waits is put aside and the stream goes on with
