@@ -131,8 +131,7 @@ bool Simulation::attend(Pu& p, Stream& s, Ticks horizon) {
     const std::uint64_t deferred = s.deferred.empty() ? no_instruction : s.deferred.back().at;
     if (p.ring_count != 0 && p.ring[p.ring_head].limit <= std::min(due, deferred)) {
         const InFlight miss = p.ring[p.ring_head];
-        p.ring_head = (p.ring_head + 1) % max_in_flight;
-        --p.ring_count;
+        forget_oldest_miss(p);
         const Ticks at =
             p.time +
             (miss.limit > s.instructions ? (miss.limit - s.instructions) * p.instruction : 0);
@@ -148,9 +147,14 @@ bool Simulation::attend(Pu& p, Stream& s, Ticks horizon) {
             return false;
         }
         const Step step = s.deferred.back().step;
+        const std::uint64_t skipped = to - s.instructions;
         s.deferred.pop_back();
-        s.skip += to - s.instructions;
-        slow_access(p, s, step, to, at, horizon, 0);
+        s.skip += skipped;
+        if (!slow_access(p, s, step, to, at, horizon, 0)) {
+            s.skip -= skipped;
+            s.deferred.push_back({deferred, step});
+            return false;
+        }
     } else {
         s.instructions -= s.skip;
         // A sibling that became busy meanwhile makes the same instructions longer.
@@ -185,12 +189,14 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
                              Ticks horizon, std::uint32_t next_gap) {
     PrivateCaches& c = memory_.caches(p.slot);
     const bool atomic = (step.flags & step_atomic) != 0;
-    if (at > horizon && !memory_.stays_private(c, step)) {
-        p.key = at;
+    const Ticks free = atomic ? at : buffer_free(p, c, step, at);
+    if (free > horizon && !memory_.stays_private(c, step)) {
+        p.key = free;
         return false;
     }
     s.instructions = issue;
-    p.time = at;
+    s.stall_ticks += free - at;
+    p.time = free;
     if (atomic) drain(p, s);
     const Ticks issued = p.time;
     const Ticks walked = issued + memory_.translate(c, step.line >> page_shift);
@@ -214,16 +220,26 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
     return true;
 }
 
+// When an access due at `at` finds a miss buffer, should it need one.
+Ticks Simulation::buffer_free(Pu& p, PrivateCaches& c, const Step& step, Ticks at) {
+    while (p.ring_count != 0 && p.ring[p.ring_head].ready <= at) forget_oldest_miss(p);
+    if (p.ring_count < machine_->misses_in_flight) return at;
+    const Word* set = c.l1.at(step.line);
+    const int way = c.l1.find(set, step.line);
+    return way >= 0 && state_of(set[way]) != invalid ? at : p.ring[p.ring_head].ready;
+}
+
+void Simulation::forget_oldest_miss(Pu& p) {
+    p.ring_head = (p.ring_head + 1) % max_in_flight;
+    --p.ring_count;
+}
+
 // The miss goes on while later instructions issue, as far as window and miss buffers allow.
 void Simulation::overlap(Pu& p, Stream& s, Ticks ready) {
-    while (p.ring_count != 0 && p.ring[p.ring_head].ready <= p.time) {
-        p.ring_head = (p.ring_head + 1) % max_in_flight;
-        --p.ring_count;
-    }
-    if (p.ring_count == machine_->misses_in_flight) {
+    while (p.ring_count != 0 && p.ring[p.ring_head].ready <= p.time) forget_oldest_miss(p);
+    if (p.ring_count == machine_->misses_in_flight) {  // a page walk of an access that hit the L1
         p.time = std::max(p.time, p.ring[p.ring_head].ready);
-        p.ring_head = (p.ring_head + 1) % max_in_flight;
-        --p.ring_count;
+        forget_oldest_miss(p);
     }
     p.ring[(p.ring_head + p.ring_count) % max_in_flight] = {s.instructions + machine_->window,
                                                             ready};

@@ -165,6 +165,8 @@ class Simulation {
     // An access that may leave the fast path; false when its turn has not come.
     bool slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
                      Ticks horizon, std::uint32_t next_gap);
+    Ticks buffer_free(Pu& p, PrivateCaches& c, const Step& step, Ticks at);
+    static void forget_oldest_miss(Pu& p);
     void overlap(Pu& p, Stream& s, Ticks ready);
     // Carries a synchronisation step out; false when the PU must give way.
     bool synchronise(std::uint32_t pu, Stream& s, const Step& step);
