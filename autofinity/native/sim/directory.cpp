@@ -13,11 +13,19 @@ std::uint32_t Memory::farthest(std::uint32_t llc, std::uint64_t slots, std::uint
     return most;
 }
 
-std::uint32_t Memory::nearest(std::uint32_t llc, std::uint64_t slots, std::uint32_t llcs) const {
+// Of the LLCs and cores that have a line, the nearest one to `llc`; at the same distance the LLC.
+Memory::Supplier Memory::nearest(std::uint32_t llc, std::uint64_t slots, std::uint32_t llcs) {
+    Supplier best{0, nullptr};
     std::uint32_t least = n_distances;
-    each_bit(slots, [&](auto slot) { least = std::min(least, distance(llc, cores_[slot]->llc)); });
-    each_bit(llcs, [&](auto other) { least = std::min(least, distance(llc, other)); });
-    return least;
+    const auto offer = [&](std::uint32_t from, PrivateCaches* core) {
+        if (distance(llc, from) < least) {
+            least = distance(llc, from);
+            best = {from, core};
+        }
+    };
+    each_bit(llcs, [&](auto other) { offer(other, nullptr); });
+    each_bit(slots, [&](auto slot) { offer(cores_[slot]->llc, cores_[slot].get()); });
+    return best;
 }
 
 // Invalidates every copy but the requester's own private one.
@@ -100,11 +108,7 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
         const std::uint32_t away =
             load ? distance(c.llc, o.llc) : farthest(c.llc, others, other_llcs);
         ready = start + (had == owned || more ? from_shared : from_modified)[away];
-        const Ticks wait = cross(o.node, c.node, start, n);
-        ready += wait;
-        if (o.llc != c.llc && machine_.fabric_service != 0)
-            ready += fabrics_[c.llc].take(start + wait, machine_.fabric_service);
-        count_transfer(c, o.llc);
+        ready += transfer_line(c, o.llc, start);
         ++(*o.counts)[cache_to_cache_transfers_supplied];
         transferred = true;
         if (load) {
@@ -136,8 +140,7 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
         const std::uint32_t from = d.dirty_llc_plus_one - 1u;
         const std::uint32_t away = load ? distance(c.llc, from) : farthest(c.llc, others, d.llcs);
         ready = start + (others != 0 ? from_shared : from_modified)[away];
-        ready += cross(node_of_llc_[from], c.node, start, n);
-        count_transfer(c, from);
+        ready += transfer_line(c, from, start);
         transferred = true;
         if (load && !machine_.owned_state) {
             write_dram(node_of_llc_[from], line);
@@ -148,11 +151,13 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
             machine_.clean_forwarding ? others : others & slots_of_llc_[c.llc];
         const std::uint32_t near_llcs = machine_.clean_forwarding ? d.llcs : 0;
         if (near_slots != 0 || near_llcs != 0) {
-            const std::uint32_t away = nearest(c.llc, near_slots, near_llcs);
-            ready = start + machine_.load_shared[away];
-            ++n[away == 0   ? cache_to_cache_transfers_same_llc
-                : away == 1 ? cache_to_cache_transfers_same_package
-                            : cache_to_cache_transfers_remote];
+            const Supplier from = nearest(c.llc, near_slots, near_llcs);
+            ready = start + machine_.load_shared[distance(c.llc, from.llc)];
+            ready += transfer_line(c, from.llc, start);
+            if (from.core != nullptr) {
+                ++(*from.core->counts)[cache_to_cache_transfers_supplied];
+                if (load) ++(*from.core->counts)[probe_responses_clean];
+            }
             transferred = true;
         } else {
             ready = from_dram(c, line, start);

@@ -90,7 +90,11 @@ class Memory {
         return machine_.llc_distance[llc_a * machine_.llcs + llc_b];
     }
     std::uint32_t farthest(std::uint32_t llc, std::uint64_t slots, std::uint32_t llcs) const;
-    std::uint32_t nearest(std::uint32_t llc, std::uint64_t slots, std::uint32_t llcs) const;
+    struct Supplier {
+        std::uint32_t llc;
+        PrivateCaches* core;  // nullptr: the LLC itself
+    };
+    Supplier nearest(std::uint32_t llc, std::uint64_t slots, std::uint32_t llcs);
 
     Ticks fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
                 bool& contended);
@@ -98,7 +102,7 @@ class Memory {
     Ticks from_dram(PrivateCaches& c, Line line, Ticks now);
     Ticks cross(std::uint32_t from_node, std::uint32_t to_node, Ticks now, Counts& n);
     void write_dram(std::uint32_t from_node, Line line);
-    void count_transfer(PrivateCaches& c, std::uint32_t from_llc);
+    Ticks transfer_line(PrivateCaches& c, std::uint32_t from_llc, Ticks now);
     void take_from_others(std::uint32_t slot, Line line, DirectoryLine& d);
 
     // Private side.
