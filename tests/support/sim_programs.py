@@ -20,6 +20,12 @@ def cpus(*numbers: int) -> list[OsIndex]:
     return [OsIndex(number) for number in numbers]
 
 
+def route_gbs(spec: MachineSpec, a_node: int, b_node: int) -> float:
+    """Of the narrowest link from one node to another."""
+    route = spec.bandwidth.routes[a_node * spec.topology.n_nodes + b_node]
+    return min(spec.bandwidth.links[link // 2].gbs for link in route)
+
+
 def region(pages: int, first_page: int = 0) -> list[int]:
     """All lines of `pages` consecutive pages."""
     start = BASE + first_page * LINES_PER_PAGE
