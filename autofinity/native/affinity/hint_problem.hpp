@@ -50,13 +50,29 @@ class HintProblem final : public Problem {
     // One number of threads that some best set gives to a socket.
     struct Option {
         int threads;
-        std::vector<uint64_t> from;  // bit t: optimal when t threads sit on the sockets before
+        size_t from;  // its row of `from_`
         Shape shape;
         bool allowed = true;  // within the present bounds
     };
+    // Words of a row of `reach_` that can have bits.
+    struct Span {
+        int first;
+        int last;
+    };
+    // Smallest and largest number of threads that can sit on the sockets before one.
+    struct Placed {
+        int least;
+        int most;
+    };
 
     template <typename Key>
-    void solve(int64_t k1_weight_sign, int64_t k2_sign, int64_t k3_sign);
+    void solve();
+    template <typename Key>
+    std::vector<std::vector<Key>> weights() const;
+    // Whether `option` is optimal when `placed` threads sit on the sockets before.
+    bool optimal(const Option& option, int placed) const {
+        return (from_[option.from + placed / 64] >> (placed % 64) & 1) != 0;
+    }
     Shape shape(int socket, int threads) const;
     int64_t squares(int socket, int threads) const;
     bool fits(int socket, const Shape& shape, const Bounds& bounds) const;
@@ -65,6 +81,7 @@ class HintProblem final : public Problem {
               const std::vector<uint8_t>& preferred, std::vector<int>& threads);
     void fill_concentrated(int socket, const Shape& shape, const Bounds& bounds,
                            std::vector<int>& threads);
+    bool update_reach(int socket);
     bool reaches_end(int socket, int placed) const;
 
     const Level& level_;
@@ -72,6 +89,9 @@ class HintProblem final : public Problem {
     int words_;
     std::vector<std::vector<int>> capacities_;  // by socket, descending
     std::vector<std::vector<Option>> options_;
+    std::vector<uint64_t> from_;   // rows of words: bit t for t threads on the sockets before
+    std::vector<Span> span_;       // by socket, and one more
+    std::vector<uint8_t> stale_;   // by socket: its row of `reach_` is not that of its options
     std::vector<int> order_;       // scratch of `fill`
     std::vector<uint8_t> full_;    // scratch of `fill_concentrated`
     std::vector<uint64_t> reach_;  // (sockets + 1) × words: counts from which the end is reached

@@ -189,10 +189,11 @@ bool Search::only_included_nodes() {
 void Search::choose_nodes_greedily() {
     const int nodes = static_cast<int>(level_.nodes.size());
     std::vector<int64_t> cost(nodes, 0);  // to the nodes included; in order of smallest OS index
+    // What fails beside some nodes fails beside more of them.
+    std::vector<uint8_t> failed(nodes, 0);
     std::vector<int> committed;
     int included = 0;
     while (included < nodes && (included < min_nodes_ || !only_included_nodes())) {
-        std::vector<uint8_t> failed(nodes, 0);
         int added = -1;
         while (added < 0) {
             int nearest = -1;
