@@ -1,0 +1,109 @@
+"""One core's caches and TLBs count what lists in order of use count, on any stream."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from hand_machine import INCLUSIVE, VICTIM
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference_caches import ExclusiveCore, InclusiveCore, reference_tlb
+from sim_programs import BASE, FIRST_WRITE, LINES_PER_PAGE, cpus
+
+from autofinity._core.trace import TraceBuilder
+from autofinity.sim.replay import simulate
+from autofinity.sim.result import SimResult
+from autofinity.sim.spec import LINE_BYTES, CacheSpec, MachineSpec
+
+COUNTED = (
+    "data_cache_misses",
+    "data_cache_refills_from_l2",
+    "clean_data_cache_lines_evicted",
+    "modified_data_cache_lines_evicted",
+    "l2_evictions",
+    "l2_writebacks",
+    "llc_hits",
+    "llc_misses",
+    "llc_evictions",
+    "llc_writebacks",
+    "dram_writes",
+)
+
+
+def run_stream(spec: MachineSpec, accesses: list[tuple[int, bool]]) -> SimResult:
+    """One access an element: line from BASE, and whether it is a store."""
+    builder = TraceBuilder()
+    stream = builder.stream()
+    for line, store in accesses:
+        flags = FIRST_WRITE if store else 0
+        builder.access(stream, BASE + line, int(not store), int(store), gap=4, flags=flags)
+    return simulate(spec, builder.build(), cpus(0))
+
+
+def shapes(most_ways: int) -> st.SearchStrategy[tuple[int, int]]:
+    """Sets (a power of two) and ways."""
+    return st.tuples(st.sampled_from([1, 2, 4, 8, 16]), st.integers(1, most_ways))
+
+
+def with_caches(
+    spec: MachineSpec, l1: tuple[int, int], l2: tuple[int, int], llc: tuple[int, int]
+) -> MachineSpec:
+    def shaped(cache: CacheSpec, shape: tuple[int, int]) -> CacheSpec:
+        size = shape[0] * shape[1] * LINE_BYTES
+        return dataclasses.replace(cache, size_bytes=size, ways=shape[1])
+
+    (cores,) = spec.core_classes
+    assert cores.l2 is not None
+    cores = dataclasses.replace(cores, l1=shaped(cores.l1, l1), l2=shaped(cores.l2, l2))
+    return dataclasses.replace(spec, core_classes=(cores,), llc=shaped(spec.llc, llc))
+
+
+streams = st.lists(st.tuples(st.integers(0, 5 * LINES_PER_PAGE), st.booleans()), max_size=400)
+
+
+@settings(max_examples=150)
+@given(
+    accesses=streams,
+    fold=st.sampled_from([7, 30, 100, 400]),
+    l1=shapes(4),
+    l2=shapes(6),
+    llc=shapes(9),
+    inclusive=st.booleans(),
+)
+def test_the_caches_of_one_core_count_as_the_reference(
+    accesses: list[tuple[int, bool]],
+    fold: int,
+    l1: tuple[int, int],
+    l2: tuple[int, int],
+    llc: tuple[int, int],
+    inclusive: bool,
+) -> None:
+    folded = [(line % fold, store) for line, store in accesses]
+    reference = (InclusiveCore if inclusive else ExclusiveCore)(l1, l2, llc)
+    for line, store in folded:
+        reference.access(line, store)
+    result = run_stream(with_caches(INCLUSIVE if inclusive else VICTIM, l1, l2, llc), folded)
+    assert {e: result.total(e) for e in COUNTED} == {e: reference.counts[e] for e in COUNTED}
+
+
+@settings(max_examples=100)
+@given(
+    pages=st.lists(st.integers(0, 40), max_size=300),
+    fold=st.sampled_from([3, 9, 20, 41]),
+    entries=st.integers(1, 12),
+    l2=shapes(5),
+)
+def test_the_tlbs_count_as_the_reference(
+    pages: list[int], fold: int, entries: int, l2: tuple[int, int]
+) -> None:
+    (cores,) = VICTIM.core_classes
+    tlb = dataclasses.replace(
+        cores.tlb, l1_entries=entries, l2_entries=l2[0] * l2[1], l2_ways=l2[1]
+    )
+    spec = dataclasses.replace(VICTIM, core_classes=(dataclasses.replace(cores, tlb=tlb),))
+    folded = [page % fold for page in pages]
+    expected = reference_tlb(entries, l2, folded)
+    result = run_stream(spec, [(page * LINES_PER_PAGE, False) for page in folded])
+    events = ("dtlb_misses", "l2_tlb_hits", "page_walks")
+    assert {e: result.total(e) for e in events} == {e: expected[e] for e in events}
+    assert result.total("page_faults") == len(set(folded))
