@@ -11,6 +11,17 @@ TICKS_PER_CLOCK: int
 
 def event_names() -> list[str]: ...
 
+class CoreClass:
+    """A kind of core."""
+
+    instruction: int
+    clock_ratio: float
+    misses_in_flight: int
+    window: int
+    uops_per_instruction: float
+    smt_slowdown: float
+    def __init__(self) -> None: ...
+
 class Machine:
     """A machine in dense indices; latencies in ticks."""
 
@@ -44,11 +55,8 @@ class Machine:
     memory_service: int
     link_service: Sequence[int]
     fabric_service: int
-    instruction: int
-    smt_slowdown: float
-    misses_in_flight: int
-    window: int
-    uops_per_instruction: float
+    class_of_core: Sequence[int]
+    classes: Sequence[CoreClass]
     time_slice: int
     context_switch: int
     spin: int

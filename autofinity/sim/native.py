@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autofinity._core import sim as core
 from autofinity.sim.distances import Matrix
-from autofinity.sim.spec import LINE_BYTES, ByDistance, CacheSpec, MachineSpec
+from autofinity.sim.spec import LINE_BYTES, ByDistance, CacheSpec, CoreClassSpec, MachineSpec
 
 DISTANCES = 4
 """Distance classes of the native core."""
@@ -20,10 +20,10 @@ def native_machine(spec: MachineSpec, skew_ns: float | None = None) -> core.Mach
     def ticks(ns: float) -> int:
         return round(ns * per_ns)
 
-    # The core has four distance classes, one kind of core with an L2 of its own, one bandwidth for
-    # all controllers and one for each distance. What a machine has beyond that is folded: further
-    # classes onto the last, all cores onto the first class, a shared L2 onto equal shares, a
-    # missing L2 or second TLB onto one entry, a route onto its narrowest link.
+    # The core has four distance classes, caches of one kind with an L2 of their own, one bandwidth
+    # for all controllers and one for each distance. What a machine has beyond that is folded:
+    # further classes onto the last, all caches onto the first class, a shared L2 onto equal shares,
+    # a missing L2 or second TLB onto one entry, a route onto its narrowest link.
     def by_distance(ns: ByDistance) -> list[int]:
         return [ticks(value) for value in (*ns, ns[-1])[:DISTANCES]]
 
@@ -35,6 +35,16 @@ def native_machine(spec: MachineSpec, skew_ns: float | None = None) -> core.Mach
 
     def shape(cache: CacheSpec) -> tuple[int, int]:
         return (cache.sets, cache.ways)
+
+    def core_class(each: CoreClassSpec) -> core.CoreClass:
+        kind = core.CoreClass()
+        kind.clock_ratio = each.ghz / spec.ghz
+        kind.instruction = ticks(1 / (each.ghz * each.core.base_ipc))
+        kind.misses_in_flight = each.core.misses_in_flight
+        kind.window = each.core.window
+        kind.uops_per_instruction = each.core.uops_per_instruction
+        kind.smt_slowdown = each.core.smt_slowdown
+        return kind
 
     machine = core.Machine()
     topology = spec.topology
@@ -75,11 +85,8 @@ def native_machine(spec: MachineSpec, skew_ns: float | None = None) -> core.Mach
     machine.memory_service = service(spec.bandwidth.memory_gbs[0])
     machine.link_service = [service(gbs) for gbs in _link_gbs(spec)]
     machine.fabric_service = service(spec.bandwidth.fabric_gbs)
-    machine.instruction = round(core.TICKS_PER_CLOCK / spec.core.base_ipc)
-    machine.smt_slowdown = spec.core.smt_slowdown
-    machine.misses_in_flight = spec.core.misses_in_flight
-    machine.window = spec.core.window
-    machine.uops_per_instruction = spec.core.uops_per_instruction
+    machine.classes = [core_class(each) for each in spec.core_classes]
+    machine.class_of_core = list(spec.class_of_core)
     machine.time_slice = ticks(spec.system.time_slice_us * 1000)
     machine.context_switch = ticks(spec.system.context_switch_us * 1000)
     machine.spin = ticks(spec.system.spin_us * 1000)

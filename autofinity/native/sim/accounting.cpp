@@ -33,20 +33,39 @@ void Simulation::settle_any_core(Stream& s) {
     s.any_seen = now;
 }
 
-Counts Simulation::counts_at(const Stream& s, Ticks at) const {
+// Brings what is derived from time into the counts, before the stream goes to another kind of core.
+void Simulation::settle_clocks(Stream& s) {
+    s.counts = counts_of_clocks(s, s.instructions);
+    s.run_ticks = s.halted_ticks = s.sync_ticks = s.stall_ticks = 0;
+    s.settled_instructions = s.instructions;
+}
+
+// Counts with the time on the present kind of core added, in clocks of that kind.
+Counts Simulation::counts_of_clocks(const Stream& s, std::uint64_t done) const {
     Counts n = s.counts;
+    const CoreClass& kind = kind_of(s);
+    const auto own_clocks = [&](Ticks ticks) {
+        return static_cast<std::uint64_t>(static_cast<double>(clocks(ticks)) * kind.clock_ratio);
+    };
+    n[retired_uops] += static_cast<std::uint64_t>(
+        static_cast<double>(done - std::min(done, s.settled_instructions)) *
+        kind.uops_per_instruction);
+    n[cycles] += own_clocks(s.run_ticks);
+    n[cpu_clocks_halted] += own_clocks(s.halted_ticks);
+    n[stall_cycles_memory] += own_clocks(s.stall_ticks);
+    n[stall_cycles_sync] += own_clocks(s.sync_ticks);
+    return n;
+}
+
+Counts Simulation::counts_at(const Stream& s, Ticks at) const {
     const Pu& p = pus_[s.pu];
     std::uint64_t done = s.instructions;
     if (s.status == Status::running && at > p.time)
-        done += std::min<std::uint64_t>((at - p.time) / p.instruction, s.at->gap);
+        done += std::min<std::uint64_t>((at - p.time) / p.instruction,
+                                        s.at->gap - std::min<std::uint64_t>(s.skip, s.at->gap));
     done = std::max(done, s.last_instructions);
+    Counts n = counts_of_clocks(s, done);
     n[instructions] = done;
-    n[retired_uops] =
-        static_cast<std::uint64_t>(static_cast<double>(done) * machine_->uops_per_instruction);
-    n[cycles] = clocks(s.run_ticks);
-    n[cpu_clocks_halted] = clocks(s.halted_ticks);
-    n[stall_cycles_memory] = clocks(s.stall_ticks);
-    n[stall_cycles_sync] = clocks(s.sync_ticks);
     n[data_cache_accesses] = n[data_cache_loads] + n[data_cache_stores];
     n[dtlb_accesses] = n[data_cache_accesses];
     const Memory::AnyCore& seen = memory_.any_core(machine_->llc_of_core[p.core]);

@@ -68,9 +68,16 @@ void validate(const Machine& m) {
     need(std::has_single_bit(m.l1.sets) && m.l1.sets <= 1u << group_shift,
          "the L1 must have a power of two of at most 512 sets");
     need(m.tlb1_entries > 0 && m.tlb1_entries < 255, "the first TLB needs 1 to 254 entries");
-    need(m.instruction > 0, "the base IPC is not a positive number");
-    need(m.misses_in_flight > 0 && m.misses_in_flight <= 32, "1 to 32 misses can be in flight");
-    need(m.ghz > 0 && m.smt_slowdown >= 1, "the clock or the SMT factor is out of range");
+    need(m.class_of_core.size() == cores, "class_of_core and llc_of_core differ in length");
+    for (const auto kind : m.class_of_core) need(kind < m.classes.size(), "a core is of no class");
+    for (const CoreClass& kind : m.classes) {
+        need(kind.instruction > 0, "the base IPC is not a positive number");
+        need(kind.misses_in_flight > 0 && kind.misses_in_flight <= 32,
+             "1 to 32 misses can be in flight");
+        need(kind.clock_ratio > 0 && kind.smt_slowdown >= 1,
+             "the clock or the SMT factor is out of range");
+    }
+    need(m.ghz > 0, "the clock is not a positive number");
 }
 
 }  // namespace
@@ -91,6 +98,15 @@ void bind_sim(nb::module_& module) {
         "event_names",
         [] { return std::vector<std::string>(counter_names.begin(), counter_names.end()); },
         "Names of the counters, in the order of the arrays.");
+
+    nb::class_<CoreClass>(module, "CoreClass", "A kind of core.")
+        .def(nb::init<>())
+        .def_rw("instruction", &CoreClass::instruction)
+        .def_rw("clock_ratio", &CoreClass::clock_ratio)
+        .def_rw("misses_in_flight", &CoreClass::misses_in_flight)
+        .def_rw("window", &CoreClass::window)
+        .def_rw("uops_per_instruction", &CoreClass::uops_per_instruction)
+        .def_rw("smt_slowdown", &CoreClass::smt_slowdown);
 
     nb::class_<Machine>(module, "Machine", "A machine in dense indices; latencies in ticks.")
         .def(nb::init<>())
@@ -132,11 +148,8 @@ void bind_sim(nb::module_& module) {
         .def_rw("memory_service", &Machine::memory_service)
         .def_rw("link_service", &Machine::link_service)
         .def_rw("fabric_service", &Machine::fabric_service)
-        .def_rw("instruction", &Machine::instruction)
-        .def_rw("smt_slowdown", &Machine::smt_slowdown)
-        .def_rw("misses_in_flight", &Machine::misses_in_flight)
-        .def_rw("window", &Machine::window)
-        .def_rw("uops_per_instruction", &Machine::uops_per_instruction)
+        .def_rw("class_of_core", &Machine::class_of_core)
+        .def_rw("classes", &Machine::classes)
         .def_rw("time_slice", &Machine::time_slice)
         .def_rw("context_switch", &Machine::context_switch)
         .def_rw("spin", &Machine::spin)

@@ -69,7 +69,9 @@ void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
         const Step step = *s.at;
         const std::uint64_t issue = s.instructions + step.gap;
         if (issue >= p.watch) {
-            if (!attend(p, s, horizon)) break;
+            if (s.skip != 0) count_accesses();
+            if (!attend(index, p, s, horizon, limits)) break;
+            last_page = 0;
             continue;
         }
         const Ticks at = p.time + step.gap * p.instruction;
@@ -125,8 +127,9 @@ void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
 }
 
 // Something is due before the next step: a miss that the window cannot hide any longer, or accesses
-// of a run that another core interrupted.
-bool Simulation::attend(Pu& p, Stream& s, Ticks horizon) {
+// of a run that another core interrupted; or part of the gap before the step has been used up.
+bool Simulation::attend(std::uint32_t index, Pu& p, Stream& s, Ticks horizon,
+                        const Ticks (&limits)[2]) {
     const std::uint64_t due = s.instructions + s.at->gap - s.skip;
     const std::uint64_t deferred = s.deferred.empty() ? no_instruction : s.deferred.back().at;
     if (p.ring_count != 0 && p.ring[p.ring_head].limit <= std::min(due, deferred)) {
@@ -156,13 +159,38 @@ bool Simulation::attend(Pu& p, Stream& s, Ticks horizon) {
             return false;
         }
     } else {
-        s.instructions -= s.skip;
-        // A sibling that became busy meanwhile makes the same instructions longer.
-        p.time -= std::min(p.time, s.skip * p.instruction);
-        s.skip = 0;
+        return finish_gap(index, p, s, horizon, limits);
     }
     set_watch(p, s);
     return true;
+}
+
+// The next step after the rest of its gap: the first part went by before the stream changed its PU,
+// or at the speed that the PU had then.
+bool Simulation::finish_gap(std::uint32_t index, Pu& p, Stream& s, Ticks horizon,
+                            const Ticks (&limits)[2]) {
+    const Step step = *s.at;
+    const std::uint64_t rest = step.gap - std::min<std::uint64_t>(s.skip, step.gap);
+    const std::uint64_t issue = s.instructions + rest;
+    const Ticks at = p.time + rest * p.instruction;
+    if (at > limits[step.flags >> 7]) {
+        p.key = at;
+        return false;
+    }
+    if (is_access(step)) {
+        if (!slow_access(p, s, step, issue, at, horizon, s.at[1].gap)) return false;
+        ++s.at;
+        s.skip = 0;
+        set_watch(p, s);
+    } else {
+        s.skip = 0;
+        set_watch(p, s);
+        s.instructions = issue;
+        p.time = at;
+        if (!synchronise(index, s, step)) return false;
+    }
+    if (yield_) p.key = p.time;
+    return !yield_;
 }
 
 // The stream has to leave its PU in the middle of a gap: what it computed so far is kept, or a gap
@@ -223,7 +251,7 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
 // When an access due at `at` finds a miss buffer, should it need one.
 Ticks Simulation::buffer_free(Pu& p, PrivateCaches& c, const Step& step, Ticks at) {
     while (p.ring_count != 0 && p.ring[p.ring_head].ready <= at) forget_oldest_miss(p);
-    if (p.ring_count < machine_->misses_in_flight) return at;
+    if (p.ring_count < p.kind->misses_in_flight) return at;
     const Word* set = c.l1.at(step.line);
     const int way = c.l1.find(set, step.line);
     return way >= 0 && state_of(set[way]) != invalid ? at : p.ring[p.ring_head].ready;
@@ -237,12 +265,11 @@ void Simulation::forget_oldest_miss(Pu& p) {
 // The miss goes on while later instructions issue, as far as window and miss buffers allow.
 void Simulation::overlap(Pu& p, Stream& s, Ticks ready) {
     while (p.ring_count != 0 && p.ring[p.ring_head].ready <= p.time) forget_oldest_miss(p);
-    if (p.ring_count == machine_->misses_in_flight) {  // a page walk of an access that hit the L1
+    if (p.ring_count == p.kind->misses_in_flight) {  // a page walk of an access that hit the L1
         p.time = std::max(p.time, p.ring[p.ring_head].ready);
         forget_oldest_miss(p);
     }
-    p.ring[(p.ring_head + p.ring_count) % max_in_flight] = {s.instructions + machine_->window,
-                                                            ready};
+    p.ring[(p.ring_head + p.ring_count) % max_in_flight] = {s.instructions + p.kind->window, ready};
     ++p.ring_count;
     set_watch(p, s);
 }

@@ -1,8 +1,8 @@
 // A machine as the simulator sees it: dense indices, geometry, and every latency in ticks.
 //
-// One tick is 1/256 of a core clock, so that an IPC of 1.5 or a latency of 40.3 clocks keeps its
-// fraction. The Python side (autofinity/sim/preset.py) converts from the nanoseconds and clocks of
-// the preset files.
+// One tick is 1/256 of a clock of the first kind of core, so that an IPC of 1.5 or a latency of
+// 40.3 clocks keeps its fraction. The Python side (autofinity/sim/native.py) converts from
+// nanoseconds.
 #pragma once
 
 #include <array>
@@ -24,17 +24,30 @@ struct CacheShape {
     std::uint32_t ways = 0;
 };
 
+// A kind of core; a hybrid machine has several. One instruction takes the time of its base IPC at
+// its own clock; latencies in ticks are of the memory system and the same for all.
+struct CoreClass {
+    Ticks instruction = ticks_per_clock;  // one instruction at the base IPC
+    double clock_ratio = 1.0;             // its clocks in one clock of the machine
+    std::uint32_t misses_in_flight = 8;
+    std::uint32_t window = 72;  // instructions that can be issued past an unfinished miss
+    double uops_per_instruction = 1.0;
+    double smt_slowdown = 1.0;  // factor on `instruction` while siblings issue too
+};
+
 struct Machine {
     // Topology. A PU is a hardware thread; PUs of one core share its private caches and TLBs.
     std::vector<std::uint32_t> core_of_pu;
     std::vector<std::uint32_t> llc_of_core;
     std::vector<std::uint32_t> node_of_core;
+    std::vector<std::uint32_t> class_of_core;
+    std::vector<CoreClass> classes;
     std::uint32_t llcs = 0;
     std::uint32_t nodes = 0;
     std::vector<std::uint8_t> llc_distance;   // llcs × llcs
     std::vector<std::uint8_t> node_distance;  // nodes × nodes
 
-    double ghz = 1.0;
+    double ghz = 1.0;  // of the first kind of core: the machine's clock
 
     CacheShape l1, l2, llc;
     bool l2_exclusive = false;      // L1 and L2 hold different lines (AMD K10)
@@ -66,13 +79,6 @@ struct Machine {
     Ticks memory_service = 0;   // controller of a node
     ByDistance link_service{};  // ordered pair of nodes, by distance
     Ticks fabric_service = 0;   // between an LLC domain and everything outside it
-
-    // Core.
-    Ticks instruction = ticks_per_clock;  // one instruction at the base IPC
-    double smt_slowdown = 1.0;            // factor on `instruction` when siblings run too
-    std::uint32_t misses_in_flight = 8;
-    std::uint32_t window = 72;  // instructions that can be issued past an unfinished miss
-    double uops_per_instruction = 1.0;
 
     // Operating system.
     Ticks time_slice = 0;

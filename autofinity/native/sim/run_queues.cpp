@@ -32,12 +32,7 @@ void Simulation::wake(std::uint32_t number, Ticks at) {
     account(s, s.ready_at);
     s.status = Status::ready;
     yield_ = true;
-    Pu& p = pus_[s.pu];
-    if (p.stream == nobody) {
-        start_on(s.pu, number);
-    } else {
-        queue_on(s.pu, number, std::max(p.time, at));
-    }
+    enqueue(number, at);
 }
 
 // Behind the stream that runs there, which may be in the middle of a gap longer than its slice.
@@ -102,11 +97,56 @@ void Simulation::start_on(std::uint32_t index, std::uint32_t number) {
 void Simulation::update_siblings(std::uint32_t core) {
     std::uint32_t active = 0;
     for (const Pu& p : pus_) active += p.core == core && p.stream != nobody;
-    const double factor = active > 1 ? machine_->smt_slowdown : 1.0;
-    for (Pu& p : pus_)
-        if (p.core == core)
-            p.instruction = static_cast<Ticks>(
-                std::llround(static_cast<double>(machine_->instruction) * factor));
+    for (Pu& p : pus_) {
+        if (p.core != core) continue;
+        const double factor = active > 1 ? p.kind->smt_slowdown : 1.0;
+        p.instruction =
+            static_cast<Ticks>(std::llround(static_cast<double>(p.kind->instruction) * factor));
+    }
+}
+
+// The stream belongs to another PU from now on.
+void Simulation::assign(Stream& s, std::uint32_t pu) {
+    settle_any_core(s);
+    if (&kind_of(s) != pus_[pu].kind) settle_clocks(s);
+    s.pu = pu;
+    s.any_seen = memory_.any_core(machine_->llc_of_core[pus_[pu].core]);
+}
+
+// Takes the stream from its PU to another, whatever it is doing. The heap is the caller's business.
+void Simulation::move(std::uint32_t number, std::uint32_t pu, Ticks at) {
+    Stream& s = streams_[number];
+    if (s.status == Status::finished) {
+        assign(s, pu);
+        return;
+    }
+    ++s.counts[migrations];
+    const std::uint32_t old = s.pu;
+    Pu& from = pus_[old];
+    const Status was = s.status;
+    if (was == Status::running) {
+        drain(from, s);
+        compute_until(from, s, at);
+        account(s, from.time);
+        s.ready_at = from.time + machine_->migration;
+        s.status = Status::ready;
+        from.stream = nobody;
+    } else if (was == Status::ready) {
+        std::erase(from.queue, number);
+        s.ready_at = std::max(s.ready_at, at) + machine_->migration;
+    }
+    assign(s, pu);
+    if (was == Status::running) give_pu(old);
+    if (was != Status::blocked) enqueue(number, at);
+}
+
+// The stream is ready: it starts on its PU, or waits for its turn there.
+void Simulation::enqueue(std::uint32_t number, Ticks at) {
+    const std::uint32_t pu = streams_[number].pu;
+    if (pus_[pu].stream == nobody)
+        start_on(pu, number);
+    else
+        queue_on(pu, number, std::max(pus_[pu].time, at));
 }
 
 void Simulation::bind(std::uint32_t number, std::uint32_t pu) {
@@ -115,34 +155,8 @@ void Simulation::bind(std::uint32_t number, std::uint32_t pu) {
                               std::to_string(pu) + ": there are " +
                               std::to_string(streams_.size()) + " streams and " +
                               std::to_string(pus_.size()) + " PUs");
-    Stream& s = streams_[number];
-    if (s.pu == pu) return;
-    const std::uint32_t old = s.pu;
-    settle_any_core(s);
-    s.pu = pu;
-    s.any_seen = memory_.any_core(machine_->llc_of_core[pus_[pu].core]);
-    if (s.status == Status::finished) return;
-    ++s.counts[migrations];
-    if (s.status == Status::blocked) return;
-    Pu& from = pus_[old];
-    if (s.status == Status::running) {
-        drain(from, s);
-        compute_until(from, s, now_);
-        account(s, from.time);
-        s.ready_at = from.time + machine_->migration;
-        from.stream = nobody;
-        give_pu(old);
-    } else {
-        std::erase(from.queue, number);
-        s.ready_at = std::max(s.ready_at, now_) + machine_->migration;
-    }
-    s.status = Status::ready;
-    Pu& to = pus_[pu];
-    if (to.stream == nobody) {
-        start_on(pu, number);
-    } else {
-        queue_on(pu, number, std::max(to.time, now_));
-    }
+    if (streams_[number].pu == pu) return;
+    move(number, pu, now_);
     heap_.clear();
     for (std::uint32_t i = 0; i < pus_.size(); ++i)
         if (pus_[i].stream != nobody) heap_.push(i, pus_[i].key);

@@ -32,13 +32,16 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
                               " streams; the trace has " + std::to_string(streams_.size()));
     for (std::size_t i = 0; i < pus_.size(); ++i) {
         pus_[i].core = machine_->core_of_pu[i];
-        pus_[i].instruction = machine_->instruction;
+        pus_[i].kind = &machine_->classes[machine_->class_of_core[pus_[i].core]];
+        pus_[i].instruction = pus_[i].kind->instruction;
     }
     // Whatever the placement, simulated time must fit the keys of the heap.
-    double total = 0;
+    double total = 0, slowest = 0;
     for (const StreamPlan& plan : program_->streams)
         total += static_cast<double>(plan.instructions);
-    if (total * static_cast<double>(machine_->instruction) * machine_->smt_slowdown > most_ticks)
+    for (const CoreClass& kind : machine_->classes)
+        slowest = std::max(slowest, static_cast<double>(kind.instruction) * kind.smt_slowdown);
+    if (total * slowest > most_ticks)
         throw SimulationError("the trace counts " + std::to_string(total) +
                               " instructions, more than a replay can last; is it damaged?");
     if (!program_->has_roi) begin_region(0);

@@ -102,7 +102,7 @@ class Simulation {
         const Step* begin = nullptr;  // of the array `at` points into, for messages
         std::uint32_t source = 0;     // stream whose steps these are (work units move)
         std::uint64_t instructions = 0;
-        std::uint64_t skip = 0;         // part of the next gap that deferred runs have used up
+        std::uint64_t skip = 0;         // part of the next gap that has gone by already
         std::array<OpenRun, 8> open{};  // the latest ones; a power of two
         std::uint32_t next_open = 0;
         std::vector<Deferred> deferred;   // latest first
@@ -115,7 +115,9 @@ class Simulation {
         Ticks ready_at = 0;
         Ticks blocked_at = 0;
         Ticks accounted = 0;  // up to here the stream's time is in its counts
+        // Since it came to this kind of core, and the instructions it had then.
         Ticks run_ticks = 0, halted_ticks = 0, sync_ticks = 0, stall_ticks = 0;
+        std::uint64_t settled_instructions = 0;
         Counts counts{};
         // Values at the last sample and at the start of the region.
         Counts sampled{}, baseline{};
@@ -132,6 +134,7 @@ class Simulation {
 
     struct Pu {
         std::uint32_t core = 0, slot = nobody;
+        const CoreClass* kind = nullptr;
         std::uint32_t stream = nobody;
         Ticks time = 0;
         Ticks key = 0;  // when its next step is due
@@ -161,7 +164,8 @@ class Simulation {
 
     // Scheduling.
     void run_pu(std::uint32_t index, Ticks horizon);
-    bool attend(Pu& p, Stream& s, Ticks horizon);
+    bool attend(std::uint32_t pu, Pu& p, Stream& s, Ticks horizon, const Ticks (&limits)[2]);
+    bool finish_gap(std::uint32_t pu, Pu& p, Stream& s, Ticks horizon, const Ticks (&limits)[2]);
     // An access that may leave the fast path; false when its turn has not come.
     bool slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
                      Ticks horizon, std::uint32_t next_gap);
@@ -187,6 +191,9 @@ class Simulation {
     void wake(std::uint32_t stream, Ticks at);
     void give_pu(std::uint32_t pu);
     void queue_on(std::uint32_t pu, std::uint32_t number, Ticks now);
+    void enqueue(std::uint32_t stream, Ticks at);
+    void assign(Stream& s, std::uint32_t pu);
+    void move(std::uint32_t stream, std::uint32_t pu, Ticks at);
     void start_on(std::uint32_t pu, std::uint32_t stream);
     void finish(std::uint32_t pu, Stream& s);
     // Work units (tasks, loop chunks). A unit that waits is put aside and the stream goes on with
@@ -203,8 +210,11 @@ class Simulation {
     // Accounting.
     void account(Stream& s, Ticks until);
     void account_all(Ticks until);
+    Counts counts_of_clocks(const Stream& s, std::uint64_t done) const;
     Counts counts_at(const Stream& s, Ticks at) const;
     void settle_any_core(Stream& s);
+    void settle_clocks(Stream& s);
+    const CoreClass& kind_of(const Stream& s) const { return *pus_[s.pu].kind; }
     void take_sample(Ticks at);
     void begin_region(Ticks at);
     void end_region(Ticks at);
