@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,11 +11,10 @@ from typing import TypedDict
 import click
 
 from autofinity.cli.campaign import Wanted
+from autofinity.cli.microseconds import microseconds
 from autofinity.model.errors import UsageError
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite
-
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 
 
 class CampaignOptions(TypedDict):
@@ -63,7 +61,7 @@ _OPTIONS = (
     ),
     click.option(
         "--period-us",
-        type=click.FloatRange(min=1),
+        type=microseconds,
         default=None,
         help="Sample period, simulated microseconds.  [default: 500]",
     ),
@@ -108,9 +106,6 @@ def campaign_options[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
 def wanted_of(options: CampaignOptions, threads: str) -> Wanted:
     """The campaign that the options describe. Raises `SuiteError` and `UsageError`."""
-    period = options["period_us"]
-    if period is not None and not math.isfinite(period):
-        raise UsageError(f"--period-us {period}: expected a number of microseconds")
     path = options["suite_path"] or shipped("training", "suite.toml")
     return Wanted(
         machine=options["machine"],

@@ -14,10 +14,10 @@ from autofinity.cli.campaign import Wanted, gather
 from autofinity.cli.campaign_options import (
     CampaignOptions,
     campaign_options,
-    json_option,
     thread_counts,
     wanted_of,
 )
+from autofinity.cli.json_option import json_option
 from autofinity.cli.learning_options import learning_options
 from autofinity.cli.progress import progress
 from autofinity.cli.train import learn
@@ -145,12 +145,14 @@ def _left_out(
     """
     import numpy as np
 
+    from autofinity.evaluation.left_out import leaving_out
+
     counts = thread_counts(train_threads)
     table = source if source is not None else judged
     if source is None and any(count not in wanted.threads for count in counts):
         table = gather(replace(wanted, threads=counts))
     table = table.take(np.isin(table.threads, counts))
-    return lambda program: learn(table.without_program(program), wanted, settings).policy
+    return leaving_out(table, lambda others: learn(others, wanted, settings).policy)
 
 
 def _given(path: Path) -> Learn:

@@ -11,6 +11,7 @@ import click
 from autofinity.cli.backends import cpu_list, simulated
 from autofinity.cli.hint_option import hint_of
 from autofinity.cli.json_option import json_option
+from autofinity.cli.microseconds import microseconds
 from autofinity.model.affinity import Affinity
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex, Topology
@@ -60,7 +61,7 @@ SHOWN = (
     show_default=True,
     help="Where a page goes.",
 )
-@click.option("--period-us", type=click.FloatRange(min=1), default=500.0, show_default=True)
+@click.option("--period-us", type=microseconds, default=500.0, show_default=True)
 @click.option("--all", "every", is_flag=True, help="Show every counter.")
 @json_option
 def command(

@@ -12,9 +12,9 @@ from autofinity.cli.campaign import Wanted, gather
 from autofinity.cli.campaign_options import (
     CampaignOptions,
     campaign_options,
-    json_option,
     wanted_of,
 )
+from autofinity.cli.json_option import json_option
 from autofinity.cli.learning_options import hints_for, learning_options
 from autofinity.learning.settings import LearningSettings
 

@@ -4,26 +4,24 @@
                           └─► compact ─► one file
 
 A run is one (program, input, threads, affinity, seed). Its file appears complete or not at all,
-so a crash or a full disk loses at most the run in flight, and `done()` reads footers only. A row is
+so a crash or a full disk loses at most the run in flight, and a damaged file is refused. A row is
 one observation; every counter is a column called `counter:NAME`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from autofinity.model.errors import StoreError
 from autofinity.model.observation import Observation
+from autofinity.store.observation_file import RunKey, keys_of, read_file, write_file
 from autofinity.store.observation_table import (
     COUNTER_PREFIX,
     ENERGY_COLUMN,
@@ -34,11 +32,6 @@ from autofinity.store.observation_table import (
     ObservationTable,
 )
 
-type RunKey = tuple[str, str, int, str, int]
-"""(program, input, threads, affinity, seed), as `Sink.done` names a run."""
-
-FORMAT = "autofinity-observations"
-FORMAT_VERSION = 1
 type Workload = tuple[str, str, int]
 """(program, input, threads): the start of a run's key."""
 
@@ -66,11 +59,11 @@ class ObservationStore:
         for row in observations:
             runs.setdefault(key_of(row), []).append(row)
         for key, rows in runs.items():
-            _write_file(self.folder / _part_name(key), _arrow_of(rows), [key])
+            write_file(self.folder / _part_name(key), _arrow_of(rows), [key])
 
     def done(self) -> frozenset[RunKey]:
         """Runs that are complete. Raises `StoreError` for a damaged or foreign Parquet file."""
-        return frozenset(key for path in self._files() for key in _keys_of(path))
+        return frozenset(key for path in self._files() for key in keys_of(path))
 
     def expect(self, origins: Mapping[Workload, str]) -> None:
         """Forget the runs of workloads that are not what they were when they were kept.
@@ -85,7 +78,7 @@ class ObservationStore:
         if not changed:
             return
         for path in self._files():
-            if any(key[:3] in changed for key in _keys_of(path)):
+            if any(key[:3] in changed for key in keys_of(path)):
                 path.unlink(missing_ok=True)
         rows = [[*workload, origin] for workload, origin in sorted({**known, **origins}.items())]
         temporary = self.folder / f".{_ORIGINS}.{os.getpid()}.tmp"
@@ -122,7 +115,7 @@ class ObservationStore:
             raise StoreError(f"{self.folder} holds no observations, expected at least one run")
         keys = sorted(self.done())
         merged = _read_files(files)
-        path = _write_file(self.folder / _COMPACT, merged, keys)
+        path = write_file(self.folder / _COMPACT, merged, keys)
         for file in files:
             if file != path:
                 file.unlink(missing_ok=True)
@@ -152,16 +145,17 @@ def read(path: Path | str) -> ObservationTable:
     return ObservationTable.from_arrow(_read_files(files))
 
 
-def write_one(table: ObservationTable, path: Path | str) -> None:
+def write_one(table: ObservationTable, path: Path | str, *, packed: bool = False) -> None:
     """Write a whole table to one file, wherever it is; `read` takes it back.
 
-    Raises `StoreError`; a file that was there is then kept.
+    `packed` rounds counters to single precision and compresses hard. Raises `StoreError`; a file
+    that was there is then kept.
     """
     path = Path(path)
     arrow = table.to_arrow()
     columns = [arrow.column(name).to_pylist() for name in ORDER[:5]]
     keys = sorted(set(zip(*columns, strict=True)))
-    _write_file(path, arrow, keys)
+    write_file(path, arrow, keys, packed=packed)
 
 
 def key_of(row: Observation) -> RunKey:
@@ -192,34 +186,6 @@ def _arrow_of(rows: Sequence[Observation]) -> pa.Table:
     return pa.table(columns)
 
 
-def _write_file(path: Path, table: pa.Table, keys: Sequence[RunKey]) -> Path:
-    """Temporary file, fsync, rename, fsync of the folder: complete or absent."""
-    header = json.dumps({"version": FORMAT_VERSION, "runs": keys})
-    table = table.replace_schema_metadata({FORMAT: header})
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as stream:
-            pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except (OSError, pa.ArrowException) as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise StoreError(
-            f"cannot write observations to {path}: {_reason(error)}; what was written before "
-            "is kept. Free some space or name another folder, then start again: finished runs "
-            "are skipped."
-        ) from error
-    return path
-
-
 def _part_name(key: RunKey) -> str:
     """A name a person can read, made unique by a hash of the exact key."""
     program, data, threads, _, seed = key
@@ -228,39 +194,13 @@ def _part_name(key: RunKey) -> str:
     return f"{readable.lstrip('.')}-{digest}.parquet"
 
 
-def _keys_of(path: Path) -> list[RunKey]:
-    """Runs a file holds, from its footer. Raises `StoreError` when it is damaged or not ours."""
-    try:
-        metadata: Mapping[bytes, bytes] = pq.read_schema(path).metadata or {}
-        header: Any = json.loads(metadata[FORMAT.encode()])
-        version = header["version"]
-        keys = [(str(p), str(i), int(t), str(a), int(s)) for p, i, t, a, s in header["runs"]]
-    except (KeyError, ValueError, TypeError, OSError, pa.ArrowException) as error:
-        raise StoreError(
-            f"{path} is no observation file or is damaged ({_reason(error)}); remove it: the runs "
-            "it held are then profiled again"
-        ) from error
-    if version != FORMAT_VERSION:
-        raise StoreError(
-            f"{path} has version {version}, this autofinity reads {FORMAT_VERSION}; update it"
-        )
-    return keys
-
-
 def _read_files(files: Sequence[Path]) -> pa.Table:
     """All rows of all files; a part file wins over the same run in a merged file."""
     tables = []
     parts: set[RunKey] = set()
     for path in sorted(files, key=lambda file: file.name == _COMPACT):  # merged file last
-        keys = set(_keys_of(path))
-        try:
-            table = pq.read_table(path, page_checksum_verification=True)
-            _check_columns(table, path)
-        except (OSError, pa.ArrowException) as error:
-            raise StoreError(
-                f"{path} is damaged ({_reason(error)}); remove it: the runs it held are then "
-                "profiled again"
-            ) from error
+        found, table = read_file(path)
+        keys = set(found)
         if len(files) > 1 and path.name == _COMPACT and keys & parts:
             table = _without(table, keys & parts)
         parts |= keys
@@ -268,19 +208,7 @@ def _read_files(files: Sequence[Path]) -> pa.Table:
     return pa.concat_tables(tables, promote_options="default")
 
 
-def _check_columns(table: pa.Table, path: Path) -> None:
-    for name in (*TEXT_COLUMNS, *WHOLE_COLUMNS, *NUMBER_COLUMNS):
-        if name not in table.column_names:
-            raise StoreError(f"{path} lacks the column {name!r}; remove it and profile again")
-
-
 def _without(table: pa.Table, runs: set[RunKey]) -> pa.Table:
     columns = [table.column(name).to_pylist() for name in ORDER[:5]]
     keep = [key not in runs for key in zip(*columns, strict=True)]
     return table.filter(pa.array(keep, pa.bool_()))
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,5 +1,6 @@
 """The main job by its commands: suite → policy → judgement → header, on tiny inputs."""
 
+import fcntl
 import json
 import os
 import subprocess
@@ -30,12 +31,17 @@ def autofinity(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[st
 
 @pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("main job")  # a path with a space
-    autofinity("train", *CAMPAIGN, "--work", str(folder), "-o", str(folder / "policy.json"))
+    """The folder of one training, of which all workers of a parallel test run read."""
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    folder = base / "main job"  # a path with a space
+    policy = folder / "policy.json"
+    with (base / "main_job.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not policy.exists():
+            autofinity("train", *CAMPAIGN, "--work", str(folder), "-o", str(policy))
     return folder
-
-
-pytestmark = pytest.mark.xdist_group("main_job")
 
 
 def test_training_gives_a_policy_that_says_what_it_is_made_of(work: Path) -> None:
@@ -71,6 +77,27 @@ def test_a_given_policy_is_judged_instead_of_learned_ones(work: Path) -> None:
     assert "of the oracle" in said.stdout
 
 
+def test_a_policy_is_learned_for_energy_from_the_same_observations(work: Path) -> None:
+    options = (*CAMPAIGN, "--work", str(work), "--metric=-energy", "--json")
+    said = autofinity("train", *options, "-o", str(work / "energy.json"))
+    policy = json.loads(said.stdout)
+    assert policy["provenance"]["settings"]["metric"] == "-energy"
+    assert policy == json.loads((work / "energy.json").read_text())
+    speed = json.loads((work / "policy.json").read_text())["provenance"]
+    assert policy["provenance"]["observations"] == speed["observations"]
+
+
+def test_packed_observations_are_one_file_to_learn_and_judge_from(work: Path) -> None:
+    packed, policy = work / "packed.parquet", work / "from packed.json"
+    profile = ("profile", *CAMPAIGN, "--work", str(work), "-o", str(packed), "--json")
+    said = json.loads(autofinity(*profile, "--pack").stdout)
+    assert said["file"] == str(packed)
+    autofinity("rules", str(packed), "--machine", "opteron-6164he", "-o", str(policy))
+    kept = json.loads(policy.read_text())["provenance"]["observations"]
+    assert kept["digest"] == said["digest"]
+    assert kept["programs"] == sorted(PROGRAMS)
+
+
 def test_what_is_there_is_not_measured_again(work: Path) -> None:
     folder = work / "observations" / "opteron-6164he-20us"
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
@@ -90,7 +117,9 @@ def test_what_is_there_is_not_measured_again(work: Path) -> None:
         (("--machine", "host"), "hardware counters"),
         (("--machine", "synthetic:core:4"), "a topology alone cannot be simulated"),
         (("--threads", "none"), "expected thread counts such as 8"),
-        (("--period-us", "nan"), "expected a number of microseconds"),
+        (("--period-us", "nan"), "nan: expected a number of microseconds"),
+        (("--period-us", "inf"), "inf: expected a number of microseconds"),
+        (("--pack",), "--pack: expected -o as well"),
         (("--threads", "4", "--affinities", "2"), "the hints alone have"),
         (("--affinities", "many"), "expected 'all', 'hints' or a number"),
         (("--program", "pricr"), "did you mean pricer?"),

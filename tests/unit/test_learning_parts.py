@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from autofinity.learning.cfs import correlations, greedy_ranking
 from autofinity.learning.condense import condense
 from autofinity.learning.counter_selection import choose_counters
-from autofinity.learning.crossval import leave_one_program_out
 from autofinity.learning.discretise import bin_of, cut_points, equal_frequency, equal_width
 from autofinity.learning.metric import insensitive_workloads, normalised, performance_of
 from autofinity.learning.periods import Periods
@@ -238,16 +237,6 @@ def test_no_varying_counter_is_an_error_that_says_so() -> None:
     table = table_of([row(), row(sample=1, behaviour=Behaviour({"x": 0.0}))])
     with pytest.raises(LearningError, match="none of 1 varies"):
         choose_counters(table, table.performance, 4, engine="numpy")
-
-
-def test_each_program_is_left_out_once() -> None:
-    table = table_of([row("a"), row("b"), row("b", sample=1), row("c")])
-    splits = list(leave_one_program_out(table))
-    assert [split.program for split in splits] == ["a", "b", "c"]
-    assert splits[1].training.programs() == ("a", "c")
-    assert splits[1].test.programs() == ("b",)
-    with pytest.raises(LearningError, match="at least two"):
-        list(leave_one_program_out(table_of([row()])))
 
 
 @pytest.mark.parametrize(

@@ -73,3 +73,10 @@ def test_simulate_refuses_what_does_not_fit(trace: str, options: list[str], mess
 def test_a_folder_without_a_trace_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(AutofinityError, match=r"no complete trace|index"):
         CliRunner().invoke(simulate, [str(tmp_path)], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("period", ["nan", "inf", "0", "many"])
+def test_a_period_that_is_none_is_refused_before_anything_is_read(period: str) -> None:
+    done = CliRunner().invoke(simulate, ["no such trace", "--period-us", period])
+    assert done.exit_code == 2
+    assert f"{period}: expected a number of microseconds" in done.output

@@ -151,31 +151,56 @@ def test_a_damaged_or_foreign_file_is_named(tmp_path: Path, damage: Callable[[Pa
         store.read()
 
 
-def test_no_flipped_bit_of_the_data_changes_what_is_read(tmp_path: Path) -> None:
+def test_no_flipped_bit_anywhere_in_a_file_is_read(tmp_path: Path) -> None:
     store = ObservationStore(tmp_path)
     store.write(run("a", "{2}"))
     [file] = tmp_path.glob("*.parquet")
-    digest = store.read().digest()
     sound = file.read_bytes()
-    data_ends = len(sound) - 8 - int.from_bytes(sound[-8:-4], "little")  # then the footer
-    refused = 0
-    for position in range(0, data_ends, 7):
+    seal = sound.rindex(b"sha256:")
+    for position in {*range(0, len(sound), 29), *range(seal, seal + 71), len(sound) - 1}:
         flipped = bytearray(sound)
         flipped[position] ^= 1 << position % 8
         file.write_bytes(flipped)
-        try:
-            assert store.read().digest() == digest, f"bit {position % 8} of byte {position}"
-        except StoreError:
-            refused += 1
-    assert refused > data_ends / 7 / 4
+        for ask in (store.read, store.done):
+            with pytest.raises(StoreError, match=file.name):
+                ask()
+    file.write_bytes(sound)
+    assert store.done() == {("a", "small", 2, "{2}", 1)}
+
+
+@pytest.mark.parametrize("program", ["sha256:" + "0" * 64, "a\nb", "é", "autofinity-seal"])
+def test_no_name_can_be_taken_for_the_seal(tmp_path: Path, program: str) -> None:
+    rows = run(program, "{2}")
+    write_one(table_of(rows), tmp_path / "one.parquet")
+    assert list(read(tmp_path / "one.parquet").observations()) == rows
+
+
+def test_packing_rounds_counters_to_single_precision_and_nothing_else(tmp_path: Path) -> None:
+    rows = [row for seed in range(40) for row in run("a", "{2}", seed=seed, ratio=1 / (seed + 3))]
+    table = table_of(rows)
+    write_one(table, tmp_path / "plain.parquet")
+    write_one(table, tmp_path / "packed.parquet", packed=True)
+    packed = read(tmp_path / "packed.parquet")
+    assert packed.digest() != table.digest()
+    rounded = replace(
+        table,
+        counters={
+            name: values.astype("f4").astype("f8") for name, values in table.counters.items()
+        },
+    )
+    assert packed.digest() == rounded.digest()
+    sizes = [(tmp_path / f"{name}.parquet").stat().st_size for name in ("packed", "plain")]
+    assert sizes[0] < sizes[1]
+    write_one(packed, tmp_path / "again.parquet", packed=True)
+    assert read(tmp_path / "again.parquet").digest() == packed.digest()
 
 
 def test_a_newer_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = ObservationStore(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr("autofinity.store.observations.FORMAT_VERSION", 2)
+        patch.setattr("autofinity.store.observation_file.FORMAT_VERSION", 3)
         store.write(run("a", "{2}"))
-    with pytest.raises(StoreError, match="version 2"):
+    with pytest.raises(StoreError, match="version 3"):
         store.done()
 
 

@@ -96,7 +96,8 @@ static void prepare(const Options* options, Plan* plan) {
     if (use_db) {
         find_state(options, &plan->state);
         if (!check_database(&plan->state, plan->reason)) {
-            say("the behaviour database %s is not used: %s", plan->state.db, plan->reason);
+            say("the behaviour database %s%sis not used: %s", plan->state.db,
+                plan->state.db[0] ? " " : "", plan->reason);
             use_db = false;
         }
     }

@@ -67,7 +67,9 @@ static bool folder_writable(const char* path) {
 
 bool check_database(const State* state, char reason[REASON_CHARS]) {
     if (!state->db[0]) {
-        snprintf(reason, REASON_CHARS, "no state folder: neither XDG_STATE_HOME nor HOME is set");
+        snprintf(reason, REASON_CHARS,
+                 "no state folder: neither XDG_STATE_HOME nor HOME names one; set one of them, or "
+                 "name a database with --db");
         return false;
     }
     struct stat info;

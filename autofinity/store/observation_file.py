@@ -1,0 +1,166 @@
+"""One Parquet file of observations, sealed: damage to it never passes for another table.
+
+    table ─► Parquet with a blank seal in its metadata ─► SHA-256 over every byte ─► seal ─► file
+
+Parquet has checksums for its pages and none for its footer, which says which bytes are which column
+and how many there are. So the digest stands in the footer itself, taken while zeros stood in its
+place, and is checked before a byte of the file is parsed. Other readers of Parquet see one more
+entry of metadata.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from autofinity.model.errors import StoreError
+from autofinity.store.observation_table import (
+    COUNTER_PREFIX,
+    NUMBER_COLUMNS,
+    TEXT_COLUMNS,
+    WHOLE_COLUMNS,
+)
+
+type RunKey = tuple[str, str, int, str, int]
+"""(program, input, threads, affinity, seed), as `Sink.done` names a run."""
+
+FORMAT = "autofinity-observations"
+FORMAT_VERSION = 2
+_SEAL_KEY = "autofinity-seal"
+_SEAL = b"sha256:"
+_BLANK = b"0" * 64
+
+
+def write_file(
+    path: Path, table: pa.Table, keys: Sequence[RunKey], *, packed: bool = False
+) -> Path:
+    """Temporary file, fsync, rename, fsync of the folder: complete or absent.
+
+    `packed` keeps counters in single precision and compresses hard: a quarter smaller, for files
+    that are shipped. Raises `StoreError`; what was there is then kept.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        content = _sealed(_parquet(table, keys, packed))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except (OSError, pa.ArrowException) as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise StoreError(
+            f"cannot write observations to {path}: {_reason(error)}; what was written before "
+            "is kept. Free some space or name another folder, then start again: finished runs "
+            "are skipped."
+        ) from error
+    return path
+
+
+def read_file(path: Path) -> tuple[list[RunKey], pa.Table]:
+    """The runs a file holds, and its rows. Raises `StoreError` when it is damaged or not ours."""
+    content, keys = _checked(path)
+    try:
+        table = pq.read_table(pa.BufferReader(content))
+    except (OSError, pa.ArrowException) as error:
+        raise _damaged(path, _reason(error)) from error
+    for name in (*TEXT_COLUMNS, *WHOLE_COLUMNS, *NUMBER_COLUMNS):
+        if name not in table.column_names:
+            raise _damaged(path, f"it lacks the column {name!r}")
+    return keys, table
+
+
+def keys_of(path: Path) -> list[RunKey]:
+    """Runs a file holds. Raises `StoreError` when it is damaged or not ours."""
+    return _checked(path)[1]
+
+
+def _parquet(table: pa.Table, keys: Sequence[RunKey], packed: bool) -> bytearray:
+    header = json.dumps({"version": FORMAT_VERSION, "runs": keys})
+    options: dict[str, Any] = {}
+    if packed:
+        counters = [name for name in table.column_names if name.startswith(COUNTER_PREFIX)]
+        for name in counters:
+            single = table.column(name).cast(pa.float32(), safe=False)
+            table = table.set_column(table.column_names.index(name), name, single)
+        options = {
+            "compression_level": 19,
+            "use_dictionary": list(TEXT_COLUMNS),
+            "column_encoding": dict.fromkeys(counters, "BYTE_STREAM_SPLIT"),
+            "write_statistics": False,
+        }
+    # The seal comes last but for the schema in base 64: nothing can be taken for it.
+    table = table.replace_schema_metadata({FORMAT: header, _SEAL_KEY: _SEAL + _BLANK})
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd", **options)
+    return bytearray(sink.getvalue())
+
+
+def _sealed(content: bytearray) -> bytearray:
+    at = _seal_at(content)
+    content[at : at + len(_BLANK)] = hashlib.sha256(content).hexdigest().encode()
+    return content
+
+
+def _seal_at(content: bytes | bytearray) -> int:
+    """Where the digits of the seal begin; -1 where there is none."""
+    at = content.rfind(_SEAL)
+    return at + len(_SEAL) if at >= 0 else -1
+
+
+def _checked(path: Path) -> tuple[bytes, list[RunKey]]:
+    """Bytes of an undamaged file, and the runs they hold."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"cannot read observations from {path}: {_reason(error)}") from error
+    at = _seal_at(content)
+    if at < 0:
+        raise StoreError(
+            f"{path} is no observation file of this autofinity, or is damaged (it has no seal); "
+            "remove it: the runs it held are then profiled again"
+        )
+    total = hashlib.sha256(memoryview(content)[:at])
+    total.update(_BLANK)
+    total.update(memoryview(content)[at + len(_BLANK) :])
+    if total.hexdigest().encode() != content[at : at + len(_BLANK)]:
+        raise _damaged(path, "its bytes are not those that were written")
+    try:
+        metadata: Mapping[bytes, bytes] = pq.read_schema(pa.BufferReader(content)).metadata or {}
+        header: Any = json.loads(metadata[FORMAT.encode()])
+        version = header["version"]
+        keys = [(str(p), str(i), int(t), str(a), int(s)) for p, i, t, a, s in header["runs"]]
+    except (KeyError, ValueError, TypeError, OSError, pa.ArrowException) as error:
+        raise _damaged(path, _reason(error)) from error
+    if version != FORMAT_VERSION:
+        raise StoreError(
+            f"{path} has version {version}, this autofinity reads {FORMAT_VERSION}; update it"
+        )
+    return content, keys
+
+
+def _damaged(path: Path, reason: str) -> StoreError:
+    return StoreError(
+        f"{path} is damaged ({reason}); remove it: the runs it held are then profiled again"
+    )
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
