@@ -129,11 +129,6 @@ static void after_change(af_thread* t, const volatile void* p, seen_write w, int
     if (posted != 0) af_event_add(t, AF_POST, posted, 0);
 }
 
-void af_attempt_failed(af_thread* t, const volatile void* word) {
-    const seen_write none = {0, 0, false, NULL};
-    after_attempt(t, word, 1, none, __ATOMIC_RELAXED);
-}
-
 static uint64_t will_post(const af_thread* t, uint64_t* state, bool store, int order) {
     if (t == NULL) return 0;
     // A store that releases nothing orders nothing, unless a fence before it does.

@@ -95,9 +95,6 @@ AF_HIDDEN void af_forget_awaited(af_thread* t);
 AF_HIDDEN void af_acquired(af_thread* t, uint64_t key, bool word);
 AF_HIDDEN void af_releasing(af_thread* t, uint64_t key, bool word);
 
-// An attempt on a lock that is held: polled in a loop, it counts as waiting (atomics.c).
-AF_HIDDEN void af_attempt_failed(af_thread* t, const volatile void* word);
-
 #define AF_OBJECT(type, address, kind) \
     ((type*)af_object_of((uint64_t)(uintptr_t)(address), kind, sizeof(type)))
 

@@ -1,12 +1,30 @@
-// What the two OpenMP files share: a team and its worksharing constructs.
+// What the OpenMP files share: a team and its worksharing constructs.
 #ifndef AUTOFINITY_CAPTURE_OPENMP_H
 #define AUTOFINITY_CAPTURE_OPENMP_H
 
 #include <string.h>
 
+#include "interpose.h"
 #include "objects.h"
 
 enum { AF_STATIC, AF_DYNAMIC, AF_GUIDED, AF_RUNTIME };
+
+typedef struct af_tokens {
+    uint64_t* items;
+    uint32_t n, room;
+    _Atomic int locked;
+} af_tokens;
+
+typedef struct af_task {
+    struct af_task* outer;
+    af_tokens children;
+    struct af_group* group;
+} af_task;
+
+typedef struct af_group {
+    struct af_group* outer;
+    af_tokens members;
+} af_group;
 
 typedef struct af_team {
     struct af_team* next;  // among those to be used again
@@ -37,16 +55,9 @@ AF_HIDDEN void af_block_at_barrier(af_thread* t, af_team* team, int team_size);
 // Waits (not for ever) until the whole team is there: who wakes first would take all the work.
 AF_HIDDEN void af_gather(af_thread* t, int team_size);
 
-// The real function of libgomp behind ours, looked up once.
-#define AF_REAL(type, name, parameters)                                        \
-    ({                                                                         \
-        static type(*pointer) parameters;                                      \
-        type(*found) parameters = __atomic_load_n(&pointer, __ATOMIC_RELAXED); \
-        if (AF_UNLIKELY(found == NULL)) {                                      \
-            found = (type(*) parameters)af_next(#name);                        \
-            __atomic_store_n(&pointer, found, __ATOMIC_RELAXED);               \
-        }                                                                      \
-        found;                                                                 \
-    })
+// Threads of the innermost team the thread is in.
+static inline int af_team_size(const af_thread* t) {
+    return t->team == NULL ? 1 : AF_QUIETLY(AF_REAL(int, omp_get_num_threads, (void))());
+}
 
 #endif

@@ -96,8 +96,6 @@ static void took_chunk(af_thread* t, bool got, uint64_t at) {
     begin_unit(t, ordinal);
 }
 
-static int team_size(void) { return AF_REAL(int, omp_get_num_threads, (void))(); }
-
 #define CALL(call)                       \
     af_thread* const saved = af_quiet(); \
     const bool got = call;               \
@@ -128,7 +126,7 @@ static int team_size(void) { return AF_REAL(int, omp_get_num_threads, (void))();
                               .end = (uint64_t)end,                                               \
                               .step = (uint64_t)step,                                             \
                               .chunk = (uint64_t)chunk};                                          \
-        af_begin_share(t, &loop, t->team != NULL ? team_size() : 1);                              \
+        af_begin_share(t, &loop, af_team_size(t));                                                \
         CALL(real(start, end, step, chunk, from, to));                                            \
         took_chunk(t, got, (uint64_t)*from);                                                      \
         return got;                                                                               \
@@ -151,7 +149,7 @@ static int team_size(void) { return AF_REAL(int, omp_get_num_threads, (void))();
                               .end = end,                                                         \
                               .step = step,                                                       \
                               .chunk = chunk};                                                    \
-        af_begin_share(t, &loop, t->team != NULL ? team_size() : 1);                              \
+        af_begin_share(t, &loop, af_team_size(t));                                                \
         CALL(real(up, start, end, step, chunk, from, to));                                        \
         took_chunk(t, got, *from);                                                                \
         return got;                                                                               \
@@ -169,7 +167,7 @@ static int team_size(void) { return AF_REAL(int, omp_get_num_threads, (void))();
                               .start = (uint64_t)start,                                           \
                               .end = (uint64_t)end,                                               \
                               .step = (uint64_t)step};                                            \
-        af_begin_share(t, &loop, t->team != NULL ? team_size() : 1);                              \
+        af_begin_share(t, &loop, af_team_size(t));                                                \
         CALL(real(start, end, step, from, to));                                                   \
         took_chunk(t, got, (uint64_t)*from);                                                      \
         return got;                                                                               \
@@ -191,7 +189,7 @@ static int team_size(void) { return AF_REAL(int, omp_get_num_threads, (void))();
                               .start = start,                                                     \
                               .end = end,                                                         \
                               .step = step};                                                      \
-        af_begin_share(t, &loop, t->team != NULL ? team_size() : 1);                              \
+        af_begin_share(t, &loop, af_team_size(t));                                                \
         CALL(real(up, start, end, step, from, to));                                               \
         took_chunk(t, got, *from);                                                                \
         return got;                                                                               \
@@ -242,7 +240,7 @@ AF_API unsigned GOMP_sections_start(unsigned count) {
     unsigned (*real)(unsigned) = AF_REAL(unsigned, GOMP_sections_start, (unsigned));
     af_thread* t = af_here();
     if (t == NULL) return real(count);
-    af_begin_sections(t, t->team != NULL ? team_size() : 1);
+    af_begin_sections(t, af_team_size(t));
     af_thread* const saved = af_quiet();
     const unsigned number = real(count);
     af_loud(saved);
@@ -298,11 +296,15 @@ static void doacross_waited(af_thread* t, const uint64_t* counts) {
 
 AF_API void GOMP_doacross_post(long* counts) {
     doacross_posting((const uint64_t*)counts);
+    af_thread* const saved = af_quiet();
     AF_REAL(void, GOMP_doacross_post, (long*))(counts);
+    af_loud(saved);
 }
 AF_API void GOMP_doacross_ull_post(unsigned long long* counts) {
     doacross_posting((const uint64_t*)counts);
+    af_thread* const saved = af_quiet();
     AF_REAL(void, GOMP_doacross_ull_post, (unsigned long long*))(counts);
+    af_loud(saved);
 }
 
 enum { DIMENSIONS = 12 };  // as many as are passed on; the call does not say how many there are
@@ -345,7 +347,7 @@ DOACROSS_WAIT(GOMP_doacross_ull_wait, unsigned long long)
                         .chunk = (uint64_t)(chunk_size),                          \
                         .dimensions = n};                                         \
         for (unsigned i = 0; i < n; i++) loop.end *= (uint64_t)counts[i];         \
-        af_begin_share(t, &loop, t->team != NULL ? team_size() : 1);              \
+        af_begin_share(t, &loop, af_team_size(t));                                \
         CALL(real arguments);                                                     \
         took_chunk(t, got, (uint64_t)*from);                                      \
         return got;                                                               \

@@ -68,3 +68,14 @@ void af_polled(af_thread* t, uintptr_t address, uint64_t value) {
     t->window[t->window_n++].value = value;
     t->window_seq = position(t);
 }
+
+void af_attempt_failed(af_thread* t, const volatile void* word) {
+    enum { HELD = 1 };
+    bool woke;
+    if (af_polling(t, (uintptr_t)word, HELD, &woke)) {
+        af_rest(t);
+        return;
+    }
+    af_alone(t, word, 1, 1);
+    af_polled(t, (uintptr_t)word, HELD);
+}

@@ -251,6 +251,8 @@ AF_HIDDEN bool af_polling(af_thread* t, uintptr_t address, uint64_t value, bool*
 AF_HIDDEN void af_rest(const af_thread* t);
 // The window takes in what was just recorded for `address`.
 AF_HIDDEN void af_polled(af_thread* t, uintptr_t address, uint64_t value);
+// An attempt on a lock that is held: polled in a loop, it counts as waiting.
+AF_HIDDEN void af_attempt_failed(af_thread* t, const volatile void* word);
 
 // fair.c
 AF_HIDDEN void af_fair_enter(af_thread* t);
@@ -350,6 +352,20 @@ static inline af_thread* af_quiet(void) {
     return saved;
 }
 static inline void af_loud(af_thread* saved) { af_self = saved; }
+
+// A call into a library from an interposed function. Compiled programs record what they were
+// instrumented for, which no library is; of unmodified ones every access is seen.
+#ifdef AF_UNDER_PLUGIN
+#define AF_QUIETLY(call)                      \
+    ({                                        \
+        af_thread* const heard = af_quiet();  \
+        const __typeof__(call) result = call; \
+        af_loud(heard);                       \
+        result;                               \
+    })
+#else
+#define AF_QUIETLY(call) (call)
+#endif
 
 // The record to note synchronisation in, or NULL when the call is not the program's own.
 static inline af_thread* af_here(void) {

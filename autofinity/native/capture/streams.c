@@ -13,7 +13,12 @@ __thread af_thread* af_mine;
 
 enum { INSTRUCTIONS_PER_ACCESS = 3 };  // the documented estimate where nothing tells better
 
-void* af_next(const char* symbol) { return dlsym(RTLD_NEXT, symbol); }
+void* af_next(const char* symbol) {
+    af_thread* const saved = af_quiet();
+    void* const found = dlsym(RTLD_NEXT, symbol);
+    af_loud(saved);
+    return found;
+}
 
 af_thread* af_thread_new(uint32_t parent) {
     const uint32_t number = atomic_fetch_add(&af.streams, 1);
