@@ -1,19 +1,12 @@
-"""Runs a built program under capture and turns what comes of it into a trace folder.
-
-    .NAME.partial/  events as they come ─► exit code, expected output, index ─► meta.json ─► NAME/
-
-A folder with the final name is always a whole trace; what is half is removed, whatever happens.
-"""
+"""Runs a built program of a suite under capture and turns what comes of it into a trace folder."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import os
-import platform
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
@@ -21,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.capture.build import Built, expand, runtime_folder
+from autofinity.capture.trace_folder import is_whole, keep, recorded, trace_folder
 from autofinity.model.errors import CaptureError, TraceError, UsageError
 from autofinity.trace.manifest import ProgramSpec, Suite
-from autofinity.trace.meta import StreamMeta, TraceMeta, read_meta, write_meta
+from autofinity.trace.meta import TraceMeta, read_meta
 
 SLOWDOWN = 20
 """A captured run may take this many times the manifest's time-out."""
@@ -68,24 +62,11 @@ def capture(request: CaptureRequest, environment: Mapping[str, str] = os.environ
     existing = _existing(request.folder, key)
     if existing is not None:
         return existing
-    partial = request.out / f".{request.folder.name}.partial"
-    try:
-        request.out.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(partial, ignore_errors=True)
-        (partial / "work").mkdir(parents=True)
+    with trace_folder(request.out, request.folder.name, spec.name) as partial:
+        (partial / "work").mkdir()
         _run(request, argv, partial, environment)
         meta = _describe(request, argv, key, partial)
-        shutil.rmtree(partial / "work", ignore_errors=True)
-        (partial / "owner").unlink(missing_ok=True)
-        write_meta(meta, partial)
-        shutil.rmtree(request.folder, ignore_errors=True)
-        partial.rename(request.folder)
-    except OSError as error:
-        raise CaptureError(
-            f"cannot keep the trace of {spec.name} in {request.out}: {error.strerror or error}"
-        ) from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+        keep(partial, meta)
     return meta
 
 
@@ -236,17 +217,14 @@ def _tail(path: Path, size: int = _SHOWN) -> str:
 
 
 def _describe(request: CaptureRequest, argv: tuple[str, ...], key: str, partial: Path) -> TraceMeta:
-    from autofinity._core import trace
-
     spec = request.spec
-    if not (partial / "index.aft").exists():
+    if not is_whole(partial):
         raise CaptureError(
             f"{spec.name} ran, but nothing was recorded; its build must pass the flags of "
             "{cflags} (or {cxxflags}, {fflags}) and {ldflags} to compiler and linker"
         )
-    summary = trace.summary(str(partial))
-    streams = tuple(StreamMeta(**stream) for stream in summary["streams"])
-    if summary["roi_begins"] == 0:
+    facts = recorded(partial)
+    if facts.roi_begins == 0:
         raise CaptureError(
             f'{spec.name} never began its region of interest (roi = "{spec.roi}"); call '
             "autofinity_roi_begin() and autofinity_roi_end(), or set roi to "
@@ -261,11 +239,5 @@ def _describe(request: CaptureRequest, argv: tuple[str, ...], key: str, partial:
         threads=request.threads,
         roi=spec.roi,
         key=key,
-        digest=summary["digest"],
-        wall_s=summary["wall_ns"] / 1e9,
-        cpu_s=summary["cpu_ns"] / 1e9,
-        spins=summary["spins"],
-        instructions="counted" if summary["counted_instructions"] else "estimated",
-        host=f"{platform.machine()} {os.cpu_count()} CPUs {platform.system()} {platform.release()}",
-        streams=streams,
+        **facts.of_run,
     )

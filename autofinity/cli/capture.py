@@ -1,4 +1,4 @@
-"""`autofinity capture`: run a suite's programs under capture and keep their traces."""
+"""`autofinity capture`: run a suite's programs, or a binary, and keep their traces."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
+
+from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
     from autofinity.trace.manifest import Suite
     from autofinity.trace.meta import TraceMeta
 
 
-@click.command()
+@click.command(
+    # What comes after the program's name is the program's own.
+    context_settings={"allow_interspersed_args": False}
+)
 @click.option(
     "--suite",
     "suite_path",
@@ -33,37 +38,74 @@ if TYPE_CHECKING:
     "--threads",
     "-t",
     type=click.IntRange(min=1, max=4096),
-    default=8,
-    show_default=True,
-    help="Threads of each program.",
+    help="Threads of each program; of a binary, OMP_NUM_THREADS.  [default: 8; binary: its own]",
 )
-@click.option("--size", default="small", show_default=True, help="Input by size.")
+@click.option("--size", help="Input of the suite's programs by size.  [default: small]")
+@click.option(
+    "--roi",
+    type=click.Choice(("marks", "parallel", "whole")),
+    help="Region of interest of a binary: between autofinity_roi_begin() and _end(), from the "
+    "first thread to the last join, or all of it.  [default: parallel]",
+)
 @click.option(
     "--out",
     "-o",
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
-    help="Folder for the traces, PROGRAM-SIZE-THREADSt each; finished ones are reused.",
+    help="Folder for the traces, PROGRAM-SIZE-THREADSt each; finished ones of a suite are reused.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.argument("binary", nargs=-1, type=click.UNPROCESSED, metavar="[-- PROGRAM [ARGS]...]")
 def command(
     suite_path: Path | None,
     programs: tuple[str, ...],
-    threads: int,
-    size: str,
+    threads: int | None,
+    size: str | None,
+    roi: Literal["marks", "parallel", "whole"] | None,
     out: Path,
     as_json: bool,
+    binary: tuple[str, ...],
 ) -> None:
-    """Run a suite's programs under capture and keep their traces."""
-    from autofinity.resources import shipped
-    from autofinity.trace.manifest import load_suite
+    """Run a suite's programs, or any one program, under capture and keep the traces.
 
-    suite = load_suite(suite_path or shipped("training", "suite.toml"))
-    traces = capture_traces(suite, programs, threads, size, out)
+    Without PROGRAM the suite's programs are compiled for capture and run. With it, that binary runs
+    as it is under QEMU, on our standard streams; with --json its output goes to stderr.
+    """
+    if binary:
+        for option, value in (("--suite", suite_path), ("--program", programs), ("--size", size)):
+            if value:
+                raise UsageError(f"{option} is for the programs of a suite, not for {binary[0]}")
+        traces = [_capture_binary(binary, out, threads, roi or "parallel", as_json)]
+    else:
+        from autofinity.resources import shipped
+        from autofinity.trace.manifest import load_suite
+
+        if roi is not None:
+            raise UsageError("--roi is for a binary; a suite's manifest says it for each program")
+        suite = load_suite(suite_path or shipped("training", "suite.toml"))
+        traces = capture_traces(suite, programs, threads or 8, size or "small", out)
     if as_json:
         click.echo(json.dumps([_document(meta) for meta in traces]))
     else:
         _print(traces)
+
+
+def _capture_binary(
+    argv: tuple[str, ...],
+    out: Path,
+    threads: int | None,
+    roi: Literal["marks", "parallel", "whole"],
+    to_stderr: bool,
+) -> TraceMeta:
+    from autofinity.capture.binary import BinaryRequest, capture_binary
+
+    done = capture_binary(BinaryRequest(argv, out, threads, roi, to_stderr=to_stderr))
+    if done.exit_code != 0:
+        print(
+            f"autofinity: {argv[0]} left with exit code {done.exit_code}; its trace is kept",
+            file=sys.stderr,
+        )
+    return done.meta
 
 
 def capture_traces(

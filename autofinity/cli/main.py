@@ -22,7 +22,7 @@ COMMANDS: dict[str, str] = {
     "topology": "Draw a machine, and where threads would sit.",
     "affinities": "All affinities of a thread count, up to isomorphism.",
     "hints": "The best match of each hint.",
-    "capture": "Run a suite's programs under capture and keep their traces.",
+    "capture": "Run a suite's programs, or a binary, under capture and keep the traces.",
     "profile": "Measure programs under affinities and keep observations.",
     "counters": "Choose the counters that tell most.",
     "bins": "Cut counters into bins.",

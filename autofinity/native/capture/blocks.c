@@ -1,11 +1,14 @@
-// Instructions by block of the instrumented program (autofinity/capture/blocks.py makes the table).
+// Instructions by block of the instrumented program. AUTOFINITY_CAPTURE_BLOCKS names the table,
+// which autofinity/capture/blocks.py makes.
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "instructions.h"
 #include "process.h"
 
 // counts[return address of __sanitizer_cov_trace_pc - low]
@@ -28,7 +31,7 @@ static int main_base(struct dl_phdr_info* info, size_t size, void* result) {
 }
 
 // The table: u64 magic, u64 lowest address, u64 entries, then one u16 per address from there.
-void af_load_blocks(const char* path) {
+static void load_blocks(const char* path) {
     const long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) {
         af_fail("cannot open the block table", path, errno);
@@ -50,3 +53,10 @@ void af_load_blocks(const char* path) {
     table.counts = (const uint16_t*)(file + 3);
     af.counted = true;
 }
+
+void af_count_instructions(void) {
+    const char* path = getenv("AUTOFINITY_CAPTURE_BLOCKS");
+    if (path != NULL && *path != 0) load_blocks(path);
+}
+
+void af_count_for_thread(void) {}

@@ -4,7 +4,6 @@
 //   AUTOFINITY_CAPTURE_DIR     folder for the trace; without it the program just runs
 //   AUTOFINITY_CAPTURE_ROI     marks (default), parallel or whole
 //   AUTOFINITY_CAPTURE_AHEAD   accesses a thread may be ahead of another; 0: as the host runs them
-//   AUTOFINITY_CAPTURE_BLOCKS  instructions by block (blocks.c)
 #include "process.h"
 
 #include <errno.h>
@@ -14,6 +13,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "instructions.h"
 
 af_process af;
 static af_common common = {.ahead = 50000};
@@ -51,8 +52,7 @@ static void start_recording(void) {
     }
     const char* ahead = getenv("AUTOFINITY_CAPTURE_AHEAD");
     if (ahead != NULL) af_shared->ahead = strtoull(ahead, NULL, 10);
-    const char* blocks = getenv("AUTOFINITY_CAPTURE_BLOCKS");
-    if (blocks != NULL && *blocks != 0) af_load_blocks(blocks);
+    af_count_instructions();
     const char* roi = getenv("AUTOFINITY_CAPTURE_ROI");
     af.roi_parallel = roi != NULL && strcmp(roi, "parallel") == 0;
     af.roi_marks = roi == NULL || *roi == 0 || strcmp(roi, "marks") == 0;
@@ -65,7 +65,7 @@ static void start_recording(void) {
     af_thread* t = af_thread_new(0);
     if (t == NULL) return;
     af_thread_enter(t);
-    if (whole) af_roi(true, false);
+    if (whole) af_whole_begins();
 }
 
 static uint64_t nanoseconds(struct timespec t) {
@@ -128,9 +128,7 @@ void af_finish(void) {
         if (!running) break;
         af_sleep(100);
     }
-    if (atomic_load(&af.roi_open) && me != NULL && !af.roi_parallel) {
-        af_event_add(me, AF_ROI_END, atomic_fetch_add(&af.roi_ends, 1) + 1, 0);
-    }
+    if (me != NULL) af_roi_finish(me);
     for (uint32_t k = 0; k < atomic_load(&af.streams); k++) {
         af_thread* t = af.threads[k];
         if (t != NULL && take_on(t)) af_thread_settle(t);

@@ -19,8 +19,11 @@ typedef struct af_process {
 
 extern AF_HIDDEN af_process af;
 
-AF_HIDDEN void af_roi_close(af_thread* t);        // adds up what the open region held so far
-AF_HIDDEN void af_thread_settle(af_thread* t);    // last event and everything to disk
-AF_HIDDEN void af_load_blocks(const char* path);  // sets af.counted
+// roi.c
+AF_HIDDEN void af_whole_begins(void);
+AF_HIDDEN void af_roi_settle(af_thread* t);  // the sums of a thread whose end has come
+AF_HIDDEN void af_roi_finish(af_thread* t);  // the program ends, in this thread
+// streams.c
+AF_HIDDEN void af_thread_settle(af_thread* t);  // last event and everything to disk
 
 #endif

@@ -237,7 +237,6 @@ AF_HIDDEN void* af_alloc(size_t bytes);     // zeroed, never given back
 
 // process.c, roi.c
 AF_HIDDEN void af_finish(void);
-AF_HIDDEN void af_roi(bool begin, bool candidate);
 AF_HIDDEN void af_parallel_begins(void);
 AF_HIDDEN void af_parallel_ends(void);
 
@@ -356,12 +355,12 @@ static inline void af_loud(af_thread* saved) { af_self = saved; }
 // A call into a library from an interposed function. Compiled programs record what they were
 // instrumented for, which no library is; of unmodified ones every access is seen.
 #ifdef AF_UNDER_PLUGIN
-#define AF_QUIETLY(call)                      \
-    ({                                        \
-        af_thread* const heard = af_quiet();  \
-        const __typeof__(call) result = call; \
-        af_loud(heard);                       \
-        result;                               \
+#define AF_QUIETLY(call)                                                 \
+    ({                                                                   \
+        af_thread* const heard = af_quiet();                             \
+        const __typeof__(call) af_result __attribute__((unused)) = call; \
+        af_loud(heard);                                                  \
+        af_result;                                                       \
     })
 #else
 #define AF_QUIETLY(call) (call)

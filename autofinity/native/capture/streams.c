@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "instructions.h"
 #include "process.h"
 
 __thread af_thread* af_self;
@@ -73,12 +74,13 @@ void af_thread_enter(af_thread* t) {
     }
     atomic_store(&t->state, 1);
     if (t->seat < 0) af_fair_enter(t);
+    af_count_for_thread();
     af_self = t;
 }
 
 // Only the thread itself, or af_finish for one that is stopped.
 void af_thread_settle(af_thread* t) {
-    if (atomic_load(&af.roi_open)) af_roi_close(t);
+    af_roi_settle(t);
     af_event_add(t, AF_THREAD_END, t->number, 0);
     af_drain(t);
     if (af_recording()) af_seal_chunk(t);

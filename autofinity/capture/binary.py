@@ -1,0 +1,207 @@
+"""Captures an unmodified binary: QEMU runs it, our plugin in QEMU sees every access.
+
+    qemu-x86_64 ─ plugin ─┐ accesses, instructions
+       binary ─ preload ──┴─► thread records ─► trace      who waits for whom: pthread_*, GOMP_*
+
+The order rules are those of compiled programs (`native/capture`), with one exception: the program's
+own atomic instructions are recorded, but order nothing, and loops that wait by them are work.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import shlex
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from autofinity.capture.trace_folder import is_whole, keep, recorded, trace_folder
+from autofinity.model.errors import CaptureError, UsageError
+from autofinity.trace.meta import StreamMeta, TraceMeta
+
+INPUT = "binary"
+"""What a trace of a binary has in the place of an input size."""
+_OLDEST, _NEWEST = 6, 8
+_ELF_X86_64 = 62
+_INTERPRETER = 3
+_BUSY = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryRequest:
+    """One run of a binary to capture."""
+
+    argv: tuple[str, ...]
+    out: Path
+    """Folder the trace folder is made in."""
+    threads: int | None = None
+    """Sets OMP_NUM_THREADS; None: as the program does by itself."""
+    roi: Literal["marks", "parallel", "whole"] = "parallel"
+    ahead: int = 50_000
+    """Accesses a thread may be ahead of another (fair capture); 0: as the host runs them."""
+    to_stderr: bool = False
+    """What the program prints goes to our stderr."""
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryCapture:
+    """A kept trace and how the program ended."""
+
+    meta: TraceMeta
+    exit_code: int
+
+
+def emulator(environment: Mapping[str, str] = os.environ) -> str:
+    """Path of a QEMU that can load our plugin. Raises `CaptureError` that says how to get one."""
+    if platform.machine() != "x86_64":
+        raise CaptureError(
+            f"binaries can be captured on x86_64 only, this is {platform.machine()}; "
+            "capture the program compiled, as a suite (see docs/suites.md)"
+        )
+    found = shutil.which("qemu-x86_64", path=environment.get("PATH"))
+    if found is None:
+        raise CaptureError(
+            "capturing a binary needs QEMU's user-mode emulator, and there is no qemu-x86_64 on "
+            f"the path; install QEMU {_OLDEST} to {_NEWEST} with plugins, for example "
+            "`apt install qemu-user` on Debian 12"
+        )
+    said = subprocess.run(
+        [found, "--version"], capture_output=True, text=True, errors="replace", check=False
+    ).stdout
+    version = re.search(r"version (\d+)\.", said)
+    if version is None or not _OLDEST <= int(version[1]) <= _NEWEST:
+        raise CaptureError(
+            f"{found} is {said.splitlines()[0] if said else 'no QEMU'}; its plugin interface is "
+            f"not the one our plugin speaks: expected QEMU {_OLDEST} to {_NEWEST}"
+        )
+    usage = subprocess.run(
+        [found, "--help"], capture_output=True, text=True, errors="replace", check=False
+    ).stdout
+    if "-plugin" not in usage:
+        raise CaptureError(
+            f"{found} was built without plugins (a static build?); "
+            "expected one that has the option -plugin, such as Debian's package qemu-user"
+        )
+    return found
+
+
+def library_folder() -> Path:
+    """Folder of the plugin and the preloaded library. Raises `CaptureError` when not built."""
+    folder = Path(__file__).resolve().parent.parent / "lib" / "qemu"
+    for name in (_PLUGIN, _PRELOAD):
+        if not (folder / name).exists():
+            raise CaptureError(
+                f"{folder / name} is missing; install autofinity with a C compiler at hand "
+                "(in a source tree: make dev)"
+            )
+    return folder
+
+
+_PLUGIN = "autofinity-qemu.so"
+_PRELOAD = "libautofinity-preload.so"
+
+
+def capture_binary(
+    request: BinaryRequest, environment: Mapping[str, str] = os.environ
+) -> BinaryCapture:
+    """Run the binary under QEMU and keep its trace as `OUT/NAME-binary-THREADSt`.
+
+    The program has our standard streams and our folder. A trace that is there already is replaced.
+    Raises `UsageError` for something that is no dynamically linked program of this machine, and
+    `CaptureError` when QEMU is missing or nothing whole was recorded.
+    """
+    qemu = emulator(environment)
+    program = _program(request.argv, environment)
+    out = request.out.resolve()
+    with trace_folder(out, f"{program.name}-{INPUT}", program.name) as partial:
+        argv = [*_command(qemu, request, partial), str(program), *request.argv[1:]]
+        stdout = sys.stderr.fileno() if request.to_stderr else None
+        code = subprocess.run(argv, env={**environment}, stdout=stdout, check=False).returncode
+        what = shlex.join(request.argv)
+        if code < 0:
+            raise CaptureError(f"{what} was ended by {signal.Signals(-code).name} under capture")
+        if not is_whole(partial):
+            raise CaptureError(
+                f"{what} ran to its end (exit code {code}), but nothing whole was recorded; it may "
+                "have replaced itself by another program, or clear LD_PRELOAD"
+            )
+        facts = recorded(partial)
+        if facts.roi_begins == 0:
+            raise CaptureError(
+                f"{what} never began its region of interest ({request.roi}); take --roi whole "
+                "for a program that starts no thread"
+            )
+        threads = request.threads or _busy(facts.of_run["streams"])
+        meta = TraceMeta(
+            path=out / f"{program.name}-{INPUT}-{threads}t",
+            program=program.name,
+            suite="",
+            input=INPUT,
+            arguments=request.argv,
+            threads=threads,
+            roi=request.roi,
+            key=hashlib.sha256(program.read_bytes()).hexdigest()[:16],
+            **facts.of_run,
+        )
+        keep(partial, meta)
+    return BinaryCapture(meta, code)
+
+
+def _command(qemu: str, request: BinaryRequest, partial: Path) -> list[str]:
+    library = library_folder()
+    guest = {
+        "LD_PRELOAD": str(library / _PRELOAD),
+        "AUTOFINITY_CAPTURE_DIR": str(partial),
+        "AUTOFINITY_CAPTURE_ROI": request.roi,
+        "AUTOFINITY_CAPTURE_AHEAD": str(request.ahead),
+        # Threads that wait shall sleep: there are fewer cores than threads here.
+        "OMP_WAIT_POLICY": "passive",
+        "OMP_DYNAMIC": "false",
+    }
+    if request.threads is not None:
+        guest["OMP_NUM_THREADS"] = str(request.threads)
+    # Without ERMS the C library copies by vector instructions, not byte by byte.
+    command = [qemu, "-cpu", "max,-erms", "-plugin", str(library / _PLUGIN)]
+    for name, value in guest.items():
+        command += ["-E", f"{name}={value}"]
+    return command
+
+
+def _program(argv: Sequence[str], environment: Mapping[str, str]) -> Path:
+    """The file that `argv` would run. Raises `UsageError` unless it can be captured."""
+    found = shutil.which(argv[0], path=environment.get("PATH"))
+    if found is None:
+        raise UsageError(f"no program {argv[0]!r}: no such executable file")
+    path = Path(found).resolve()
+    with path.open("rb") as file:
+        head = file.read(1 << 16)
+    if head[:2] == b"#!":
+        raise UsageError(f"{path} is a script; name its interpreter: -- INTERPRETER {argv[0]} …")
+    if head[:5] != b"\x7fELF\x02" or struct.unpack_from("<H", head, 18)[0] != _ELF_X86_64:
+        raise UsageError(f"{path} is no 64-bit x86 program; only those can be captured here")
+    offset, size, count = (
+        *struct.unpack_from("<Q", head, 32),
+        *struct.unpack_from("<HH", head, 54),
+    )
+    ends = range(offset, min(offset + size * count, len(head) - 3), size or 1)
+    if not any(struct.unpack_from("<I", head, at)[0] == _INTERPRETER for at in ends):
+        raise UsageError(
+            f"{path} is statically linked: nobody can tell there who waits for whom; "
+            "link it dynamically, or capture it compiled (docs/suites.md)"
+        )
+    return path
+
+
+def _busy(streams: tuple[StreamMeta, ...]) -> int:
+    """How many streams do a fair part of the work: the program's own number of threads."""
+    most = max(stream.roi_accesses for stream in streams)
+    return sum(stream.roi_accesses >= _BUSY * most for stream in streams)

@@ -1,0 +1,83 @@
+"""The life of a trace folder, from the first event to the finished trace.
+
+    .NAME.partial/  events as they come ─► checks ─► meta.json ─► NAME/
+
+A folder with the final name is always a whole trace; what is half is removed, whatever happens.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autofinity.model.errors import CaptureError
+from autofinity.trace.meta import StreamMeta, TraceMeta, write_meta
+
+
+@contextmanager
+def trace_folder(out: Path, name: str, program: str) -> Iterator[Path]:
+    """A fresh folder in `out` for the events of one run; gone at the end unless it was kept.
+
+    Raises `CaptureError` for anything the file system refuses.
+    """
+    partial = out / f".{name}.partial"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+        yield partial
+    except OSError as error:
+        raise CaptureError(
+            f"cannot keep the trace of {program} in {out}: {error.strerror or error}"
+        ) from None
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def keep(partial: Path, meta: TraceMeta) -> None:
+    """Give a whole trace its description and its final name, `meta.path`."""
+    shutil.rmtree(partial / "work", ignore_errors=True)
+    (partial / "owner").unlink(missing_ok=True)
+    write_meta(meta, partial)
+    shutil.rmtree(meta.path, ignore_errors=True)
+    partial.rename(meta.path)
+
+
+def is_whole(partial: Path) -> bool:
+    """Whether the runtime has recorded a program to its end."""
+    return (partial / "index.aft").exists()
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What the runtime and this machine say about a run."""
+
+    roi_begins: int
+    of_run: dict[str, Any]
+    """Fields of `TraceMeta`."""
+
+
+def recorded(partial: Path) -> Recorded:
+    """Read the index of a whole trace. Raises `TraceError` when it is damaged."""
+    from autofinity._core import trace
+
+    summary = trace.summary(str(partial))
+    return Recorded(
+        roi_begins=summary["roi_begins"],
+        of_run={
+            "digest": summary["digest"],
+            "wall_s": summary["wall_ns"] / 1e9,
+            "cpu_s": summary["cpu_ns"] / 1e9,
+            "spins": summary["spins"],
+            "instructions": "counted" if summary["counted_instructions"] else "estimated",
+            "host": f"{platform.machine()} {os.cpu_count()} CPUs "
+            f"{platform.system()} {platform.release()}",
+            "streams": tuple(StreamMeta(**stream) for stream in summary["streams"]),
+        },
+    )

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A plugin for QEMU's user-mode emulation: accesses and instructions of an unmodified binary go
+// into the thread records that our runtime keeps inside the program (capture/handshake.h).
+//
+//   start ─► system call ATTACH ─► forget all translations, instrument from here on
+//   block begins ─► instructions + n        access ─► one more of an open line, or a new slot
+//
+// Nothing is recorded while the thread's `af_self` is NULL: before it is attached and in library
+// code that the runtime has called, such as the inside of a barrier.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "../capture/handshake.h"
+#include "qemu_api.h"
+
+enum { VCPUS = 1 << 16 };
+
+af_common* af_shared;
+
+// What is remembered of a vCPU; only its own host thread looks at it.
+static struct vcpu {
+    af_thread** self;
+    uint64_t repeating;  // address of the string instruction that ended the last block, or 0
+    // The last access, to tell the parts of a vector access:
+    uintptr_t part;  // its instruction, or 0
+    uint64_t end;
+    bool store;
+} vcpus[VCPUS];
+
+static uintptr_t runtime_text, runtime_end;
+
+// -------------------------------------------------------------------------------- while it runs
+
+typedef struct {
+    uint32_t instructions;
+    bool repeats;  // the last one is a string instruction, which is its own block from then on
+    uint64_t first, last;  // addresses of instructions
+} block_facts;
+
+static af_thread* recording(unsigned vcpu) {
+    if (vcpu >= VCPUS || vcpus[vcpu].self == NULL) return NULL;
+    af_thread* t = *vcpus[vcpu].self;
+    return t != NULL && !t->busy ? t : NULL;
+}
+
+static void on_block(unsigned vcpu, void* data) {
+    const block_facts* block = data;
+    af_thread* t = recording(vcpu);
+    if (t == NULL) return;
+    struct vcpu* c = &vcpus[vcpu];
+    // QEMU goes once through a block for every round of a repeated string instruction.
+    t->now += block->instructions - (c->repeating == block->first);
+    c->repeating = block->repeats ? block->last : 0;
+    c->part = 0;
+}
+
+// `data` of an access: instructions of the block after this one, and a bit so that it is never 0.
+enum { NOT_ZERO = 1u << 30, AFTER = 0xffff };
+
+static void on_access(unsigned vcpu, qemu_memory_info info, uint64_t address, void* data) {
+    af_thread* t = recording(vcpu);
+    if (t == NULL) return;
+    struct vcpu* c = &vcpus[vcpu];
+    const bool store = qemu_plugin_mem_is_store(info);
+    const uintptr_t instruction = (uintptr_t)data;
+    const unsigned size = 1u << qemu_plugin_mem_size_shift(info);
+    const uint64_t end_of_block = t->now;
+    t->now -= instruction & AFTER;
+    if (AF_UNLIKELY(c->part == instruction && c->end == address && c->store == store)) {
+        // The next 8 bytes of a vector access.
+        if ((address & 63) == 0) af_line(t, address >> 6, !store, store);
+    } else {
+        af_access(t, address, size, store);
+        if (size == 8 && !store) af_loaded(t, *(const uint64_t*)address);
+    }
+    c->part = instruction;
+    c->end = address + size;
+    c->store = store;
+    t->now = end_of_block;
+}
+
+// A locked instruction: its load and its store come one by one, or as one store.
+static void on_locked(unsigned vcpu, qemu_memory_info info, uint64_t address, void* data) {
+    af_thread* t = recording(vcpu);
+    if (t == NULL || !qemu_plugin_mem_is_store(info)) return;
+    const uintptr_t after = (uintptr_t)data & AFTER;
+    t->now -= after;
+    af_alone(t, (const volatile void*)address, 1, 1);
+    t->now += after;
+    vcpus[vcpu].part = 0;
+}
+
+// ---------------------------------------------------------------------- while it is translated
+
+static bool is_prefix(uint8_t byte) {
+    return byte == 0x66 || byte == 0x67 || byte == 0xf2 || byte == 0xf3 || byte == 0x2e ||
+           byte == 0x36 || byte == 0x3e || byte == 0x26 || byte == 0x64 || byte == 0x65;
+}
+
+// x86: whether the instruction is locked (by its prefix, or as xchg with memory always is), and
+// whether it is a string instruction that repeats.
+static void classify(const uint8_t* byte, size_t size, bool* locked, bool* repeats) {
+    bool repeat = false;
+    *locked = *repeats = false;
+    size_t at = 0;
+    for (; at < size && (is_prefix(byte[at]) || byte[at] == 0xf0); at++) {
+        *locked |= byte[at] == 0xf0;
+        repeat |= byte[at] == 0xf2 || byte[at] == 0xf3;
+    }
+    if (at < size && (byte[at] & 0xf0) == 0x40) at++;  // REX
+    if (at >= size) return;
+    const uint8_t code = byte[at];
+    if ((code == 0x86 || code == 0x87) && at + 1 < size) *locked |= byte[at + 1] < 0xc0;
+    *repeats = repeat && ((code >= 0xa4 && code <= 0xa7) || (code >= 0xaa && code <= 0xaf) ||
+                          (code >= 0x6c && code <= 0x6f));
+}
+
+static void on_translation(qemu_plugin_id id, qemu_block* block) {
+    (void)id;
+    const uint64_t first = qemu_plugin_tb_vaddr(block);
+    if (first >= runtime_text && first < runtime_end) return;
+    const size_t n = qemu_plugin_tb_n_insns(block);
+    block_facts* facts = calloc(1, sizeof *facts);  // lives as long as the translation may
+    if (facts == NULL) return;
+    facts->instructions = (uint32_t)n;
+    facts->first = first;
+    for (size_t i = 0; i < n; i++) {
+        qemu_instruction* instruction = qemu_plugin_tb_get_insn(block, i);
+        bool locked, repeats;
+        classify(qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction), &locked,
+                 &repeats);
+        facts->repeats = repeats;
+        facts->last = qemu_plugin_insn_vaddr(instruction);
+        const size_t after = n - 1 - i < AFTER ? n - 1 - i : AFTER;
+        void* const data = (void*)(after | NOT_ZERO);
+        qemu_plugin_register_vcpu_mem_cb(instruction, locked ? on_locked : on_access,
+                                         QEMU_CB_NO_REGISTERS, QEMU_LOADS_AND_STORES, data);
+    }
+    qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_CB_NO_REGISTERS, facts);
+}
+
+// ------------------------------------------------------------------------------- the beginning
+
+static void on_vcpu(qemu_plugin_id id, unsigned vcpu) {
+    (void)id;
+    if (vcpu < VCPUS) memset(&vcpus[vcpu], 0, sizeof vcpus[vcpu]);
+}
+
+// Whether the guest's address is one of ours and what lies there is what we expect.
+static bool plausible(uint64_t address) {
+    af_handshake copy;
+    const struct iovec here = {&copy, sizeof copy}, there = {(void*)address, sizeof copy};
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)sizeof copy &&
+           copy.magic == AF_HANDSHAKE_MAGIC && copy.thread_bytes == sizeof(af_thread) &&
+           copy.common_bytes == sizeof(af_common);
+}
+
+static void listen_to(qemu_plugin_id id);
+
+static void on_syscall(qemu_plugin_id id, unsigned vcpu, int64_t number, uint64_t what,
+                       uint64_t address, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g,
+                       uint64_t h) {
+    (void)c, (void)d, (void)e, (void)f, (void)g, (void)h;
+    if (number != AF_PLUGIN_CALL) return;
+    if (what == AF_PLUGIN_THREAD && af_shared != NULL && vcpu < VCPUS) {
+        vcpus[vcpu].self = (af_thread**)address;
+    } else if (what == AF_PLUGIN_ATTACH && af_shared == NULL && plausible(address)) {
+        af_handshake* handshake = (af_handshake*)address;
+        af_shared = handshake->common;
+        runtime_text = handshake->text;
+        runtime_end = handshake->text_end;
+        handshake->accepted = 1;
+        // What was translated before must be translated again, with our calls in it.
+        qemu_plugin_reset(id, listen_to);
+    }
+}
+
+static void listen_to(qemu_plugin_id id) {
+    qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+    if (af_shared != NULL) qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+}
+
+AF_API int qemu_plugin_version = QEMU_API_VERSION;
+
+AF_API int qemu_plugin_install(qemu_plugin_id id, const qemu_info* info, int argc, char** argv);
+
+AF_API int qemu_plugin_install(qemu_plugin_id id, const qemu_info* info, int argc, char** argv) {
+    (void)info, (void)argc, (void)argv;
+    listen_to(id);
+    return 0;
+}

@@ -1,0 +1,321 @@
+"""Unmodified binaries under QEMU: counts are exact, order is as for compiled programs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autofinity._core import trace as core
+from autofinity.capture.binary import BinaryRequest, capture_binary, emulator
+from autofinity.capture.build import Compilers, build_program
+from autofinity.capture.campaign import capture_suite
+from autofinity.capture.run import CaptureRequest, arguments_of
+from autofinity.model.errors import CaptureError, UsageError
+from autofinity.resources import shipped
+from autofinity.trace.manifest import load_suite
+from autofinity.trace.meta import TraceMeta
+
+from .abstract_replay import NAMES, replay
+from .captured import Workshop
+
+
+def missing() -> str | None:
+    try:
+        emulator()
+    except CaptureError as error:
+        return str(error)
+    return None
+
+
+needs_qemu = pytest.mark.skipif(missing() is not None, reason=missing() or "")
+
+
+def build(folder: Path, source: str, flags: str = "-O1") -> Path:
+    (folder / "p.c").write_text(source)
+    command = ["gcc", *flags.split(), "-w", str(folder / "p.c"), "-o", str(folder / "p")]
+    subprocess.run(command, check=True)
+    return folder / "p"
+
+
+def capture(folder: Path, source: str, flags: str = "-O1", **more: Any) -> TraceMeta:
+    done = capture_binary(BinaryRequest((str(build(folder, source, flags)),), folder, **more))
+    assert done.exit_code == 0
+    return done.meta
+
+
+def replays(meta: TraceMeta) -> Any:
+    trace = core.read(str(meta.path))
+    for seed in range(3):
+        replay(trace, seed)
+    return trace
+
+
+MARKED = """
+extern void autofinity_roi_begin(void) __attribute__((weak));
+extern void autofinity_roi_end(void) __attribute__((weak));
+static _Alignas(64) volatile long a[4096];
+static _Alignas(64) char copy[8192];
+int main(void) {
+    autofinity_roi_begin();
+    BODY
+    autofinity_roi_end();
+}
+"""
+# The loops are written in machine code, so that their counts are known.
+LOOP = """
+    for (int i = 0; i < 1; i++)
+        __asm__ volatile("mov $1000, %%ecx\\n1: mov (%0), %%rax\\n mov %%rax, 8(%0)\\n"
+                         "dec %%ecx\\n jnz 1b" :: "r"(a) : "rax", "rcx", "memory");
+"""
+STRING = """
+    char* to = copy; long n = 5000;
+    __asm__ volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(7) : "memory");
+"""
+VECTOR = """
+    __asm__ volatile("mov $1000, %%ecx\\n1: movups (%0), %%xmm0\\n movups %%xmm0, 8(%0)\\n"
+                     "dec %%ecx\\n jnz 1b" :: "r"(a) : "xmm0", "rcx", "memory");
+"""
+LOCKED = """
+    __asm__ volatile("mov $1000, %%ecx\\n1: lock incq (%0)\\n dec %%ecx\\n jnz 1b"
+                     :: "r"(a) : "rcx", "memory");
+"""
+
+
+@needs_qemu
+@pytest.mark.parametrize(
+    ("body", "accesses", "instructions"),
+    [(LOOP, 2000, 4001), (STRING, 5000, 1), (VECTOR, 2000, 4001), (LOCKED, 2000, 3001)],
+    ids=["loop", "string", "vector", "locked"],
+)
+def test_accesses_and_instructions_of_a_binary_are_exact(
+    tmp_path: Path, body: str, accesses: int, instructions: int
+) -> None:
+    (base,) = capture(tmp_path, MARKED.replace("BODY", ""), roi="marks").streams
+    (done,) = capture(tmp_path, MARKED.replace("BODY", body), roi="marks").streams
+    assert 0 <= done.roi_accesses - base.roi_accesses - accesses <= 8
+    assert 0 <= done.roi_instructions - base.roi_instructions - instructions <= 8
+
+
+THREADS = r"""
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t rw = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_barrier_t b;
+static sem_t s;
+static long total, part[3][4096];
+static void* work(void* p) {
+    long* mine = part[(long)p];
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 4096; i++) mine[i] += i;
+        pthread_mutex_lock(&m); total += mine[7]; pthread_mutex_unlock(&m);
+        pthread_rwlock_rdlock(&rw); pthread_rwlock_unlock(&rw);
+        pthread_barrier_wait(&b);
+    }
+    sem_post(&s);
+    return 0;
+}
+int main(void) {
+    pthread_t t[3];
+    pthread_barrier_init(&b, 0, 3); sem_init(&s, 0, 0);
+    for (long i = 0; i < 3; i++) pthread_create(&t[i], 0, work, (void*)i);
+    for (int i = 0; i < 3; i++) sem_wait(&s);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    printf("total %p %p\n", (void*)&total, (void*)part);
+    return total != 5 * 3 * 7 * 3;
+}
+"""
+SHARED_LOOP = r"""
+#include <stdio.h>
+static double a[1 << 14];
+int main(void) {
+    double sum = 0;
+    #pragma omp parallel for schedule(dynamic, 64) reduction(+ : sum)
+    for (int i = 0; i < 1 << 14; i++) { a[i] = i; sum += a[i]; }
+    #pragma omp parallel
+    #pragma omp single
+    for (int i = 0; i < 8; i++)
+        #pragma omp task
+        a[i]++;
+    return sum < 0;
+}
+"""
+
+
+def synchronisation(trace: Any) -> dict[str, int]:
+    """How often each kind of event comes, but for accesses and awaits, which depend on the run."""
+    left_out = (NAMES.index("access"), NAMES.index("compute"), NAMES.index("await"))
+    counts: dict[str, int] = {}
+    for stream in range(trace.streams):
+        for kind in trace.events(stream)["kind"].tolist():
+            if kind not in left_out:
+                counts[NAMES[kind]] = counts.get(NAMES[kind], 0) + 1
+    return counts
+
+
+@needs_qemu
+@pytest.mark.parametrize(
+    ("source", "flags"),
+    [(THREADS, "-O1 -pthread"), (SHARED_LOOP, "-O1 -fopenmp")],
+    ids=["pthreads", "openmp"],
+)
+def test_a_binary_synchronises_as_the_compiled_program_does(
+    tmp_path: Path, source: str, flags: str
+) -> None:
+    environment = {"OMP_NUM_THREADS": "3", "AUTOFINITY_CAPTURE_ROI": "parallel"}
+    compiled = Workshop(tmp_path).run(source, flags=flags, env=environment)
+    assert compiled.code == 0
+    trace = replays(capture(tmp_path, source, flags, threads=3))
+    expected, found = synchronisation(compiled.trace), synchronisation(trace)
+    # Each join, or end of a team, may be the end of the region: as many in both.
+    assert found == expected
+
+
+def first_level_misses(trace: Any, stream: int, lines: tuple[int, int]) -> int:
+    """Misses in [first, last] of a 32 KiB, 8-way LRU cache of its own."""
+    sets: list[OrderedDict[int, None]] = [OrderedDict() for _ in range(64)]
+    events = trace.events(stream)
+    misses = 0
+    for line in events["value"][events["kind"] == 0].tolist():
+        ways = sets[line % 64]
+        if line in ways:
+            ways.move_to_end(line)
+            continue
+        misses += lines[0] <= line <= lines[1]
+        ways[line] = None
+        if len(ways) > 8:
+            ways.popitem(last=False)
+    return misses
+
+
+REGIONS = r"""
+#include <pthread.h>
+#include <stdio.h>
+enum { N = 12000, SMALL = 1000 };
+static _Alignas(64) double stream[2][N], table[2][SMALL], random_[2][N];
+static void* work(void* p) {
+    const long me = (long)p;
+    unsigned x = 1 + me;
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < N; i++) {
+            x = x * 1664525u + 1013904223u;
+            stream[me][i] += table[me][i % SMALL];
+            random_[me][x % N] += i;
+        }
+    return 0;
+}
+int main(void) {
+    pthread_t t[2];
+    for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, work, (void*)i);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+    printf("stream %p table %p random %p\n", (void*)stream, (void*)table, (void*)random_);
+}
+"""
+
+
+@needs_qemu
+def test_first_level_misses_by_array_are_those_of_the_compiled_program(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    flags = "-O2 -pthread -no-pie"  # the same addresses wherever it runs
+    compiled = Workshop(tmp_path).run(REGIONS, flags=flags)
+    capfd.readouterr()
+    trace = core.read(str(capture(tmp_path, REGIONS, flags).path))
+    printed = capfd.readouterr().out
+    for name, size in (("stream", 2 * 12000 * 8), ("table", 2 * 1000 * 8), ("random", 192000)):
+        here = int(printed.split(f"{name} ")[1].split()[0], 16)
+        there = compiled.address(name)
+        for thread in (1, 2):
+            misses = [
+                first_level_misses(of, thread, (at >> 6, (at + size - 1) >> 6))
+                for of, at in ((compiled.trace, there), (trace, here))
+            ]
+            assert misses[0] > 100, (name, misses)
+            assert abs(misses[1] / misses[0] - 1) <= 0.05, (name, thread, misses)
+
+
+@needs_qemu
+@pytest.mark.parametrize("name", ["cg", "stencil"])
+def test_first_level_misses_of_a_training_program_are_those_of_the_compiled_one(
+    name: str, tmp_path: Path
+) -> None:
+    suite = load_suite(shipped("training", "suite.toml"))
+    spec = suite.programs[name]
+    (meta,) = capture_suite(suite, [name], 4, "tiny", tmp_path)
+    plain = build_program(suite, spec, Compilers.find({}), tmp_path / ".builds", instrumented=False)
+    argv = arguments_of(CaptureRequest(suite, spec, plain, 4, "tiny", tmp_path))
+    other = capture_binary(BinaryRequest(argv, tmp_path, 4, spec.roi)).meta
+    # The main thread's stream holds the start of the process, which compiled programs do not see.
+    workers, everything = (1, 2, 3), (0, 1 << 58)
+    misses = [
+        sum(first_level_misses(core.read(str(path)), i, everything) for i in workers)
+        for path in (meta.path, other.path)
+    ]
+    assert misses[0] > 10_000
+    assert abs(misses[1] / misses[0] - 1) <= 0.05, misses
+    replays(other)
+
+
+@needs_qemu
+def test_the_exit_code_of_a_binary_is_told_and_its_trace_kept(tmp_path: Path) -> None:
+    program = build(tmp_path, "int main(void) { return 3; }")
+    done = capture_binary(BinaryRequest((str(program),), tmp_path, roi="whole"))
+    assert done.exit_code == 3
+    assert core.read(str(done.meta.path)).n_accesses > 0
+
+
+@needs_qemu
+def test_a_binary_without_threads_is_told_to_take_the_whole(tmp_path: Path) -> None:
+    program = build(tmp_path, "int main(void) { return 0; }")
+    with pytest.raises(CaptureError, match="--roi whole"):
+        capture_binary(BinaryRequest((str(program),), tmp_path))
+
+
+@needs_qemu
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [("-O1 -static", "is statically linked"), ("-O1 -m32 -nostdlib", "is no 64-bit x86 program")],
+)
+def test_what_cannot_be_captured_is_refused_before_it_runs(
+    tmp_path: Path, flags: str, reason: str
+) -> None:
+    try:
+        program = build(
+            tmp_path,
+            "void _start(void) {}" if "nostdlib" in flags else "int main(void) { return 0; }",
+            flags,
+        )
+    except subprocess.CalledProcessError:
+        pytest.skip(f"this compiler cannot build with {flags}")
+    with pytest.raises(UsageError, match=reason):
+        capture_binary(BinaryRequest((str(program),), tmp_path))
+
+
+@needs_qemu
+def test_scripts_and_missing_programs_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    with pytest.raises(UsageError, match="name its interpreter"):
+        capture_binary(BinaryRequest((str(script),), tmp_path))
+    with pytest.raises(UsageError, match="no such executable file"):
+        capture_binary(BinaryRequest((str(tmp_path / "nothing"),), tmp_path))
+
+
+def test_without_qemu_the_error_says_how_to_get_it(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match="apt install qemu-user"):
+        capture_binary(BinaryRequest((sys.executable,), tmp_path), {"PATH": str(tmp_path)})
+
+
+def test_another_qemu_is_refused_with_the_versions_expected(tmp_path: Path) -> None:
+    fake = tmp_path / "qemu-x86_64"
+    fake.write_text("#!/bin/sh\necho qemu-x86_64 version 10.0.2\n")
+    fake.chmod(0o755)
+    with pytest.raises(CaptureError, match=r"version 10\.0\.2; .* expected QEMU 6 to 8"):
+        emulator({"PATH": str(tmp_path)})
