@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from autofinity.model.errors import AutofinityError, UsageError
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.resources import shipped
@@ -109,27 +111,41 @@ def _spans(topology: Topology) -> str:
     return cpu_list(frozenset(topology.by_os_index))
 
 
-def simulated(name: str) -> SimMachine:
-    """The simulated machine called `name`: a preset, or a machine file (TOML) of one's own.
+def simulated(name: str, latencies: str | None = None) -> SimMachine:
+    """The simulated machine called `name`: a preset, a machine file (TOML) of one's own, or any
+    topology (hwloc XML, `synthetic:…`, `host`) with the latencies of a file or of a preset.
 
-    Raises `UsageError` for a machine that is not simulated: a topology alone has no latencies.
+    Without `latencies` those of a topology are assumed, and one line on stderr says so. Raises
+    `UsageError` for a name that is no machine, `TopologyError` for a bad file.
     """
-    if name == "host":
-        raise UsageError(
-            "--machine host: profiling on the real machine needs hardware counters and several "
-            "nodes; train for the preset nearest to it (autofinity machines lists them)"
-        )
-    if name.startswith(SYNTHETIC) or name.endswith(".xml"):
-        raise UsageError(
-            f"--machine {name}: a topology alone cannot be simulated, its latencies and caches are "
-            "missing; expected a preset (" + ", ".join(preset_names()) + ") or a machine file "
-            "such as data/machines/opteron-6164he.toml"
-        )
-    if name not in preset_names() and not Path(name).is_file():
-        raise UsageError(
-            f"unknown machine {name!r}; expected one of {', '.join(preset_names())} or a machine "
-            "file (TOML)"
-        )
     from autofinity.sim.machine import SimMachine
+    from autofinity.sim.machine_on import assumed_latencies, machine_on
 
-    return SimMachine.preset(name)
+    if name in preset_names() or name.endswith(".toml"):
+        if latencies is not None:
+            raise UsageError(
+                f"--latencies {latencies}: {name} has its own; expected it with an hwloc XML file "
+                "or a synthetic description"
+            )
+        if name not in preset_names() and not Path(name).is_file():
+            raise UsageError(f"--machine {name}: there is no such machine file")
+        return SimMachine.preset(name)
+    if name == "host" and latencies is None:
+        raise UsageError(
+            "--machine host: the latencies of this machine are not known; measure them with "
+            "`autofinity record-machine -o host.toml` and give that file as the machine, or take "
+            "those of a preset with --latencies (autofinity machines lists them)"
+        )
+    topology = machine_topology(name)
+    if latencies is None:
+        file = assumed_latencies()
+        click.echo(
+            f"autofinity: {name} says nothing of latencies and bandwidths: those of {file} are "
+            "assumed; give your own with --latencies",
+            err=True,
+        )
+    elif latencies in preset_names():
+        file = shipped("data", "machines", f"{latencies}.toml")
+    else:
+        file = Path(latencies)
+    return SimMachine(machine_on(topology, file))

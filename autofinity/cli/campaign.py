@@ -45,6 +45,8 @@ class Wanted:
     jobs: int
     work: Path
     quiet: bool = False
+    latencies: str | None = None
+    """For a machine that is only a topology: a file or a preset."""
 
 
 def gather(wanted: Wanted) -> ObservationTable:
@@ -55,7 +57,7 @@ def gather(wanted: Wanted) -> ObservationTable:
     """
     from autofinity.cli.backends import simulated
 
-    machine = simulated(wanted.machine)
+    machine = simulated(wanted.machine, wanted.latencies)
     affinities = {
         threads: select(machine.topology, threads, wanted.affinities, wanted.seed)
         for threads in wanted.threads

@@ -11,6 +11,7 @@ from typing import TypedDict
 import click
 
 from autofinity.cli.campaign import Wanted
+from autofinity.cli.latencies_option import latencies_option
 from autofinity.cli.microseconds import microseconds
 from autofinity.model.errors import UsageError
 from autofinity.resources import shipped
@@ -21,6 +22,7 @@ class CampaignOptions(TypedDict):
     """What `campaign_options` adds to a command."""
 
     machine: str
+    latencies: str | None
     suite_path: Path | None
     programs: tuple[str, ...]
     size: str
@@ -37,8 +39,10 @@ _OPTIONS = (
         "--machine",
         default="opteron-6164he",
         show_default=True,
-        help="A preset (see `autofinity machines`) or a machine file.",
+        help="A preset (see `autofinity machines`), a machine file, an hwloc XML file, or "
+        "'synthetic:…'.",
     ),
+    latencies_option,
     click.option(
         "--suite",
         "suite_path",
@@ -109,6 +113,7 @@ def wanted_of(options: CampaignOptions, threads: str) -> Wanted:
     path = options["suite_path"] or shipped("training", "suite.toml")
     return Wanted(
         machine=options["machine"],
+        latencies=options["latencies"],
         suite=load_suite(path),
         programs=options["programs"],
         size=options["size"],

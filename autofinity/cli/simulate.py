@@ -11,6 +11,7 @@ import click
 from autofinity.cli.backends import cpu_list, simulated
 from autofinity.cli.hint_option import hint_of
 from autofinity.cli.json_option import json_option
+from autofinity.cli.latencies_option import latencies_option
 from autofinity.cli.microseconds import microseconds
 from autofinity.model.affinity import Affinity
 from autofinity.model.errors import UsageError
@@ -47,8 +48,10 @@ SHOWN = (
     "-m",
     default="opteron-6164he",
     show_default=True,
-    help="A preset (see `autofinity machines`) or a machine file.",
+    help="A preset (see `autofinity machines`), a machine file, an hwloc XML file, or "
+    "'synthetic:…'.",
 )
+@latencies_option
 @click.option("--threads", "-t", type=int, help="Default: as many as the program had.")
 @click.option("--hint", help="Place the threads as this hint says, for example SLP.")
 @click.option("--affinity", help="Place them as this affinity says, for example '{2,2}{4}'.")
@@ -67,6 +70,7 @@ SHOWN = (
 def command(
     trace: Path,
     machine: str,
+    latencies: str | None,
     threads: int | None,
     hint: str | None,
     affinity: str | None,
@@ -83,7 +87,7 @@ def command(
     """
     from autofinity.sim.replay import load_program, simulate, workers_of
 
-    spec = simulated(machine).spec
+    spec = simulated(machine, latencies).spec
     threads = _threads(trace, cpus, threads)
     chosen = _placed(spec.topology, threads, hint, affinity, cpus)
     result = simulate(

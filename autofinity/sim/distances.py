@@ -24,6 +24,23 @@ def by_slit(topology: Topology, thresholds: Sequence[int]) -> Matrix:
     return _nodes(topology, further)
 
 
+def slit_ranks(topology: Topology, classes: int) -> tuple[int, ...]:
+    """Thresholds for `by_slit` that tell apart the SLIT values between packages.
+
+    The nearest other package is of class 2, the next value of class 3, …; `classes` - 1 is the
+    last, and takes all that is further. A SLIT orders distances, but is no ratio of latencies
+    (MACHINES: 32 on a machine whose remote memory is 1.7 times as far).
+    """
+    package = {pu.node: pu.package for pu in topology.pus}
+    values = {
+        value
+        for a, row in enumerate(topology.distances)
+        for b, value in enumerate(row)
+        if a != b and not (a in package and package[a] == package.get(b))
+    }
+    return tuple(sorted(values)[1 : max(1, classes - ONE_HOP)])
+
+
 def by_hops(topology: Topology, routes: Sequence[Sequence[int]]) -> Matrix:
     """Classes between nodes: one more than the links that a route passes, at least two.
 
@@ -52,9 +69,15 @@ def _nodes(topology: Topology, further: Callable[[int, int], int]) -> Matrix:
 
 
 def between_llcs(topology: Topology, node_distance: Matrix) -> Matrix:
-    """Classes between LLC domains: those of their nodes; two domains are at least 1 apart."""
-    node = {pu.llc: pu.node for pu in topology.pus}
+    """Classes between LLC domains: those of their nodes, at least 1, and 2 between packages."""
+    place = {pu.llc: (pu.node, pu.package) for pu in topology.pus}
+
+    def distance(a: int, b: int) -> int:
+        if a == b:
+            return 0
+        (node_a, package_a), (node_b, package_b) = place[a], place[b]
+        least = 1 if package_a == package_b else ONE_HOP
+        return max(least, node_distance[node_a][node_b])
+
     llcs = range(topology.n_llcs)
-    return tuple(
-        tuple(0 if a == b else max(1, node_distance[node[a]][node[b]]) for b in llcs) for a in llcs
-    )
+    return tuple(tuple(distance(a, b) for b in llcs) for a in llcs)

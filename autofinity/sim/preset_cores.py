@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from autofinity.model.topology import Cache
 from autofinity.sim.fields import Fields
 from autofinity.sim.spec import (
     LINE_BYTES,
@@ -15,23 +12,18 @@ from autofinity.sim.spec import (
     TlbSpec,
 )
 
-MOST_CLASSES = 4
 
-
-def read_core_class(table: Fields, name: str, known: Sequence[Cache] = ()) -> CoreClassSpec:
-    """The keys `ghz`, `l1`, `l2`, `tlb`, `core` and `prefetch` of `table`.
-
-    `known` are the caches of the topology: sizes and ways that the file leaves out come from there.
-    """
+def read_core_class(table: Fields, name: str) -> CoreClassSpec:
+    """The keys `ghz`, `l1`, `l2`, `tlb`, `core` and `prefetch` of `table`."""
     ghz = table.number("ghz", 0.01, 100)
-    l1 = _private(table.table("l1"), ghz, (), _level(known, 1))
+    l1 = _private(table.table("l1"), ghz, ())
     if l1.sets & (l1.sets - 1) or not 1 <= l1.sets <= 512:
         raise table.error("l1", f"{l1.sets} sets; expected a power of two of at most 512")
     l2, l2_cores = None, 1
     l2_table = table.optional_table("l2")
     if l2_table is not None:
         l2_cores = l2_table.whole("cores", 1, 64, 1)
-        l2 = _private(l2_table, ghz, ("exclusive", "inclusive"), _level(known, 2))
+        l2 = _private(l2_table, ghz, ("exclusive", "inclusive"))
     return CoreClassSpec(
         name=name,
         ghz=ghz,
@@ -44,35 +36,26 @@ def read_core_class(table: Fields, name: str, known: Sequence[Cache] = ()) -> Co
     )
 
 
-def read_llc(table: Fields, known: Sequence[Cache] = ()) -> CacheSpec:
+def read_llc(table: Fields) -> CacheSpec:
     """The table `llc`. Its latency has a clock of its own: it need not follow the cores."""
-    size, ways = _size_and_ways(table, known[-1] if known else None)
+    size, ways = _size_and_ways(table)
     latency_ns = table.clocks_or_ns("latency")
     inclusion = table.text("inclusion", ("victim", "inclusive"))
     table.end()
     return CacheSpec(size, ways, latency_ns, inclusion)
 
 
-def _level(known: Sequence[Cache], level: int) -> Cache | None:
-    return next((cache for cache in known if cache.level == level), None)
-
-
-def _private(
-    table: Fields, ghz: float, inclusions: tuple[str, ...], known: Cache | None
-) -> CacheSpec:
-    size, ways = _size_and_ways(table, known)
+def _private(table: Fields, ghz: float, inclusions: tuple[str, ...]) -> CacheSpec:
+    size, ways = _size_and_ways(table)
     latency_ns = table.number("latency_clocks", 0, 10_000) / ghz
     inclusion = table.text("inclusion", inclusions) if inclusions else ""
     table.end()
     return CacheSpec(size, ways, latency_ns, inclusion)
 
 
-def _size_and_ways(table: Fields, known: Cache | None) -> tuple[int, int]:
-    ways = table.whole("ways", 1, 128, known.ways if known and known.ways > 0 else None)
-    size = table.whole(
-        "size_bytes", ways * LINE_BYTES, 1 << 34, known.size_bytes if known else None
-    )
-    return size, ways
+def _size_and_ways(table: Fields) -> tuple[int, int]:
+    ways = table.whole("ways", 1, 128)
+    return table.whole("size_bytes", ways * LINE_BYTES, 1 << 34), ways
 
 
 def _tlb(table: Fields, ghz: float) -> TlbSpec:

@@ -11,7 +11,8 @@ import pytest
 
 from autofinity.resources import shipped
 from autofinity.sim.distances import by_hops
-from autofinity.sim.preset import BY_DISTANCE, load_preset, preset_names
+from autofinity.sim.preset import load_preset, preset_names
+from autofinity.sim.preset_machine import BY_DISTANCE
 from autofinity.sim.spec import MachineSpec
 
 MARK = re.compile(r"\b[RDCU]\b")
@@ -43,6 +44,10 @@ def unmarked(text: str) -> list[str]:
 
 def text_of(name: str) -> str:
     return shipped("data", "machines", f"{name}.toml").read_text()
+
+
+def test_what_is_assumed_of_unknown_machines_is_marked_too() -> None:
+    assert unmarked(shipped("data", "latencies", "assumed.toml").read_text()) == []
 
 
 @pytest.mark.parametrize("name", preset_names())

@@ -1,0 +1,123 @@
+"""A machine of one's own: a topology (hwloc's, of a file or made up) and a file of latencies.
+
+The file has the keys of a preset, `[topology]` left out; a whole preset will do, its topology is
+then not looked at.
+
+* Where the topology knows the size or the ways of a cache these win, where it does not the file's
+  hold (an L1 whose size the file's ways do not fit takes the next number of ways that does). The
+  caches of the first core stand for those of all cores; with several `[[core_class]]` the private
+  ones are the file's.
+* `links` of a machine with another number of nodes tell how fast a link is, not where one goes:
+  then every pair of nodes has one, as fast as the slowest.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autofinity.model.errors import TopologyError
+from autofinity.model.topology import Cache, Topology
+from autofinity.resources import shipped
+from autofinity.sim.fields import Fields
+from autofinity.sim.preset import read_document
+from autofinity.sim.preset_cores import read_llc
+from autofinity.sim.preset_machine import assembled, core_classes
+from autofinity.sim.preset_topology import PlacedCores
+from autofinity.sim.spec import LINE_BYTES, MachineSpec
+
+
+def assumed_latencies() -> Path:
+    """The shipped file for machines of which only the topology is known."""
+    return shipped("data", "latencies", "assumed.toml")
+
+
+def machine_on(topology: Topology, latencies: Path) -> MachineSpec:
+    """The machine with this topology and what `latencies` says.
+
+    Classes of cores are matched by speed: the first `[[core_class]]` is the most efficient kind of
+    the topology. A file without them makes all cores alike.
+
+    Raises `TopologyError` naming file and key.
+    """
+    document = read_document(latencies)
+    for left_aside in ("name", "model", "topology"):
+        document.pop(left_aside, None)
+    _take_over(document, topology.caches)
+    _fit_links(document, topology.n_nodes)
+    root = Fields(latencies, "", document)
+    classes, _ = core_classes(root)
+    class_of_core = _class_of_core(latencies, topology, len(classes))
+    placed = PlacedCores(topology, class_of_core, tuple(range(topology.n_nodes)))
+    spec = assembled(root, placed, classes, read_llc(root.table("llc")), classes_by_rank=True)
+    root.end()
+    return spec
+
+
+def _take_over(document: dict[str, object], caches: tuple[Cache, ...]) -> None:
+    """Put what the topology knows of its caches into the tables of `document`."""
+    if not caches:
+        return
+    shared = [cache for cache in caches if cache.level > 1]
+    if shared:
+        _fill(document, "llc", shared[-1])
+    if "core_class" in document:
+        return
+    for cache in caches:
+        if cache.level == 1:
+            _fill(document, "l1", cache)
+    if len(shared) > 1:
+        _fill(document, "l2", shared[0])
+        table = document.get("l2")
+        if isinstance(table, dict):
+            table["cores"] = shared[0].shared_by_cores
+    else:
+        document.pop("l2", None)
+
+
+def _fill(document: dict[str, object], key: str, cache: Cache) -> None:
+    table = document.get(key)
+    if not isinstance(table, dict):
+        return
+    if cache.size_bytes > 0:
+        table["size_bytes"] = cache.size_bytes
+    ways = cache.ways if cache.ways > 0 else table.get("ways")
+    if key == "l1" and isinstance(ways, int):
+        ways = _fitting_ways(cache.size_bytes // LINE_BYTES, ways)
+    if ways is not None:
+        table["ways"] = ways
+
+
+def _fitting_ways(lines: int, ways: int) -> int:
+    """`ways`, or the next number that makes the sets a power of two (`ways` when none does)."""
+    for more in range(ways, min(lines, 128) + 1):
+        if lines % more == 0 and (lines // more).bit_count() == 1:
+            return more
+    return ways
+
+
+def _fit_links(document: dict[str, object], nodes: int) -> None:
+    """Links that are not of this machine become a bandwidth for every pair of nodes."""
+    table = document.get("bandwidth")
+    links = table.get("links") if isinstance(table, dict) else None
+    if not isinstance(table, dict) or not isinstance(links, list):
+        return
+    rows = [row for row in links if isinstance(row, list) and len(row) == 3]
+    ends = {end for row in rows for end in row[:2]}
+    if len(rows) == len(links) and ends != set(range(nodes)):
+        del table["links"]
+        slowest = min((row[2] for row in rows if row[2]), default=0)
+        table["link_gbs"] = [0, *[slowest] * 5]
+
+
+def _class_of_core(path: Path, topology: Topology, classes: int) -> tuple[int, ...]:
+    """Class of each logical core: 0 for the fastest kind."""
+    if classes == 1:
+        return (0,) * topology.n_cores
+    efficiency = {pu.core: pu.efficiency for pu in topology.pus}
+    kinds = sorted(set(efficiency.values()), reverse=True)
+    if len(kinds) != classes:
+        raise TopologyError(
+            f"{path}: core_class: got {classes} classes, but {topology.name} has {len(kinds)} "
+            f"kind{'s' * (len(kinds) != 1)} of cores; expected as many, or cores that are all alike"
+        )
+    return tuple(kinds.index(efficiency[core]) for core in range(topology.n_cores))
