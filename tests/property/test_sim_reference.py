@@ -8,12 +8,8 @@ from hand_machine import INCLUSIVE, VICTIM
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_caches import ExclusiveCore, InclusiveCore, reference_tlb
-from sim_programs import BASE, FIRST_WRITE, LINES_PER_PAGE, cpus
-
-from autofinity._core.trace import TraceBuilder
-from autofinity.sim.replay import simulate
-from autofinity.sim.result import SimResult
-from autofinity.sim.spec import LINE_BYTES, CacheSpec, MachineSpec
+from sim_programs import LINES_PER_PAGE
+from single_core import run_stream, with_caches
 
 COUNTED = (
     "data_cache_misses",
@@ -30,32 +26,9 @@ COUNTED = (
 )
 
 
-def run_stream(spec: MachineSpec, accesses: list[tuple[int, bool]]) -> SimResult:
-    """One access an element: line from BASE, and whether it is a store."""
-    builder = TraceBuilder()
-    stream = builder.stream()
-    for line, store in accesses:
-        flags = FIRST_WRITE if store else 0
-        builder.access(stream, BASE + line, int(not store), int(store), gap=4, flags=flags)
-    return simulate(spec, builder.build(), cpus(0))
-
-
 def shapes(most_ways: int) -> st.SearchStrategy[tuple[int, int]]:
     """Sets (a power of two) and ways."""
     return st.tuples(st.sampled_from([1, 2, 4, 8, 16]), st.integers(1, most_ways))
-
-
-def with_caches(
-    spec: MachineSpec, l1: tuple[int, int], l2: tuple[int, int], llc: tuple[int, int]
-) -> MachineSpec:
-    def shaped(cache: CacheSpec, shape: tuple[int, int]) -> CacheSpec:
-        size = shape[0] * shape[1] * LINE_BYTES
-        return dataclasses.replace(cache, size_bytes=size, ways=shape[1])
-
-    (cores,) = spec.core_classes
-    assert cores.l2 is not None
-    cores = dataclasses.replace(cores, l1=shaped(cores.l1, l1), l2=shaped(cores.l2, l2))
-    return dataclasses.replace(spec, core_classes=(cores,), llc=shaped(spec.llc, llc))
 
 
 streams = st.lists(st.tuples(st.integers(0, 5 * LINES_PER_PAGE), st.booleans()), max_size=400)

@@ -1,0 +1,20 @@
+"""Prints what pycachesim counts for the address streams of the tests.
+
+    pip install pycachesim
+    python scripts/golden_pycachesim.py > tests/golden/pycachesim.json
+
+pycachesim (AGPL-3.0) is a tool of this script only; neither the package nor its tests need it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+
+from pycachesim_counts import golden
+
+if __name__ == "__main__":
+    print(json.dumps(golden(), indent=1))
