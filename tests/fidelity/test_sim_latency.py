@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import pytest
 from sim_programs import (
-    ATOMIC,
-    BASE,
     LINES_PER_PAGE,
     chase,
     chase_ns,
     cpus,
     first_touch,
-    load_all,
     region,
     shuffled_in_pages,
-    write_all,
 )
 
 from autofinity._core.trace import TraceBuilder
 from autofinity.sim.preset import load_preset, preset_names
 from autofinity.sim.replay import simulate
-from autofinity.sim.spec import MachineSpec
 
 WITHIN = 0.05
 
