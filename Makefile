@@ -25,10 +25,13 @@ test: $(VENV)/.ready-dev ## All tests
 check: $(VENV)/.ready-dev ## Formatting, lint, types, import rules
 	@scripts/check $(VENV)
 
+policies: $(VENV)/.ready ## Profile every preset, learn its policy, judge it (hours; goes on where it stopped; MACHINES=...)
+	@PYTHONSAFEPATH=1 $(PY) scripts/policies.py $(MACHINES)
+
 dev: ## Build the native parts in place (needs an environment with nanobind; PY=...)
 	@scripts/dev "$(PY)"
 
 check-native: $(VENV)/.ready-dev ## Native code under sanitizers (SANITIZE=address,undefined or thread)
 	@scripts/check-native "$(or $(SANITIZE),address,undefined)" "$(PY)"
 
-.PHONY: help setup demo test check check-native dev
+.PHONY: help setup demo test check check-native policies dev

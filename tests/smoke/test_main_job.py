@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from autofinity.store.observations import read
+
+ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ("pricer", "pic", "prodcons")
 CAMPAIGN = (
     *(word for program in PROGRAMS for word in ("--program", program)),
@@ -87,15 +90,33 @@ def test_a_policy_is_learned_for_energy_from_the_same_observations(work: Path) -
     assert policy["provenance"]["observations"] == speed["observations"]
 
 
-def test_packed_observations_are_one_file_to_learn_and_judge_from(work: Path) -> None:
-    packed, policy = work / "packed.parquet", work / "from packed.json"
-    profile = ("profile", *CAMPAIGN, "--work", str(work), "-o", str(packed), "--json")
-    said = json.loads(autofinity(*profile, "--pack").stdout)
-    assert said["file"] == str(packed)
-    autofinity("rules", str(packed), "--machine", "opteron-6164he", "-o", str(policy))
-    kept = json.loads(policy.read_text())["provenance"]["observations"]
-    assert kept["digest"] == said["digest"]
-    assert kept["programs"] == sorted(PROGRAMS)
+def test_the_maintainers_script_makes_observations_policy_header_and_figures(
+    work: Path, tmp_path: Path
+) -> None:
+    for folder in ("data/observations", "policies"):
+        (tmp_path / folder).mkdir(parents=True)
+    readme = tmp_path / "policies" / "README.md"
+    readme.write_text((ROOT / "policies" / "README.md").read_text())
+    script = [sys.executable, ROOT / "scripts" / "policies.py", "opteron-6164he"]
+    where = ("--root", tmp_path, "--work", work)
+    done = subprocess.run(
+        [*script, *where, "--", *CAMPAIGN], capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert names == {
+        "data/observations/opteron-6164he.parquet",
+        "policies/README.md",
+        "policies/default.h",
+        "policies/default.json",
+    }
+    made_of = json.loads((tmp_path / "policies/default.json").read_text())["provenance"]
+    packed = read(tmp_path / "data/observations/opteron-6164he.parquet")
+    assert made_of["observations"]["digest"] == packed.digest()
+    assert "`default.json` | `opteron-6164he`, simulated | 3 training programs" in (
+        readme.read_text()
+    )
+    assert "23 training programs" not in readme.read_text()
 
 
 def test_what_is_there_is_not_measured_again(work: Path) -> None:
