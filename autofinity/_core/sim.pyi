@@ -11,9 +11,37 @@ TICKS_PER_CLOCK: int
 
 def event_names() -> list[str]: ...
 
+class CacheShape:
+    """Sets and ways of a cache or TLB."""
+
+    def __init__(self, sets: int, ways: int) -> None: ...
+
+class PrefetchShape:
+    """Stream prefetcher of a core."""
+
+    def __init__(self, streams: int, trigger: int, distance: int, degree: int) -> None: ...
+
+class PrivateSide:
+    """Caches, TLBs and prefetcher of a kind of core."""
+
+    l1: CacheShape
+    l2: CacheShape
+    l2_exclusive: bool
+    tlb1: CacheShape
+    tlb2: CacheShape
+    prefetch: PrefetchShape
+    l1_hit: int
+    l2_hit: int
+    tlb2_hit: int
+    page_walk: int
+    walk_reads_caches: bool
+    page_fault: int
+    def __init__(self) -> None: ...
+
 class CoreClass:
     """A kind of core."""
 
+    side: PrivateSide
     instruction: int
     clock_ratio: float
     misses_in_flight: int
@@ -33,16 +61,13 @@ class Machine:
     llc_distance: Sequence[int]
     node_distance: Sequence[int]
     ghz: float
-    l2_exclusive: bool
+    llc: CacheShape
+    directory: CacheShape
+    page_bytes: int
+    home_of_node: Sequence[int]
     llc_inclusive: bool
     owned_state: bool
     clean_forwarding: bool
-    tlb1_entries: int
-    tlb2_hit: int
-    page_walk: int
-    page_fault: int
-    l1_hit: int
-    l2_hit: int
     llc_hit: int
     dram: Sequence[int]
     load_modified: Sequence[int]
@@ -52,8 +77,10 @@ class Machine:
     atomic_modified: Sequence[int]
     atomic_shared: Sequence[int]
     atomic_hit: int
-    memory_service: int
+    memory_service: Sequence[int]
     link_service: Sequence[int]
+    route_begin: Sequence[int]
+    route_links: Sequence[int]
     fabric_service: int
     class_of_core: Sequence[int]
     classes: Sequence[CoreClass]
@@ -64,10 +91,6 @@ class Machine:
     migration: int
     skew: int
     def __init__(self) -> None: ...
-    def set_l1(self, sets_ways: tuple[int, int]) -> None: ...
-    def set_l2(self, sets_ways: tuple[int, int]) -> None: ...
-    def set_llc(self, sets_ways: tuple[int, int]) -> None: ...
-    def set_tlb2(self, sets_ways: tuple[int, int]) -> None: ...
     def validate(self) -> None: ...
 
 class Program:

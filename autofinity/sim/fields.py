@@ -56,9 +56,9 @@ class Fields:
             raise self.error(key, f"got {value!r}, expected {expected}")
         return value
 
-    def flag(self, key: str) -> bool:
+    def flag(self, key: str, default: bool | None = None) -> bool:
         """True or false."""
-        value = self._take(key, "true or false")
+        value = self._take(key, "true or false", default)
         if not isinstance(value, bool):
             raise self.error(key, f"got {value!r}, expected true or false")
         return value

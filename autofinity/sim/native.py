@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from autofinity._core import sim as core
-from autofinity.sim.distances import Matrix
-from autofinity.sim.spec import LINE_BYTES, ByDistance, CacheSpec, CoreClassSpec, MachineSpec
+from itertools import accumulate
 
-DISTANCES = 4
-"""Distance classes of the native core."""
+from autofinity._core import sim as core
+from autofinity.sim.spec import (
+    LINE_BYTES,
+    PAGE_BYTES,
+    ByDistance,
+    CacheSpec,
+    CoreClassSpec,
+    MachineSpec,
+    TlbSpec,
+)
+
+DISTANCES = 6
+"""Distance classes of the native core; the last one stands in for those a machine has not."""
+
+LARGE_PAGE_BYTES = PAGE_BYTES[-1]
 
 
 def native_machine(spec: MachineSpec, skew_ns: float | None = None) -> core.Machine:
@@ -15,95 +26,162 @@ def native_machine(spec: MachineSpec, skew_ns: float | None = None) -> core.Mach
 
     Raises `SimulationError` when the core cannot simulate such a machine.
     """
-    per_ns = spec.ghz * core.TICKS_PER_CLOCK
-
-    def ticks(ns: float) -> int:
-        return round(ns * per_ns)
-
-    # The core has four distance classes, caches of one kind with an L2 of their own, one bandwidth
-    # for all controllers and one for each distance. What a machine has beyond that is folded:
-    # further classes onto the last, all caches onto the first class, a shared L2 onto equal shares,
-    # a missing L2 or second TLB onto one entry, a route onto its narrowest link.
-    def by_distance(ns: ByDistance) -> list[int]:
-        return [ticks(value) for value in (*ns, ns[-1])[:DISTANCES]]
-
-    def classes(distance: Matrix) -> list[int]:
-        return [min(each, DISTANCES - 1) for row in distance for each in row]
-
-    def service(gbs: float) -> int:
-        return ticks(LINE_BYTES / gbs) if gbs else 0
-
-    def shape(cache: CacheSpec) -> tuple[int, int]:
-        return (cache.sets, cache.ways)
-
-    def core_class(each: CoreClassSpec) -> core.CoreClass:
-        kind = core.CoreClass()
-        kind.clock_ratio = each.ghz / spec.ghz
-        kind.instruction = ticks(1 / (each.ghz * each.core.base_ipc))
-        kind.misses_in_flight = each.core.misses_in_flight
-        kind.window = each.core.window
-        kind.uops_per_instruction = each.core.uops_per_instruction
-        kind.smt_slowdown = each.core.smt_slowdown
-        return kind
-
+    convert = _Converter(spec)
     machine = core.Machine()
-    topology = spec.topology
-    machine.core_of_pu = [pu.core for pu in topology.pus]
-    first = {pu.core: pu for pu in reversed(topology.pus)}
-    machine.llc_of_core = [first[core].llc for core in range(topology.n_cores)]
-    machine.node_of_core = [first[core].node for core in range(topology.n_cores)]
-    machine.llcs = topology.n_llcs
-    machine.nodes = topology.n_nodes
-    machine.node_distance = classes(spec.node_distance)
-    machine.llc_distance = classes(spec.llc_distance)
     machine.ghz = spec.ghz
-    machine.set_l1(shape(spec.l1))
-    l2 = spec.l2 or CacheSpec(LINE_BYTES, 1, spec.llc.latency_ns, "exclusive")
-    l2_cores = spec.core_classes[0].l2_cores
-    machine.set_l2((max(1, l2.sets // l2_cores), l2.ways))
-    machine.set_llc(shape(spec.llc))
-    machine.set_tlb2((max(1, spec.tlb.l2_entries // spec.tlb.l2_ways), spec.tlb.l2_ways))
-    machine.l2_exclusive = l2.inclusion == "exclusive"
+    _set_topology(machine, spec)
+    machine.classes = [convert.core_class(each) for each in spec.core_classes]
+    machine.class_of_core = list(spec.class_of_core)
+    machine.llc = _shape(spec.llc)
     machine.llc_inclusive = spec.llc.inclusion == "inclusive"
+    machine.llc_hit = convert.ticks(spec.llc.latency_ns)
     machine.owned_state = spec.protocol == "moesi"
     machine.clean_forwarding = spec.clean_forwarding
-    machine.tlb1_entries = spec.tlb.l1_entries
-    machine.tlb2_hit = ticks(spec.tlb.l2_hit_ns)
-    machine.page_walk = ticks(spec.tlb.walk_ns)
-    machine.page_fault = ticks(spec.tlb.page_fault_ns)
-    machine.l1_hit = ticks(spec.l1.latency_ns)
-    machine.l2_hit = ticks(l2.latency_ns)
-    machine.llc_hit = ticks(spec.llc.latency_ns)
-    machine.dram = by_distance(spec.latency.dram)
-    machine.load_modified = by_distance(spec.latency.load_modified)
-    machine.load_shared = by_distance(spec.latency.load_shared)
-    machine.store_modified = by_distance(spec.latency.store_modified)
-    machine.store_shared = by_distance(spec.latency.store_shared)
-    machine.atomic_modified = by_distance(spec.latency.atomic_modified)
-    machine.atomic_shared = by_distance(spec.latency.atomic_shared)
-    machine.atomic_hit = ticks(spec.latency.atomic_hit)
-    machine.memory_service = service(spec.bandwidth.memory_gbs[0])
-    machine.link_service = [service(gbs) for gbs in _link_gbs(spec)]
-    machine.fabric_service = service(spec.bandwidth.fabric_gbs)
-    machine.classes = [core_class(each) for each in spec.core_classes]
-    machine.class_of_core = list(spec.class_of_core)
-    machine.time_slice = ticks(spec.system.time_slice_us * 1000)
-    machine.context_switch = ticks(spec.system.context_switch_us * 1000)
-    machine.spin = ticks(spec.system.spin_us * 1000)
-    machine.wake = ticks(spec.system.wake_us * 1000)
-    machine.migration = ticks(spec.system.migration_us * 1000)
-    machine.skew = ticks(spec.skew_ns if skew_ns is None else skew_ns)
+    if spec.directory is not None:
+        ways = spec.directory.ways
+        machine.directory = core.CacheShape(spec.directory.entries_per_node // ways, ways)
+    machine.page_bytes = spec.page_bytes
+    machine.home_of_node = _homes(spec)
+    convert.set_latencies(machine)
+    convert.set_bandwidths(machine)
+    convert.set_system(machine)
+    machine.skew = convert.ticks(spec.skew_ns if skew_ns is None else skew_ns)
     machine.validate()
     return machine
 
 
-def _link_gbs(spec: MachineSpec) -> list[float]:
-    """Narrowest link between two nodes, by distance class; 0 where nothing limits."""
-    found = [0.0] * DISTANCES
-    distances = [min(each, DISTANCES - 1) for row in spec.node_distance for each in row]
-    for distance, route in zip(distances, spec.bandwidth.routes, strict=True):
-        limits = [spec.bandwidth.links[link // 2].gbs for link in route]
-        limit = min((gbs for gbs in limits if gbs), default=0.0)
-        if limit and not 0 < found[distance] <= limit:
-            found[distance] = limit
-    return found
+class _Converter:
+    """Nanoseconds → ticks of one machine, for each group of its numbers."""
+
+    def __init__(self, spec: MachineSpec) -> None:
+        self._spec = spec
+        self._per_ns = spec.ghz * core.TICKS_PER_CLOCK
+
+    def ticks(self, ns: float) -> int:
+        return round(ns * self._per_ns)
+
+    def by_distance(self, ns: ByDistance) -> list[int]:
+        return [self.ticks(value) for value in (*ns, *[ns[-1]] * DISTANCES)[:DISTANCES]]
+
+    def service(self, gbs: float) -> int:
+        return self.ticks(LINE_BYTES / gbs) if gbs else 0
+
+    def core_class(self, each: CoreClassSpec) -> core.CoreClass:
+        kind = core.CoreClass()
+        kind.clock_ratio = each.ghz / self._spec.ghz
+        kind.instruction = self.ticks(1 / (each.ghz * each.core.base_ipc))
+        kind.misses_in_flight = each.core.misses_in_flight
+        kind.window = each.core.window
+        kind.uops_per_instruction = each.core.uops_per_instruction
+        kind.smt_slowdown = each.core.smt_slowdown
+        kind.side = self.private_side(each)
+        return kind
+
+    def private_side(self, each: CoreClassSpec) -> core.PrivateSide:
+        side = core.PrivateSide()
+        side.l1 = _shape(each.l1)
+        side.l1_hit = self.ticks(each.l1.latency_ns)
+        side.l2 = core.CacheShape(1, 0)
+        if each.l2 is not None:
+            # An L2 shared by a module is an equal share for each of its cores.
+            side.l2 = core.CacheShape(max(1, each.l2.sets // each.l2_cores), each.l2.ways)
+            side.l2_exclusive = each.l2.inclusion == "exclusive"
+            side.l2_hit = self.ticks(each.l2.latency_ns)
+        large = self._spec.page_bytes == LARGE_PAGE_BYTES
+        side.tlb1, side.tlb2 = _large_tlbs(each.tlb) if large else _tlbs(each.tlb)
+        side.tlb2_hit = self.ticks(each.tlb.l2_hit_ns)
+        side.page_walk = self.ticks(each.tlb.walk_ns)
+        side.page_fault = self.ticks(each.tlb.page_fault_ns)
+        side.walk_reads_caches = each.tlb.walk_reads_caches
+        if each.prefetch is not None:
+            side.prefetch = core.PrefetchShape(
+                each.prefetch.streams,
+                each.prefetch.trigger,
+                each.prefetch.distance_lines,
+                each.prefetch.degree,
+            )
+        return side
+
+    def set_latencies(self, machine: core.Machine) -> None:
+        latency = self._spec.latency
+        machine.dram = self.by_distance(latency.dram)
+        machine.load_modified = self.by_distance(latency.load_modified)
+        machine.load_shared = self.by_distance(latency.load_shared)
+        machine.store_modified = self.by_distance(latency.store_modified)
+        machine.store_shared = self.by_distance(latency.store_shared)
+        machine.atomic_modified = self.by_distance(latency.atomic_modified)
+        machine.atomic_shared = self.by_distance(latency.atomic_shared)
+        machine.atomic_hit = self.ticks(latency.atomic_hit)
+
+    def set_bandwidths(self, machine: core.Machine) -> None:
+        bandwidth = self._spec.bandwidth
+        machine.memory_service = [self.service(gbs) for gbs in bandwidth.memory_gbs]
+        # A link has two directions: 2i and 2i + 1.
+        machine.link_service = [self.service(link.gbs) for link in bandwidth.links for _ in "ab"]
+        machine.fabric_service = self.service(bandwidth.fabric_gbs)
+        lengths = (len(route) for route in bandwidth.routes)
+        machine.route_begin = list(accumulate(lengths, initial=0))
+        machine.route_links = [link for route in bandwidth.routes for link in route]
+
+    def set_system(self, machine: core.Machine) -> None:
+        system = self._spec.system
+        machine.time_slice = self.ticks(system.time_slice_us * 1000)
+        machine.context_switch = self.ticks(system.context_switch_us * 1000)
+        machine.spin = self.ticks(system.spin_us * 1000)
+        machine.wake = self.ticks(system.wake_us * 1000)
+        machine.migration = self.ticks(system.migration_us * 1000)
+
+
+def _set_topology(machine: core.Machine, spec: MachineSpec) -> None:
+    topology = spec.topology
+    machine.core_of_pu = [pu.core for pu in topology.pus]
+    first = {pu.core: pu for pu in reversed(topology.pus)}
+    machine.llc_of_core = [first[each].llc for each in range(topology.n_cores)]
+    machine.node_of_core = [first[each].node for each in range(topology.n_cores)]
+    machine.llcs = topology.n_llcs
+    machine.nodes = topology.n_nodes
+    machine.node_distance = [each for row in spec.node_distance for each in row]
+    machine.llc_distance = [each for row in spec.llc_distance for each in row]
+
+
+def _homes(spec: MachineSpec) -> list[int]:
+    """Where first touch by a core of each node puts a page: the node, or the nearest with memory.
+
+    Of equally near ones the one with the lowest number.
+    """
+    distances = spec.topology.distances
+
+    def home_of(node: int) -> int:
+        if node in spec.home_nodes:
+            return node
+        return min(spec.home_nodes, key=lambda home: (distances[node][home], home))
+
+    return [home_of(node) for node in range(spec.topology.n_nodes)]
+
+
+def _shape(cache: CacheSpec) -> core.CacheShape:
+    return core.CacheShape(cache.sets, cache.ways)
+
+
+def _array(entries: int, ways: int) -> core.CacheShape:
+    """A TLB array; fully associative without ways, of no ways without entries."""
+    if entries == 0:
+        return core.CacheShape(1, 0)
+    return core.CacheShape(entries // ways, ways) if ways else core.CacheShape(1, entries)
+
+
+def _tlbs(tlb: TlbSpec) -> tuple[core.CacheShape, core.CacheShape]:
+    return _array(tlb.l1_entries, tlb.l1_ways), _array(tlb.l2_entries, tlb.l2_ways)
+
+
+def _large_tlbs(tlb: TlbSpec) -> tuple[core.CacheShape, core.CacheShape]:
+    """Arrays for 2 MiB pages: as many ways as those for small pages where they divide evenly."""
+
+    def ways(entries: int, small: int) -> int:
+        return small if small and entries % small == 0 else 0
+
+    second = tlb.l2_large_entries or tlb.l2_entries
+    return (
+        _array(tlb.l1_large_entries, ways(tlb.l1_large_entries, tlb.l1_ways)),
+        _array(second, ways(second, tlb.l2_ways) or min(second, 128)),
+    )

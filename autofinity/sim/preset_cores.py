@@ -71,6 +71,7 @@ def _tlb(table: Fields, ghz: float) -> TlbSpec:
         page_fault_ns=table.number("page_fault_ns", 0, 1e9),
         l1_large_entries=table.whole("l1_large_entries", 1, 254, l1_entries),
         l2_large_entries=table.whole("l2_large_entries", 0, 1 << 20, 0),
+        walk_reads_caches=table.flag("walk_reads_caches", False),
     )
     if spec.l1_ways and spec.l1_entries % spec.l1_ways:
         raise table.error("l1_entries", f"{spec.l1_entries} is no multiple of {spec.l1_ways} ways")

@@ -18,9 +18,11 @@ from autofinity.sim.preset_topology import (
 )
 from autofinity.sim.routes import UnconnectedError, direct_links, routes_over
 from autofinity.sim.spec import (
+    PAGE_BYTES,
     BandwidthSpec,
     CacheSpec,
     CoreClassSpec,
+    DirectorySpec,
     EnergySpec,
     LatencySpec,
     LinkSpec,
@@ -83,6 +85,7 @@ def assembled(
     coherence = root.table("coherence")
     protocol = coherence.text("protocol", ("mesi", "moesi"))
     clean_forwarding = coherence.flag("clean_forwarding")
+    directory = _directory(coherence.optional_table("directory"))
     coherence.end()
     latency_table = root.table("latency")
     further_from = latency_table.wholes("further_from", 11, 255)
@@ -98,9 +101,9 @@ def assembled(
             f"got {len(latency.dram)} values; the furthest nodes are of distance class {furthest}, "
             f"so {furthest + 1} are expected",
         )
-    page_bytes = root.whole("page_bytes", 4096, 1 << 16, 4096)
-    if page_bytes & (page_bytes - 1):
-        raise root.error("page_bytes", f"got {page_bytes}, expected a power of two")
+    page_bytes = root.whole("page_bytes", 4096, 1 << 21, 4096)
+    if page_bytes not in PAGE_BYTES:
+        raise root.error("page_bytes", f"got {page_bytes}, expected 4096, 16384 or 2097152")
     return MachineSpec(
         name=topology.name,
         model=topology.model,
@@ -119,7 +122,23 @@ def assembled(
         pmu_counters=_pmu(root.table("pmu")),
         energy=_energy(root.optional_table("energy")),
         page_bytes=page_bytes,
+        directory=directory,
     )
+
+
+def _directory(table: Fields | None) -> DirectorySpec | None:
+    if table is None:
+        return None
+    spec = DirectorySpec(
+        entries_per_node=table.whole("entries_per_node", 1, 1 << 28),
+        ways=table.whole("ways", 1, 128),
+    )
+    if spec.entries_per_node % spec.ways:
+        raise table.error(
+            "entries_per_node", f"{spec.entries_per_node} is no multiple of {spec.ways} ways"
+        )
+    table.end()
+    return spec
 
 
 def _latency(table: Fields) -> LatencySpec:

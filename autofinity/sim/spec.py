@@ -15,6 +15,9 @@ type ByDistance = tuple[float, ...]
 
 LINE_BYTES = 64
 
+PAGE_BYTES = (4096, 16384, 2 << 20)
+"""Sizes of pages that can be simulated."""
+
 
 @dataclass(frozen=True, slots=True)
 class CacheSpec:
@@ -51,6 +54,9 @@ class TlbSpec:
     page_fault_ns: float
     l1_large_entries: int
     l2_large_entries: int
+    walk_reads_caches: bool = False
+    """A walk reads the page-table entry through the caches, from the L2 on (the L1 where there is
+    no L2); otherwise `walk_ns` is all there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +139,14 @@ class BandwidthSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class DirectorySpec:
+    """Probe filter of a home node: how many of its lines all caches together can hold."""
+
+    entries_per_node: int
+    ways: int
+
+
+@dataclass(frozen=True, slots=True)
 class SystemSpec:
     """The operating system's part, microseconds. A wait shorter than `spin_us` needs no wake-up."""
 
@@ -191,6 +205,9 @@ class MachineSpec:
     energy: EnergySpec | None = None
     """None: the preset file does not say, and energies are NaN."""
     page_bytes: int = 4096
+    """4 KiB, 16 KiB or 2 MiB, all pages of a run alike."""
+    directory: DirectorySpec | None = None
+    """None: a directory that never has to drop a line."""
 
     @property
     def ghz(self) -> float:

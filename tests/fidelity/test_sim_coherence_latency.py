@@ -17,6 +17,7 @@ from sim_programs import (
     cpus,
     region,
     shuffled_in_pages,
+    without_prefetch,
 )
 
 from autofinity._core.trace import TraceBuilder
@@ -97,7 +98,7 @@ def test_a_modified_line_comes_at_the_latency_of_its_distance(
     access: tuple[int, int, int],
     table: Callable[[MachineSpec], tuple[float, ...]],
 ) -> None:
-    spec = load_preset(name)
+    spec = without_prefetch(load_preset(name))
     for distance, near in cores_by_distance(spec).items():
         expected = table(spec)[distance]
         assert ns_for_a_line(spec, [(near[0], 1)], access) == pytest.approx(expected, rel=WITHIN), (
@@ -119,7 +120,7 @@ def test_a_shared_line_is_taken_from_the_other_at_the_latency_of_its_distance(
     access: tuple[int, int, int],
     table: Callable[[MachineSpec], tuple[float, ...]],
 ) -> None:
-    spec = load_preset(name)
+    spec = without_prefetch(load_preset(name))
     for distance, others in cores_by_distance(spec).items():
         expected = table(spec)[distance]
         got = ns_for_a_line(spec, [(others[0], 0)], access, have_it=True)
@@ -129,7 +130,7 @@ def test_a_shared_line_is_taken_from_the_other_at_the_latency_of_its_distance(
 @pytest.mark.parametrize("name", preset_names())
 def test_a_shared_line_is_loaded_from_the_nearest_that_may_give_it(name: str) -> None:
     """MOESI: the owner, which keeps a modified line as O. MESIF: the nearest clean copy."""
-    spec = load_preset(name)
+    spec = without_prefetch(load_preset(name))
     if spec.protocol == "mesi" and not spec.clean_forwarding:
         pytest.skip("clean lines come from memory on this machine")
     for distance, near in cores_by_distance(spec).items():

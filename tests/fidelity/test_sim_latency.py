@@ -11,6 +11,7 @@ from sim_programs import (
     first_touch,
     region,
     shuffled_in_pages,
+    without_prefetch,
 )
 
 from autofinity._core.trace import TraceBuilder
@@ -26,7 +27,7 @@ def pages_of(share: float, size_bytes: int) -> int:
 
 @pytest.mark.parametrize("name", preset_names())
 def test_a_pointer_chase_sees_each_cache_level_at_its_latency(name: str) -> None:
-    spec = load_preset(name)
+    spec = without_prefetch(load_preset(name))
     l1, l2, llc = spec.l1, spec.l2, spec.llc
     assert chase_ns(spec, pages_of(0.5, l1.size_bytes), 8) == pytest.approx(
         l1.latency_ns, rel=WITHIN
@@ -45,7 +46,7 @@ def test_a_pointer_chase_sees_each_cache_level_at_its_latency(name: str) -> None
 
 @pytest.mark.parametrize("name", preset_names())
 def test_memory_is_as_far_as_the_distance_of_its_node_says(name: str) -> None:
-    spec = load_preset(name)
+    spec = without_prefetch(load_preset(name))
     nodes = spec.topology.n_nodes
     for node in range(nodes):
         builder = TraceBuilder()

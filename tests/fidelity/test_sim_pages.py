@@ -13,6 +13,7 @@ from sim_programs import (
     load_all,
     region,
     route_gbs,
+    without_prefetch,
     write_all,
 )
 
@@ -119,7 +120,7 @@ def test_a_stride_of_a_page_walks_as_the_tlbs_of_the_machine_say(name: str) -> N
     """Pages in turn are the worst case of LRU (Mattson et al., IBM Systems Journal 1970): a level
     holds all of them or, once they are more than it has entries, not one.
     """
-    spec = load_preset(name)
+    spec = without_prefetch(load_preset(name))
     tlb = spec.tlb
     l1_sets = tlb.l1_entries // tlb.l1_ways if tlb.l1_ways else 1
     cases = {tlb.l1_entries: (0, 0), tlb.l1_entries + l1_sets: (tlb.l1_entries + l1_sets, 0)}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from hand_machine import VICTIM
-from sim_programs import cpus, first_touch, load_all, region, route_gbs
+from sim_programs import cpus, first_touch, load_all, region, route_gbs, without_prefetch
 
 from autofinity._core.trace import TraceBuilder
 from autofinity.sim.preset import load_preset, preset_names
@@ -52,7 +52,7 @@ def demand_gbs(spec: MachineSpec, pus: list[int], latency_ns: float) -> float:
 
 @pytest.mark.parametrize("name", preset_names())
 def test_a_controller_saturates_at_its_bandwidth(name: str) -> None:
-    spec = load_preset(name)
+    spec = without_prefetch(load_preset(name))
     pus = cores_of(spec, 0, 48)
     limit = spec.bandwidth.memory_gbs[0]
     demand = demand_gbs(spec, pus, spec.latency.dram[0])
@@ -65,7 +65,7 @@ def test_a_controller_saturates_at_its_bandwidth(name: str) -> None:
 
 @pytest.mark.parametrize("name", preset_names())
 def test_a_link_saturates_at_its_bandwidth(name: str) -> None:
-    spec = load_preset(name)
+    spec = without_prefetch(load_preset(name))
     tried = 0
     for node in range(1, spec.topology.n_nodes):
         distance = spec.node_distance[0][node]

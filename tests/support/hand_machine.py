@@ -19,7 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from autofinity.sim.preset import read_preset
-from autofinity.sim.spec import MachineSpec
+from autofinity.sim.routes import routes_over
+from autofinity.sim.spec import DirectorySpec, LinkSpec, MachineSpec, PrefetchSpec
 
 SAME_LLC, SAME_PACKAGE, ONE_HOP, TWO_HOPS = 1, 3, 6, 9
 """A core at each distance of core 0."""
@@ -42,3 +43,46 @@ def _inclusive(spec: MachineSpec) -> MachineSpec:
 
 INCLUSIVE = _inclusive(VICTIM)
 """As Intel's before Skylake-SP: inclusive L2 and LLC, MESIF."""
+
+(_CORES,) = VICTIM.core_classes
+
+WALKING = replace(
+    VICTIM,
+    core_classes=(replace(_CORES, tlb=replace(_CORES.tlb, walk_reads_caches=True)),),
+)
+"""Walks read their page-table entry through the caches. A line of a table has eight entries, so
+that pages 0-7 share one in set 0 of every level, and pages 8-15 one in set 1."""
+
+PREFETCHING = replace(VICTIM, core_classes=(replace(_CORES, prefetch=PrefetchSpec(2, 2, 2, 2)),))
+"""Two misses in a row start one of two streams; each miss fetches two lines, at most two ahead."""
+
+FILTERED = replace(VICTIM, directory=DirectorySpec(entries_per_node=4, ways=2))
+"""Caches hold at most four lines of a node, in two sets: set = line & 1."""
+
+PREFETCHING_INTO_LLC = replace(
+    VICTIM, core_classes=(replace(_CORES, l2=None, prefetch=PrefetchSpec(2, 2, 2, 2)),)
+)
+"""The same without an L2."""
+
+NO_L2 = replace(VICTIM, core_classes=(replace(_CORES, l2=None),))
+"""The LLC is the second level."""
+
+ASSOCIATIVE_TLB = replace(
+    VICTIM, core_classes=(replace(_CORES, tlb=replace(_CORES.tlb, l1_ways=2)),)
+)
+"""The first TLB has two sets of two ways: set = page & 1."""
+
+
+def _chained() -> MachineSpec:
+    links = tuple(LinkSpec(node, node + 1, 3.2) for node in range(3))
+    bandwidth = replace(VICTIM.bandwidth, links=links, routes=routes_over(4, links))
+    return replace(VICTIM, bandwidth=bandwidth)
+
+
+CHAINED = _chained()
+"""Its nodes are linked 0-1-2-3 and no other way; a line keeps each link busy for 20 clocks."""
+
+
+def with_pages(page_bytes: int) -> MachineSpec:
+    """VICTIM with pages of another size."""
+    return replace(VICTIM, page_bytes=page_bytes)

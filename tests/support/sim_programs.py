@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 from autofinity._core.trace import Trace, TraceBuilder
 from autofinity.model.topology import OsIndex
@@ -24,6 +25,13 @@ def route_gbs(spec: MachineSpec, a_node: int, b_node: int) -> float:
     """Of the narrowest link from one node to another."""
     route = spec.bandwidth.routes[a_node * spec.topology.n_nodes + b_node]
     return min(spec.bandwidth.links[link // 2].gbs for link in route)
+
+
+def without_prefetch(spec: MachineSpec) -> MachineSpec:
+    """For programs that want to see each miss, as benchmarks do that turn the prefetchers off."""
+    return replace(
+        spec, core_classes=tuple(replace(kind, prefetch=None) for kind in spec.core_classes)
+    )
 
 
 def region(pages: int, first_page: int = 0) -> list[int]:

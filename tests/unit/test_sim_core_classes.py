@@ -23,6 +23,7 @@ def hybrid(machine_ghz: float = 2.0, slow_ghz: float = 1.0) -> core.Machine:
     kind = dataclasses.replace(SPEC.core_classes[0], ghz=machine_ghz)
     machine = native_machine(dataclasses.replace(SPEC, core_classes=(kind,)))
     fast, slow = core.CoreClass(), core.CoreClass()
+    fast.side = slow.side = machine.classes[0].side
     fast.instruction = round(core.TICKS_PER_CLOCK / 2)
     slow.instruction = round(core.TICKS_PER_CLOCK / 0.5 * machine_ghz / slow_ghz)
     slow.clock_ratio = slow_ghz / machine_ghz

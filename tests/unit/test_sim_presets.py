@@ -73,7 +73,7 @@ def test_an_unknown_machine_names_the_nearest() -> None:
         ("links = [  ", "links = [[0.5, 1, 5]]\nx = [  ", "a whole number"),
         ("links = [  ", "link_gbs = [0, 1, 2]\nx = [  ", "got 3 values, expected 4"),
         ("memory_gbs = 14.4", "memory_gbs = [1, 2]", "got a list of 2, expected"),
-        ('name = "op', 'page_bytes = 5000\nname = "op', "expected a power of two"),
+        ('name = "op', 'page_bytes = 5000\nname = "op', "expected 4096, 16384 or 2097152"),
     ],
 )
 def test_a_bad_preset_is_refused_with_its_key(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from sim_programs import BASE, cpus, region, write_all
+from sim_programs import BASE, cpus, region, without_prefetch, write_all
 
 from autofinity._core import sim as core
 from autofinity._core.trace import TraceBuilder
@@ -15,7 +15,7 @@ from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import simulate
 from autofinity.sim.result import SimResult
 
-SPEC = load_preset("opteron-6164he")
+SPEC = without_prefetch(load_preset("opteron-6164he"))
 
 
 def replay(builder: TraceBuilder, *numbers: int) -> SimResult:

@@ -8,6 +8,7 @@
 #include <nanobind/stl/unordered_map.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "error.hpp"
@@ -41,15 +42,46 @@ nb::ndarray<nb::numpy, T> array_of(std::vector<T>&& values,
     return nb::ndarray<nb::numpy, T>(kept->data(), N, shape.data(), owner);
 }
 
-void set_shape(CacheShape& shape, std::pair<std::uint32_t, std::uint32_t> sets_ways) {
-    shape = {sets_ways.first, sets_ways.second};
+void need(bool good, const char* what) {
+    if (!good) throw SimulationError(std::string("bad machine: ") + what);
+}
+
+bool array_fits(CacheShape shape) {
+    return shape.sets > 0 && shape.sets <= 1u << 22 && shape.ways <= 128;
+}
+
+void validate_private_side(const PrivateSide& side) {
+    need(array_fits(side.l1) && array_fits(side.l2) && array_fits(side.tlb2) && side.l1.ways > 0,
+         "a cache or TLB has no sets, no ways or more than 128 ways");
+    need(std::has_single_bit(side.l1.sets) && side.l1.sets <= 1u << group_shift,
+         "the L1 must have a power of two of at most 512 sets");
+    need(side.tlb1.sets > 1 ? array_fits(side.tlb1) : side.tlb1.sets == 1 && side.tlb1.ways < 255,
+         "a fully associative first TLB has at most 254 entries");
+    need(side.tlb1.ways > 0, "there is no first-level TLB");
+    need(side.prefetch.streams <= 256, "a prefetcher has at most 256 streams");
+}
+
+// Nodes, links and what caches hold lines in.
+void validate_memory(const Machine& m) {
+    need(array_fits(m.llc) && m.llc.ways > 0, "the LLC has no sets, no ways or more than 128 ways");
+    need(m.directory.ways == 0 || array_fits(m.directory), "the directory is too large");
+    for (const CoreClass& kind : m.classes) validate_private_side(kind.side);
+    need(m.page_bytes == 4096 || m.page_bytes == 16384 || m.page_bytes == Units::large,
+         "pages have 4 KiB, 16 KiB or 2 MiB");
+    need(m.home_of_node.size() == m.nodes && m.memory_service.size() == m.nodes,
+         "not every node has a home and a controller");
+    for (const auto home : m.home_of_node)
+        need(home < m.nodes && m.home_of_node[home] == home, "a home node has no memory");
+    need(m.route_begin.size() == std::size_t{m.nodes} * m.nodes + 1 &&
+             m.route_begin.back() == m.route_links.size() &&
+             std::is_sorted(m.route_begin.begin(), m.route_begin.end()),
+         "not every pair of nodes has a route");
+    for (const auto link : m.route_links)
+        need(link < m.link_service.size(), "a route passes an unknown link");
 }
 
 // A machine that passed this check cannot make the core read out of bounds.
 void validate(const Machine& m) {
-    const auto need = [](bool good, const char* what) {
-        if (!good) throw SimulationError(std::string("bad machine: ") + what);
-    };
     const std::size_t cores = m.llc_of_core.size();
     need(cores > 0 && !m.core_of_pu.empty(), "it has no core or no PU");
     need(m.node_of_core.size() == cores, "node_of_core and llc_of_core differ in length");
@@ -60,14 +92,9 @@ void validate(const Machine& m) {
     for (const auto node : m.node_of_core) need(node < m.nodes, "a core belongs to no node");
     need(m.llc_distance.size() == std::size_t{m.llcs} * m.llcs, "llc_distance is not square");
     need(m.node_distance.size() == std::size_t{m.nodes} * m.nodes, "node_distance is not square");
-    for (const auto d : m.llc_distance) need(d < n_distances, "a distance is above 3");
-    for (const auto d : m.node_distance) need(d < n_distances, "a distance is above 3");
-    for (const CacheShape& shape : {m.l1, m.l2, m.llc, m.tlb2})
-        need(shape.sets > 0 && shape.ways > 0 && shape.ways <= 128 && shape.sets <= 1u << 22,
-             "a cache or TLB has no sets, no ways or more than 128 ways");
-    need(std::has_single_bit(m.l1.sets) && m.l1.sets <= 1u << group_shift,
-         "the L1 must have a power of two of at most 512 sets");
-    need(m.tlb1_entries > 0 && m.tlb1_entries < 255, "the first TLB needs 1 to 254 entries");
+    for (const auto d : m.llc_distance) need(d < max_distances, "a distance class is above 5");
+    for (const auto d : m.node_distance) need(d < max_distances, "a distance class is above 5");
+    validate_memory(m);
     need(m.class_of_core.size() == cores, "class_of_core and llc_of_core differ in length");
     for (const auto kind : m.class_of_core) need(kind < m.classes.size(), "a core is of no class");
     for (const CoreClass& kind : m.classes) {
@@ -99,8 +126,28 @@ void bind_sim(nb::module_& module) {
         [] { return std::vector<std::string>(counter_names.begin(), counter_names.end()); },
         "Names of the counters, in the order of the arrays.");
 
+    nb::class_<CacheShape>(module, "CacheShape", "Sets and ways of a cache or TLB.")
+        .def(nb::init<std::uint32_t, std::uint32_t>(), nb::arg("sets"), nb::arg("ways"));
+    nb::class_<PrefetchShape>(module, "PrefetchShape", "Stream prefetcher of a core.")
+        .def(nb::init<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>(),
+             nb::arg("streams"), nb::arg("trigger"), nb::arg("distance"), nb::arg("degree"));
+    nb::class_<PrivateSide>(module, "PrivateSide", "Caches, TLBs and prefetcher of a kind of core.")
+        .def(nb::init<>())
+        .def_rw("l1", &PrivateSide::l1)
+        .def_rw("l2", &PrivateSide::l2)
+        .def_rw("l2_exclusive", &PrivateSide::l2_exclusive)
+        .def_rw("tlb1", &PrivateSide::tlb1)
+        .def_rw("tlb2", &PrivateSide::tlb2)
+        .def_rw("prefetch", &PrivateSide::prefetch)
+        .def_rw("l1_hit", &PrivateSide::l1_hit)
+        .def_rw("l2_hit", &PrivateSide::l2_hit)
+        .def_rw("tlb2_hit", &PrivateSide::tlb2_hit)
+        .def_rw("page_walk", &PrivateSide::page_walk)
+        .def_rw("walk_reads_caches", &PrivateSide::walk_reads_caches)
+        .def_rw("page_fault", &PrivateSide::page_fault);
     nb::class_<CoreClass>(module, "CoreClass", "A kind of core.")
         .def(nb::init<>())
+        .def_rw("side", &CoreClass::side)
         .def_rw("instruction", &CoreClass::instruction)
         .def_rw("clock_ratio", &CoreClass::clock_ratio)
         .def_rw("misses_in_flight", &CoreClass::misses_in_flight)
@@ -118,24 +165,15 @@ void bind_sim(nb::module_& module) {
         .def_rw("llc_distance", &Machine::llc_distance)
         .def_rw("node_distance", &Machine::node_distance)
         .def_rw("ghz", &Machine::ghz)
-        .def("set_l1",
-             [](Machine& m, std::pair<std::uint32_t, std::uint32_t> s) { set_shape(m.l1, s); })
-        .def("set_l2",
-             [](Machine& m, std::pair<std::uint32_t, std::uint32_t> s) { set_shape(m.l2, s); })
-        .def("set_llc",
-             [](Machine& m, std::pair<std::uint32_t, std::uint32_t> s) { set_shape(m.llc, s); })
-        .def("set_tlb2",
-             [](Machine& m, std::pair<std::uint32_t, std::uint32_t> s) { set_shape(m.tlb2, s); })
-        .def_rw("l2_exclusive", &Machine::l2_exclusive)
+        .def_rw("llc", &Machine::llc)
+        .def_rw("directory", &Machine::directory)
+        .def_rw("page_bytes", &Machine::page_bytes)
+        .def_rw("home_of_node", &Machine::home_of_node)
+        .def_rw("route_begin", &Machine::route_begin)
+        .def_rw("route_links", &Machine::route_links)
         .def_rw("llc_inclusive", &Machine::llc_inclusive)
         .def_rw("owned_state", &Machine::owned_state)
         .def_rw("clean_forwarding", &Machine::clean_forwarding)
-        .def_rw("tlb1_entries", &Machine::tlb1_entries)
-        .def_rw("tlb2_hit", &Machine::tlb2_hit)
-        .def_rw("page_walk", &Machine::page_walk)
-        .def_rw("page_fault", &Machine::page_fault)
-        .def_rw("l1_hit", &Machine::l1_hit)
-        .def_rw("l2_hit", &Machine::l2_hit)
         .def_rw("llc_hit", &Machine::llc_hit)
         .def_rw("dram", &Machine::dram)
         .def_rw("load_modified", &Machine::load_modified)
@@ -197,12 +235,13 @@ void bind_sim(nb::module_& module) {
                 else if (policy != "first_touch")
                     throw SimulationError("unknown page policy '" + policy +
                                           "'; there are first_touch, interleave and bind");
-                if (node >= machine->nodes)
-                    throw SimulationError("no node " + std::to_string(node) + " to bind pages to");
+                if (node >= machine->nodes || machine->home_of_node[node] != node)
+                    throw SimulationError("no node " + std::to_string(node) +
+                                          " with memory to bind pages to");
                 for (const auto& [page, at] : table)
-                    if (at >= machine->nodes)
-                        throw SimulationError("no node " + std::to_string(at) + " for page " +
-                                              std::to_string(page));
+                    if (at >= machine->nodes || machine->home_of_node[at] != at)
+                        throw SimulationError("no node " + std::to_string(at) +
+                                              " with memory for page " + std::to_string(page));
                 options.placement.node = node;
                 options.placement.table = std::move(table);
                 nb::gil_scoped_release release;

@@ -82,7 +82,7 @@ void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
         if (is_access(step)) {
             if ((step.flags & complex) == 0) {
                 const std::uint32_t page = step.line >> page_shift;
-                if (page == last_page || c.tlb1.touch(page)) {
+                if (page == last_page || c.translates(page)) {
                     last_page = page;
                     Word* set = c.l1.at(step.line);
                     Word word = set[0];
@@ -227,13 +227,13 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
     p.time = free;
     if (atomic) drain(p, s);
     const Ticks issued = p.time;
-    const Ticks walked = issued + memory_.translate(c, step.line >> page_shift);
+    const Ticks walked = issued + memory_.translate(p.slot, step.line >> page_shift, issued);
     const Served served = memory_.access(p.slot, step, walked);
     s.counts[data_cache_loads] += step.reads;
     s.counts[data_cache_stores] += step.writes;
     if (atomic) ++s.counts[atomics];
     const Ticks ready =
-        std::max(served.ready, issued + (atomic ? machine_->atomic_hit : machine_->l1_hit));
+        std::max(served.ready, issued + (atomic ? machine_->atomic_hit : c.side.l1_hit));
     if (atomic || served.contended) {
         p.time = ready;
     } else if ((step.flags & step_dependent) != 0) {

@@ -34,6 +34,8 @@ namespace autofinity::sim {
     X(llc_misses)                              \
     X(llc_evictions)                           \
     X(llc_writebacks)                          \
+    X(back_invalidations)                      \
+    X(directory_evictions)                     \
     X(read_requests_to_llc_any_core)           \
     X(exclusive_read_requests_to_llc_any_core) \
     X(modify_read_requests_to_llc_any_core)    \
@@ -51,11 +53,17 @@ namespace autofinity::sim {
     X(dtlb_misses)                             \
     X(l2_tlb_hits)                             \
     X(page_walks)                              \
+    X(page_walk_misses)                        \
     X(page_faults)                             \
+    X(tlb_shootdowns)                          \
+    X(prefetches_issued)                       \
+    X(prefetches_useful)                       \
+    X(prefetches_late)                         \
     X(dram_reads_local)                        \
     X(dram_reads_remote)                       \
     X(dram_writes)                             \
     X(link_bytes)                              \
+    X(link_request_bytes)                      \
     X(memory_queue_clocks)                     \
     X(link_queue_clocks)                       \
     X(stall_cycles_memory)                     \

@@ -16,7 +16,7 @@ std::uint32_t Memory::farthest(std::uint32_t llc, std::uint64_t slots, std::uint
 // Of the LLCs and cores that have a line, the nearest one to `llc`; at the same distance the LLC.
 Memory::Supplier Memory::nearest(std::uint32_t llc, std::uint64_t slots, std::uint32_t llcs) {
     Supplier best{0, nullptr};
-    std::uint32_t least = n_distances;
+    std::uint32_t least = max_distances;
     const auto offer = [&](std::uint32_t from, PrivateCaches* core) {
         if (distance(llc, from) < least) {
             least = distance(llc, from);
@@ -31,6 +31,7 @@ Memory::Supplier Memory::nearest(std::uint32_t llc, std::uint64_t slots, std::ui
 // Invalidates every copy but the requester's own private one.
 void Memory::take_from_others(std::uint32_t slot, Line line, DirectoryLine& d) {
     Counts& n = *counts_;
+    const std::uint32_t home = pages_.node(line >> page_shift);
     each_bit(d.sharers & ~(std::uint64_t{1} << slot), [&](auto other) {
         const Word had = drop_private(other, line);
         Counts& theirs = *cores_[other]->counts;
@@ -38,6 +39,8 @@ void Memory::take_from_others(std::uint32_t slot, Line line, DirectoryLine& d) {
         ++theirs[invalidations_received];
         ++theirs[is_dirty(had) ? probe_responses_dirty : probe_responses_clean];
         lost_.push_back({other, line, false});
+        signal(home, cores_[other]->node);
+        signal(cores_[other]->node, cores_[slot]->node);
     });
     const std::uint32_t own = machine_.llc_inclusive ? 1u << cores_[slot]->llc : 0;
     each_bit(d.llcs & ~own, [&](auto llc) { llc_remove(llc, line); });
@@ -54,15 +57,17 @@ Ticks Memory::upgrade(std::uint32_t slot, Line line, bool atomic, Ticks now, boo
     ++n[llc_requests];
     ++n[llc_modify_requests];
     ++any_core_[c.llc].modifies;
+    if (!filters_.empty()) track(line);
     const Ticks start = wait_for_line(line, now);
     const std::uint64_t others = d.sharers & ~(std::uint64_t{1} << slot);
+    const std::uint32_t home = pages_.node(line >> page_shift);
+    signal(c.node, home);
     Ticks ready = start;
     if (others != 0 || (d.llcs & ~(1u << c.llc)) != 0) {
         const std::uint32_t away = farthest(c.llc, others, d.llcs);
         ready += (atomic ? machine_.atomic_shared : machine_.store_shared)[away];
     } else {
         // Nobody to tell but the home node.
-        const std::uint32_t home = pages_.node(line >> page_shift);
         ready += machine_.store_modified[machine_.node_distance[c.node * machine_.nodes + home]];
     }
     contended |= others != 0;
@@ -83,6 +88,7 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
     ++n[llc_requests];
     ++n[load ? llc_read_requests : llc_modify_requests];
     ++(load ? any_core_[c.llc].reads : any_core_[c.llc].modifies);
+    if (!filters_.empty()) track(line);
 
     const Ticks start = wait_for_line(line, now);
     contended |= start != now;
@@ -96,6 +102,8 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
     const std::uint32_t other_llcs = d.llcs & ~own_llc;
     const bool hit = (d.llcs & own_llc) != 0;
     ++n[hit ? llc_hits : llc_misses];
+    const std::uint32_t home = pages_.node(line >> page_shift);
+    if (!hit) signal(c.node, home);
     Ticks ready;
     bool transferred = false;
 
@@ -103,6 +111,7 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
         // The owner has the only valid data.
         const std::uint32_t owner = d.owner_plus_one - 1u;
         PrivateCaches& o = *cores_[owner];
+        if (load) signal(home, o.node);
         const Word had = private_state(o, line);
         const bool more = (others & (others - 1)) != 0;
         const std::uint32_t away =
@@ -120,6 +129,7 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
                 keep_busy(line, ready);
                 if (had == modified && machine_.owned_state) {
                     set_private_state(o, line, owned);
+                    d.dirty_llc_plus_one = 0;
                 } else {
                     set_private_state(o, line, shared);
                     d.owner_plus_one = 0;
@@ -174,11 +184,15 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
         return ready;
     }
     if (others == 0 && other_llcs == 0) {
-        // Nobody else: the line moves up, with the duty to write it back.
-        granted = hit && d.dirty_llc_plus_one == c.llc + 1 ? modified : exclusive;
-        d.dirty_llc_plus_one = 0;
+        // Nobody else. The line moves up with the duty to write it back, which an inclusive LLC
+        // keeps until the core has written it anew.
+        granted = exclusive;
+        if (!machine_.llc_inclusive) {
+            if (d.dirty_llc_plus_one != 0) granted = modified;
+            d.dirty_llc_plus_one = 0;
+            if (hit) llc_remove(c.llc, line);
+        }
         d.owner_plus_one = static_cast<std::uint8_t>(slot + 1);
-        if (hit && !machine_.llc_inclusive) llc_remove(c.llc, line);
     } else {
         granted = shared;
         if (hit) llc_touch(c.llc, line);

@@ -22,16 +22,16 @@ void Memory::check() const {
                 if (state_of(word) == invalid) continue;
                 const Line line = line_of(word);
                 const bool twice = (held[line] & bit) != 0;
-                if (twice && machine_.l2_exclusive) fail(line, "in L1 and L2 of an exclusive pair");
-                if (level2 && !machine_.l2_exclusive) continue;
+                if (twice && c.exclusive_levels()) fail(line, "in L1 and L2 of an exclusive pair");
+                if (level2 && !c.exclusive_levels()) continue;
                 held[line] |= bit;
             }
-        if (!machine_.l2_exclusive)
+        if (!c.exclusive_levels())
             for (const Word word : c.l2.words()) {
                 if (word == 0) continue;
                 held[line_of(word)] |= bit;
             }
-        if (!machine_.l2_exclusive)
+        if (!c.exclusive_levels())
             for (const Word word : c.l1.words())
                 if (state_of(word) != invalid &&
                     c.l2.find(c.l2.at(self.pages_.physical(line_of(word))), line_of(word)) < 0)
@@ -47,8 +47,16 @@ void Memory::check() const {
         if (in_llc[line] != d.llcs) fail(line, "LLCs of the directory are not those that hold it");
         if (d.dirty_llc_plus_one != 0 && (d.llcs >> (d.dirty_llc_plus_one - 1) & 1) == 0)
             fail(line, "dirty in an LLC that does not hold it");
-        if (d.dirty_llc_plus_one != 0 && d.owner_plus_one != 0)
+        if (d.dirty_llc_plus_one != 0 && d.owner_plus_one != 0 &&
+            !(machine_.llc_inclusive &&
+              d.dirty_llc_plus_one == cores_[d.owner_plus_one - 1]->llc + 1))
             fail(line, "two places must write it back");
+        if (!filters_.empty() && self.pages_.mapped(line >> page_shift)) {
+            Sets& filter = *filters_[pages_.node(line >> page_shift)];
+            const bool tracked = filter.find(filter.at(pages_.physical(line)), line) >= 0;
+            if (tracked != (d.sharers != 0 || d.llcs != 0))
+                fail(line, "the probe filter has an entry for it, or none, and should not");
+        }
         each_bit(d.sharers, [&](auto slot) {
             const Word state = self.private_state(*self.cores_[slot], line);
             const bool owner = d.owner_plus_one == slot + 1;

@@ -42,6 +42,7 @@ void Memory::llc_evict(std::uint32_t llc, Line line) {
         each_bit(inside, [&](auto slot) {
             dirty |= is_dirty(drop_private(slot, line));
             lost_.push_back({slot, line, false});
+            ++n[back_invalidations];
             if (d.owner_plus_one == slot + 1) d.owner_plus_one = 0;
         });
         d.sharers &= ~inside;
@@ -50,6 +51,7 @@ void Memory::llc_evict(std::uint32_t llc, Line line) {
         ++n[llc_writebacks];
         write_dram(node_of_llc_[llc], line);
     }
+    if (!filters_.empty() && d.sharers == 0 && d.llcs == 0) untrack(line);
 }
 
 }  // namespace autofinity::sim

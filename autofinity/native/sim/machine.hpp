@@ -15,13 +15,36 @@ using Ticks = std::uint64_t;
 inline constexpr Ticks ticks_per_clock = 256;
 inline constexpr std::uint64_t clocks(Ticks ticks) { return ticks / ticks_per_clock; }
 
-// Distance of two LLC domains or two nodes: 0 the same, 1 the same package, 2 one hop, 3 two hops.
-inline constexpr std::size_t n_distances = 4;
-using ByDistance = std::array<Ticks, n_distances>;
+// Distance class of two LLC domains or two nodes: 0 the same, 1 the same package, 2 and up further.
+inline constexpr std::size_t max_distances = 6;
+using ByDistance = std::array<Ticks, max_distances>;
 
 struct CacheShape {
     std::uint32_t sets = 0;
     std::uint32_t ways = 0;
+};
+
+// Stream prefetcher: `trigger` L1 misses in a row in one direction within 4 KiB start a stream,
+// whose later misses fetch up to `degree` lines each, up to `distance` lines ahead.
+struct PrefetchShape {
+    std::uint32_t streams = 0;  // 0: no prefetcher
+    std::uint32_t trigger = 2;
+    std::uint32_t distance = 0;
+    std::uint32_t degree = 0;
+};
+
+// What a kind of core has to itself: caches, TLBs, prefetcher.
+struct PrivateSide {
+    CacheShape l1, l2;          // an L2 of no ways: the core has none
+    bool l2_exclusive = false;  // L1 and L2 hold different lines (AMD K10)
+    CacheShape tlb1, tlb2;      // one set: fully associative (tlb1); no ways: none (tlb2)
+    PrefetchShape prefetch;
+    Ticks l1_hit = 0;
+    Ticks l2_hit = 0;
+    Ticks tlb2_hit = 0;
+    Ticks page_walk = 0;             // without the access that reads the page-table entry
+    bool walk_reads_caches = false;  // otherwise there is no such access
+    Ticks page_fault = 0;
 };
 
 // A kind of core; a hybrid machine has several. One instruction takes the time of its base IPC at
@@ -33,6 +56,7 @@ struct CoreClass {
     std::uint32_t window = 72;  // instructions that can be issued past an unfinished miss
     double uops_per_instruction = 1.0;
     double smt_slowdown = 1.0;  // factor on `instruction` while siblings issue too
+    PrivateSide side;
 };
 
 struct Machine {
@@ -49,22 +73,18 @@ struct Machine {
 
     double ghz = 1.0;  // of the first kind of core: the machine's clock
 
-    CacheShape l1, l2, llc;
-    bool l2_exclusive = false;      // L1 and L2 hold different lines (AMD K10)
+    CacheShape llc;
     bool llc_inclusive = false;     // otherwise a victim cache of the L2s
     bool owned_state = false;       // MOESI: a Modified line is shared without a write-back
     bool clean_forwarding = false;  // MESIF: a clean line comes from the nearest cache, not memory
 
-    // Translation.
-    std::uint32_t tlb1_entries = 48;
-    CacheShape tlb2;
-    Ticks tlb2_hit = 0;
-    Ticks page_walk = 0;
-    Ticks page_fault = 0;
+    // Probe filter of a home node: lines that caches can hold at once; no ways: unlimited.
+    CacheShape directory;
+
+    std::uint32_t page_bytes = 4096;          // 4 KiB, 16 KiB or 2 MiB
+    std::vector<std::uint32_t> home_of_node;  // itself, or the nearest node that has memory
 
     // Idle latencies, load to use.
-    Ticks l1_hit = 0;
-    Ticks l2_hit = 0;
     Ticks llc_hit = 0;
     ByDistance dram{};
     ByDistance load_modified{};
@@ -76,9 +96,12 @@ struct Machine {
     Ticks atomic_hit = 0;
 
     // Bandwidth: ticks that one line keeps the server busy; 0 is unlimited.
-    Ticks memory_service = 0;   // controller of a node
-    ByDistance link_service{};  // ordered pair of nodes, by distance
-    Ticks fabric_service = 0;   // between an LLC domain and everything outside it
+    std::vector<Ticks> memory_service;  // controllers of a node
+    std::vector<Ticks> link_service;    // of a directed link
+    // Directed links that a line passes from node a to node b: those of `route_links` from
+    // `route_begin[a * nodes + b]` to the next.
+    std::vector<std::uint32_t> route_begin, route_links;
+    Ticks fabric_service = 0;  // between an LLC domain and everything outside it
 
     // Operating system.
     Ticks time_slice = 0;

@@ -10,17 +10,21 @@ Memory::Memory(const Machine& machine, const Program& program, Placement placeme
                std::uint64_t seed)
     : machine_(machine),
       program_(program),
-      pages_(program, std::move(placement), machine.nodes, seed),
+      pages_(program, machine, std::move(placement), seed),
       directory_(program.n_lines),
       slot_of_core_(machine.llc_of_core.size(), -1),
       slots_of_llc_(machine.llcs, 0),
       node_of_llc_(machine.llcs, 0),
       any_core_(machine.llcs),
       controllers_(machine.nodes),
-      links_(std::size_t{machine.nodes} * machine.nodes),
+      links_(machine.link_service.size()),
       fabrics_(machine.llcs) {
     for (std::uint32_t llc = 0; llc < machine.llcs; ++llc)
         llcs_.push_back(std::make_unique<Sets>(machine.llc.sets, machine.llc.ways));
+    if (machine.directory.ways != 0)
+        for (std::uint32_t node = 0; node < machine.nodes; ++node)
+            filters_.push_back(
+                std::make_unique<Sets>(machine.directory.sets, machine.directory.ways));
     for (std::size_t core = machine.llc_of_core.size(); core-- > 0;)
         node_of_llc_[machine.llc_of_core[core]] = machine.node_of_core[core];
     lost_.reserve(max_cores_in_use);
@@ -32,7 +36,7 @@ std::uint32_t Memory::slot_of(std::uint32_t core) {
             throw SimulationError("more than " + std::to_string(max_cores_in_use) +
                                   " cores in one simulation; place the threads on fewer");
         slot_of_core_[core] = static_cast<std::int32_t>(cores_.size());
-        cores_.push_back(std::make_unique<PrivateCaches>(machine_, core, program_.n_pages()));
+        cores_.push_back(std::make_unique<PrivateCaches>(machine_, core, pages_.units));
         cores_.back()->counts = &nobody_;
         slots_of_llc_[machine_.llc_of_core[core]] |= std::uint64_t{1} << (cores_.size() - 1);
     }
@@ -53,6 +57,7 @@ Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {
     Word* set = c.l1.at(line);
     const int way = c.l1.find(set, line);
     Word state = way >= 0 ? state_of(set[way]) : Word{invalid};
+    bool missed = false;  // and the prefetcher is to know
     if (state != invalid) {
         to_front(set, way, set[way]);
     } else {
@@ -61,19 +66,21 @@ Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {
             served.contended = true;
         }
         ++n[data_cache_misses];
-        ++n[l2_accesses];
+        const bool in_llc = !c.has_l2() && (directory_[line].llcs >> c.llc & 1) != 0;
         Word* set2 = c.l2.at(pages_.physical(line));
-        if (const int way2 = c.l2.find(set2, line); way2 >= 0) {
+        const int way2 = c.l2.find(set2, line);
+        if (c.has_l2()) ++n[l2_accesses];
+        if (way2 >= 0) {
             state = state_of(set2[way2]);
             ++n[data_cache_refills_from_l2];
-            served.ready = now + machine_.l2_hit;
-            if (machine_.l2_exclusive)
+            served.ready = now + c.side.l2_hit;
+            if (c.exclusive_levels())
                 c.l2.remove(set2, way2);
             else
                 to_front(set2, way2, set2[way2]);
             fill_l1(slot, line, state);
         } else {
-            ++n[l2_misses];
+            if (c.has_l2()) ++n[l2_misses];
             ++n[data_cache_refills_from_northbridge];
             const Request request = reads_first ? Request::load
                                     : atomic    ? Request::atomic
@@ -81,13 +88,17 @@ Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {
             served.ready = fetch(slot, line, request, now, state, served.contended);
             fill(slot, line, state);
         }
+        if (c.prefetcher.present()) {
+            served.ready = arrival(c, line, c.has_l2() ? way2 >= 0 : in_llc, served.ready);
+            missed = true;
+        }
     }
-    if (!writes) return served;
-    if (state == shared || state == owned) {
+    if (writes && (state == shared || state == owned))
         served.ready = upgrade(slot, line, atomic, served.ready, served.contended);
-    } else if (state == exclusive) {
+    else if (writes && state == exclusive)
         c.l1.at(line)[0] = word_of(line, modified);
-    }
+    // Last, for what it fetches may push the line out again.
+    if (missed) c.prefetcher.train(line, [&](Line ahead) { prefetch(slot, ahead, now); });
     return served;
 }
 

@@ -4,10 +4,14 @@
 //     core ── L1 ── L2 ──┐
 //     core ── L1 ── L2 ──┴─ LLC of the domain ── directory at the home node ── DRAM
 //
+// A page walk reads the entry from the L2 on (from the L1 on where there is no L2), a prefetch puts
+// its line into the L2 (the LLC): both are loads of the core like any other from there outwards.
+//
 // Every transition of a line is a directory transaction, so at any instant (`check` says so):
 //  · at most one core owns a line (M, E or O), and M or E means that no other core has it;
 //  · a dirty line has one place that must write it back: its owner or one LLC (`dirty_llc`);
-//  · the directory knows exactly who holds what.
+//  · the directory knows exactly who holds what; a finite one (probe filter) has an entry at the
+//    home node for each line that anybody holds.
 #pragma once
 
 #include <array>
@@ -57,13 +61,19 @@ class Memory {
     PrivateCaches& caches(std::uint32_t slot) { return *cores_[slot]; }
     std::uint32_t slots() const { return static_cast<std::uint32_t>(cores_.size()); }
 
-    // Makes the translation present; returns what it cost.
-    Ticks translate(PrivateCaches& c, std::uint32_t page);
+    // Makes the translation present at `now`; returns what it cost.
+    Ticks translate(std::uint32_t slot, std::uint32_t page, Ticks now);
+    // Starts to bring what an access to the line will need into the host's caches.
+    void expect(Line line) const {
+        __builtin_prefetch(&directory_[line]);
+        pages_.prefetch(line);
+    }
     // Whether an access would stay within the private caches and push nothing out of them.
     bool stays_private(PrivateCaches& c, const Step& step);
     // Carries an access out at `now`. The page must have been translated.
     Served access(std::uint32_t slot, const Step& step, Ticks now);
-    // Moves a page: caches and TLBs forget it, its lines are read and written; returns the cost.
+    // Moves the unit of a page: caches and TLBs forget it, its lines are read and written; returns
+    // the cost.
     Ticks move_page(std::uint32_t page, std::uint32_t node, Ticks now);
 
     // Lost lines since the last call of clear_lost().
@@ -100,16 +110,31 @@ class Memory {
                 bool& contended);
     Ticks upgrade(std::uint32_t slot, Line line, bool atomic, Ticks now, bool& contended);
     Ticks from_dram(PrivateCaches& c, Line line, Ticks now);
+    // Takes a line over the links between two nodes; returns how long it waited for them.
     Ticks cross(std::uint32_t from_node, std::uint32_t to_node, Ticks now, Counts& n);
+    // A request, probe or answer: too small to queue.
+    void signal(std::uint32_t from_node, std::uint32_t to_node) const;
     void write_dram(std::uint32_t from_node, Line line);
     Ticks transfer_line(PrivateCaches& c, std::uint32_t from_llc, Ticks now);
     void take_from_others(std::uint32_t slot, Line line, DirectoryLine& d);
+
+    // Probe filter: gives the line an entry, at the cost of another line; the line has left.
+    void track(Line line);
+    void untrack(Line line);
+    void recall(Line line);
+
+    // Page-table entry of a walk, read or (by a page fault) written.
+    Ticks entry(std::uint32_t slot, Line line, bool write, Ticks now);
+    Ticks arrival(PrivateCaches& c, Line line, bool was_there, Ticks ready);
+    void prefetch(std::uint32_t slot, Line line, Ticks now);
+    void prefetch_into_llc(PrivateCaches& c, Line line, Ticks now);
 
     // Private side.
     Word private_state(PrivateCaches& c, Line line);
     void set_private_state(PrivateCaches& c, Line line, Word state);
     Word drop_private(std::uint32_t slot, Line line);
     void fill(std::uint32_t slot, Line line, Word state);
+    void fill_l2(std::uint32_t slot, Line line, Word state);
     void fill_l1(std::uint32_t slot, Line line, Word state);
     void leave_private(std::uint32_t slot, Word word);
 
@@ -139,7 +164,8 @@ class Memory {
     std::vector<std::unique_ptr<PrivateCaches>> cores_;
     std::vector<std::int32_t> slot_of_core_;
     std::vector<std::unique_ptr<Sets>> llcs_;
-    std::vector<std::uint64_t> slots_of_llc_;  // bitmap of slots
+    std::vector<std::unique_ptr<Sets>> filters_;  // of the nodes; empty: unlimited directories
+    std::vector<std::uint64_t> slots_of_llc_;     // bitmap of slots
     std::vector<std::uint32_t> node_of_llc_;
     std::vector<AnyCore> any_core_;
     std::vector<Server> controllers_, links_, fabrics_;

@@ -1,10 +1,15 @@
 // Which node and which physical frame a page has.
+//
+// Pages are kept as 4 KiB frames whatever their size: those of a larger unit lie next to each other
+// on one node.
 #pragma once
 
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "program.hpp"
+#include "units.hpp"
 #include "zeroed.hpp"
 
 namespace autofinity::sim {
@@ -13,8 +18,10 @@ enum class PagePolicy : std::uint8_t { first_touch, interleave, bind };
 
 struct Placement {
     PagePolicy policy = PagePolicy::first_touch;
-    std::uint32_t node = 0;                                       // of `bind`
-    std::unordered_map<std::uint64_t, std::uint32_t> table = {};  // virtual page → node, goes first
+    std::uint32_t node = 0;  // of `bind`
+    // Virtual page (4 KiB) → node, goes first. A larger unit goes where its first touched page
+    // does.
+    std::unordered_map<std::uint64_t, std::uint32_t> table = {};
 };
 
 class Pages {
@@ -25,12 +32,18 @@ class Pages {
         std::uint16_t moves;
     };
 
-    Pages(const Program& program, Placement placement, std::uint32_t nodes, std::uint64_t seed)
-        : program_(program),
+    Pages(const Program& program, const Machine& machine, Placement placement, std::uint64_t seed)
+        : units(program, machine.page_bytes),
+          program_(program),
+          home_of_node_(machine.home_of_node),
           placement_(std::move(placement)),
-          nodes_(nodes),
           seed_(seed),
-          pages_(program.n_pages()) {}
+          pages_(program.n_pages()) {
+        for (std::uint32_t node = 0; node < machine.nodes; ++node)
+            if (home_of_node_[node] == node) homes_.push_back(node);
+    }
+
+    const Units units;
 
     bool mapped(std::uint32_t page) const { return pages_[page].node_plus_one != 0; }
     std::uint32_t node(std::uint32_t page) const { return pages_[page].node_plus_one - 1u; }
@@ -38,13 +51,14 @@ class Pages {
     std::uint32_t physical(Line line) const {
         return pages_[line >> page_shift].frame << page_shift | (line & (lines_per_page - 1));
     }
+    void prefetch(Line line) const { __builtin_prefetch(&pages_[line >> page_shift]); }
 
-    // First touch by a core of `toucher`.
+    // First touch by a core of `toucher`: the whole unit is placed.
     void map(std::uint32_t page, std::uint32_t toucher) {
         const std::uint64_t number = program_.virtual_page[page];
-        std::uint32_t node = toucher;
+        std::uint32_t node = home_of_node_[toucher];
         if (placement_.policy == PagePolicy::interleave)
-            node = static_cast<std::uint32_t>(number % nodes_);
+            node = homes_[number / units.pages() % homes_.size()];
         else if (placement_.policy == PagePolicy::bind)
             node = placement_.node;
         if (!placement_.table.empty())
@@ -52,21 +66,39 @@ class Pages {
                 node = at->second;
         place(page, node);
     }
+    // A page table goes to the node of the core whose page fault made it.
+    void map_table(std::uint32_t page, std::uint32_t toucher) {
+        put(page, home_of_node_[toucher], frame(~std::uint64_t{page}, page));
+    }
 
-    // Gives the page a fresh frame on `node`.
+    // Gives the page's unit fresh frames on `node`.
     void place(std::uint32_t page, std::uint32_t node) {
-        Page& entry = pages_[page];
-        const std::uint64_t key =
-            program_.virtual_page[page] != 0 ? program_.virtual_page[page] : ~std::uint64_t{page};
-        entry.node_plus_one = static_cast<std::uint16_t>(node + 1);
-        entry.frame = static_cast<std::uint32_t>(
-                          mix(key + mix(seed_ + 0x9E3779B97F4A7C15u * (entry.moves + 1u)))) &
-                      frame_mask;
-        ++entry.moves;
+        const std::uint64_t number = program_.virtual_page[page];
+        const std::uint32_t mask = units.pages() - 1;
+        const std::uint32_t first =
+            frame(number != 0 ? units.first_page(number) : ~std::uint64_t{units.of(page)}, page) &
+            ~mask;
+        units.each_page(page, [&](std::uint32_t each) {
+            // The simulator's own pages have no address: their dense numbers give the order.
+            const std::uint64_t within = number != 0 ? program_.virtual_page[each] : each;
+            put(each, node, first | (static_cast<std::uint32_t>(within) & mask));
+        });
     }
 
   private:
     static constexpr std::uint32_t frame_mask = (1u << 26) - 1;  // frame and line fill 32 bits
+
+    std::uint32_t frame(std::uint64_t key, std::uint32_t page) const {
+        const std::uint64_t moves = pages_[page].moves + 1u;
+        return static_cast<std::uint32_t>(mix(key + mix(seed_ + 0x9E3779B97F4A7C15u * moves))) &
+               frame_mask;
+    }
+    void put(std::uint32_t page, std::uint32_t node, std::uint32_t frame) {
+        Page& entry = pages_[page];
+        entry.frame = frame;
+        entry.node_plus_one = static_cast<std::uint16_t>(node + 1);
+        ++entry.moves;
+    }
 
     // splitmix64 (Steele, Lea & Flood 2014): the same page has the same colour for the same seed.
     static std::uint64_t mix(std::uint64_t x) {
@@ -77,8 +109,9 @@ class Pages {
     }
 
     const Program& program_;
+    const std::vector<std::uint32_t>& home_of_node_;
+    std::vector<std::uint32_t> homes_;  // nodes with memory
     Placement placement_;
-    std::uint32_t nodes_;
     std::uint64_t seed_;
     Zeroed<Page> pages_;
 };

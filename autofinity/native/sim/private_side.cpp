@@ -5,15 +5,21 @@
 namespace autofinity::sim {
 
 bool Memory::stays_private(PrivateCaches& c, const Step& step) {
+    // A page fault, a page walk and a miss that the prefetcher learns of may reach memory.
+    const std::uint32_t page = step.line >> page_shift;
+    const std::uint32_t unit = c.units.of(page);
+    if (!pages_.mapped(page) ||
+        (c.side.walk_reads_caches && !c.tlb1.holds(unit) && c.tlb2.find(c.tlb2.at(unit), unit) < 0))
+        return false;
     Word* set1 = c.l1.at(step.line);
     Word* set2 = c.l2.at(pages_.physical(step.line));
     const int way1 = c.l1.find(set1, step.line);
     Word state = way1 >= 0 ? state_of(set1[way1]) : Word{invalid};
     if (state == invalid) {
         const int way2 = c.l2.find(set2, step.line);
-        if (way2 < 0) return false;
+        if (way2 < 0 || c.prefetcher.present()) return false;
         state = state_of(set2[way2]);
-        if (machine_.l2_exclusive) {
+        if (c.exclusive_levels()) {
             // The L1 victim needs room in its own L2 set.
             bool room = false;
             for (std::uint32_t way = 0; way < c.l1.ways(); ++way)
@@ -76,26 +82,30 @@ void Memory::fill_l1(std::uint32_t slot, Line line, Word state) {
     }
     ++n[is_dirty(old_state) ? modified_data_cache_lines_evicted : clean_data_cache_lines_evicted];
     Word* set2 = c.l2.at(pages_.physical(line_of(old)));
-    if (machine_.l2_exclusive) {
+    if (c.exclusive_levels()) {
         if (const Word out = c.l2.insert(set2, old); out != 0) leave_private(slot, out);
     } else if (is_dirty(old_state)) {
         if (const int way = c.l2.find(set2, line_of(old)); way >= 0) set2[way] = old;
     }
 }
 
-void Memory::fill(std::uint32_t slot, Line line, Word state) {
-    if (!machine_.l2_exclusive) {
-        PrivateCaches& c = *cores_[slot];
-        Word out = c.l2.insert(c.l2.at(pages_.physical(line)), word_of(line, state));
-        if (out != 0) {
-            Word* set1 = c.l1.at(line_of(out));
-            if (const int way = c.l1.find(set1, line_of(out)); way >= 0) {
-                if (state_of(set1[way]) != invalid) out = set1[way];
-                set1[way] = 0;
-            }
-            leave_private(slot, out);
+// Where L1 and L2 are exclusive the line must not be in the L1.
+void Memory::fill_l2(std::uint32_t slot, Line line, Word state) {
+    PrivateCaches& c = *cores_[slot];
+    Word out = c.l2.insert(c.l2.at(pages_.physical(line)), word_of(line, state));
+    if (out == 0) return;
+    if (!c.exclusive_levels()) {
+        Word* set1 = c.l1.at(line_of(out));
+        if (const int way = c.l1.find(set1, line_of(out)); way >= 0) {
+            if (state_of(set1[way]) != invalid) out = set1[way];
+            set1[way] = 0;
         }
     }
+    leave_private(slot, out);
+}
+
+void Memory::fill(std::uint32_t slot, Line line, Word state) {
+    if (!cores_[slot]->exclusive_levels()) fill_l2(slot, line, state);
     fill_l1(slot, line, state);
 }
 

@@ -254,16 +254,21 @@ Program::Program(trace::TracePtr trace) {
                          [&](auto a, auto b) { return units[a].order < units[b].order; });
 
     // One line for each lock and barrier, on pages of their own.
-    const auto round_up = [](std::uint32_t lines) {
-        return (lines + lines_per_page - 1) / lines_per_page * lines_per_page;
+    const auto round_up = [](std::uint32_t lines, std::uint32_t to = lines_per_page) {
+        return (lines + to - 1) / to * to;
     };
     first_lock_line = groups << group_shift;
     first_barrier_line =
         first_lock_line + round_up(static_cast<std::uint32_t>(lock_objects.size()));
-    n_lines = first_barrier_line + round_up(static_cast<std::uint32_t>(barrier_objects.size()));
+    n_lines =
+        round_up(first_barrier_line + round_up(static_cast<std::uint32_t>(barrier_objects.size())),
+                 1u << group_shift);
     virtual_page.assign(n_pages(), 0);
     for (const auto& [name, group] : group_of_)
         for (std::uint32_t i = 0; i < 8; ++i) virtual_page[(group << 3) + i] = (name << 3) + i;
+    tables = PageTables(virtual_page, n_lines);
+    n_lines = tables.end;
+    virtual_page.resize(n_pages(), 0);
 
     // Which lines need no order: touched by one thread only, or by several but never written.
     // Before its region of interest the main thread is replayed for warm caches only.

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "page_tables.hpp"
 #include "sets.hpp"
 #include "trace/trace.hpp"
 
@@ -79,7 +80,8 @@ class Program {
     // but whoever took it early would wait for a post that may need the same lock.
     std::vector<std::vector<std::uint32_t>> lock_needs;
     std::vector<std::uint64_t> virtual_page;  // of each dense page; 0 for the unused ones
-    std::uint32_t n_lines = 0;                // dense lines, those of locks and barriers included
+    PageTables tables;
+    std::uint32_t n_lines = 0;  // dense lines, those of locks, barriers and page tables included
     Line first_lock_line = 0, first_barrier_line = 0;
     bool has_roi = false;
     std::uint64_t accesses = 0, events = 0;

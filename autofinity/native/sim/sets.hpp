@@ -74,7 +74,8 @@ class SetIndex {
     std::uint64_t magic_;
 };
 
-// One cache or TLB array. Empty ways are always at the end of a set.
+// One cache or TLB array. Empty ways are always at the end of a set. An array of no ways finds
+// nothing and hands back what is put in.
 class Sets {
   public:
     Sets(std::uint32_t sets, std::uint32_t ways)
@@ -88,10 +89,11 @@ class Sets {
     std::uint32_t ways() const { return ways_; }
     std::uint32_t padded() const { return padded_; }
     std::uint32_t sets() const { return index_.sets(); }
-    bool full(const Word* set) const { return set[ways_ - 1] != 0; }
+    bool full(const Word* set) const { return ways_ == 0 || set[ways_ - 1] != 0; }
 
     // Puts a word in front; returns what fell out at the end (0: nothing).
     Word insert(Word* set, Word word) const {
+        if (ways_ == 0) return word;
         const Word out = set[ways_ - 1];
         std::memmove(set + 1, set, (ways_ - 1) * sizeof(Word));
         set[0] = word;

@@ -103,6 +103,8 @@ Ticks Simulation::move_page(std::uint64_t virtual_page, std::uint32_t node) {
     if (node >= machine_->nodes)
         throw SimulationError("no node " + std::to_string(node) + "; the machine has " +
                               std::to_string(machine_->nodes));
+    if (machine_->home_of_node[node] != node)
+        throw SimulationError("node " + std::to_string(node) + " has no memory to move pages to");
     const std::uint32_t page = program_->page_of(virtual_page);
     if (page == 0) return 0;
     const Ticks cost = memory_.move_page(page, node, now_);

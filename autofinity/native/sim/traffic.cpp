@@ -4,19 +4,30 @@
 namespace autofinity::sim {
 namespace {
 
-constexpr std::uint64_t bytes_on_link = 72;  // a line and its header
+constexpr std::uint64_t bytes_on_link = 72;   // a line and its header
+constexpr std::uint64_t bytes_of_signal = 8;  // a HyperTransport or QPI request is about this long
 
 }  // namespace
 
+// Every link of the route serves the line in turn. It is passed on while it still comes in: the
+// idle time of the way is part of the latencies by distance.
 Ticks Memory::cross(std::uint32_t from_node, std::uint32_t to_node, Ticks now, Counts& n) {
-    if (from_node == to_node) return 0;
-    n[link_bytes] += bytes_on_link;
-    const Ticks service =
-        machine_.link_service[machine_.node_distance[from_node * machine_.nodes + to_node]];
-    if (service == 0) return 0;
-    const Ticks wait = links_[from_node * machine_.nodes + to_node].take(now, service);
+    const std::uint32_t pair = from_node * machine_.nodes + to_node;
+    Ticks wait = 0;
+    for (std::uint32_t hop = machine_.route_begin[pair]; hop < machine_.route_begin[pair + 1];
+         ++hop) {
+        const std::uint32_t link = machine_.route_links[hop];
+        n[link_bytes] += bytes_on_link;
+        wait += links_[link].take(now + wait, machine_.link_service[link]);
+    }
     n[link_queue_clocks] += clocks(wait);
     return wait;
+}
+
+void Memory::signal(std::uint32_t from_node, std::uint32_t to_node) const {
+    const std::uint32_t pair = from_node * machine_.nodes + to_node;
+    (*counts_)[link_request_bytes] +=
+        bytes_of_signal * (machine_.route_begin[pair + 1] - machine_.route_begin[pair]);
 }
 
 void Memory::write_dram(std::uint32_t from_node, Line line) {
@@ -24,7 +35,7 @@ void Memory::write_dram(std::uint32_t from_node, Line line) {
     ++n[dram_writes];
     const std::uint32_t home = pages_.node(line >> page_shift);
     cross(from_node, home, now_, n);
-    controllers_[home].take(now_, machine_.memory_service);
+    controllers_[home].take(now_, machine_.memory_service[home]);
 }
 
 Ticks Memory::from_dram(PrivateCaches& c, Line line, Ticks now) {
@@ -32,7 +43,7 @@ Ticks Memory::from_dram(PrivateCaches& c, Line line, Ticks now) {
     const std::uint32_t home = pages_.node(line >> page_shift);
     const std::uint32_t away = machine_.node_distance[c.node * machine_.nodes + home];
     ++n[home == c.node ? dram_reads_local : dram_reads_remote];
-    Ticks wait = controllers_[home].take(now, machine_.memory_service);
+    Ticks wait = controllers_[home].take(now, machine_.memory_service[home]);
     n[memory_queue_clocks] += clocks(wait);
     wait += cross(home, c.node, now + wait, n);
     if (machine_.fabric_service != 0)

@@ -6,29 +6,60 @@
 
 namespace autofinity::sim {
 
-Ticks Memory::translate(PrivateCaches& c, std::uint32_t page) {
-    if (c.tlb1.touch(page)) return 0;
+Ticks Memory::translate(std::uint32_t slot, std::uint32_t page, Ticks now) {
+    PrivateCaches& c = *cores_[slot];
+    const std::uint32_t unit = c.units.of(page);
+    if (c.tlb1.touch(unit)) return 0;
     Counts& n = *c.counts;
+    counts_ = &n;
+    now_ = now;
     ++n[dtlb_misses];
-    Ticks cost = 0;
-    if (!pages_.mapped(page)) {
+    Ticks cost = c.side.tlb2_hit;
+    const bool fault = !pages_.mapped(page);
+    if (fault) {
         ++n[page_faults];
         pages_.map(page, c.node);
-        cost += machine_.page_fault;
+        cost += c.side.page_fault;
     }
-    Word* set = c.tlb2.at(page);
-    const int way = c.tlb2.find(set, page);
-    cost += machine_.tlb2_hit;
+    Word* set = c.tlb2.at(unit);
+    const int way = c.tlb2.find(set, unit);
     if (way >= 0) {
         ++n[l2_tlb_hits];
         to_front(set, way, set[way]);
     } else {
         ++n[page_walks];
-        cost += machine_.page_walk;
-        c.tlb2.insert(set, word_of(page, shared));
+        cost += c.side.page_walk;
+        if (c.side.walk_reads_caches)
+            cost = entry(slot, c.units.entry(page), fault, now + cost) - now;
+        c.tlb2.insert(set, word_of(unit, shared));
     }
-    c.tlb1.insert(page);
+    c.tlb1.insert(unit);
     return cost;
+}
+
+Ticks Memory::entry(std::uint32_t slot, Line line, bool write, Ticks now) {
+    PrivateCaches& c = *cores_[slot];
+    if (!pages_.mapped(line >> page_shift)) pages_.map_table(line >> page_shift, c.node);
+    Sets& array = c.has_l2() ? c.l2 : c.l1;
+    Word* set = array.at(c.has_l2() ? pages_.physical(line) : line);
+    const int way = array.find(set, line);
+    Word state = way >= 0 ? state_of(set[way]) : Word{invalid};
+    Ticks ready = now + (c.has_l2() ? c.side.l2_hit : c.side.l1_hit);
+    bool contended = false;
+    if (state != invalid) {
+        to_front(set, way, set[way]);
+    } else {
+        ++(*counts_)[page_walk_misses];
+        ready = fetch(slot, line, write ? Request::store : Request::load, now, state, contended);
+        if (c.has_l2())
+            fill_l2(slot, line, state);
+        else
+            fill_l1(slot, line, state);
+    }
+    if (!write) return ready;
+    if (state == shared || state == owned) return upgrade(slot, line, false, ready, contended);
+    set_private_state(c, line, modified);
+    return ready;
 }
 
 Ticks Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks now) {
@@ -37,22 +68,29 @@ Ticks Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks now) {
     counts_ = &nobody_;
     const std::uint32_t from = pages_.node(page);
     Ticks ready = now;
-    for (Line line = page << page_shift; line < (page + 1) << page_shift; ++line) {
-        DirectoryLine& d = directory_[line];
-        each_bit(d.sharers, [&](auto slot) {
-            drop_private(slot, line);
-            lost_.push_back({slot, line, false});
-        });
-        each_bit(d.llcs, [&](auto llc) { llc_remove(llc, line); });
-        d = DirectoryLine{};
-        const Ticks read = now + controllers_[from].take(now, machine_.memory_service);
-        const Ticks sent = read + cross(from, node, read, nobody_);
-        ready = std::max(ready, sent + controllers_[node].take(sent, machine_.memory_service));
-    }
+    pages_.units.each_page(page, [&](std::uint32_t each) {
+        for (Line line = each << page_shift; line < (each + 1) << page_shift; ++line) {
+            DirectoryLine& d = directory_[line];
+            if (!filters_.empty()) untrack(line);
+            each_bit(d.sharers, [&](auto slot) {
+                drop_private(slot, line);
+                lost_.push_back({slot, line, false});
+            });
+            each_bit(d.llcs, [&](auto llc) { llc_remove(llc, line); });
+            d = DirectoryLine{};
+            const Ticks read = now + controllers_[from].take(now, machine_.memory_service[from]);
+            const Ticks sent = read + cross(from, node, read, nobody_);
+            ready = std::max(ready,
+                             sent + controllers_[node].take(sent, machine_.memory_service[node]));
+        }
+    });
+    const std::uint32_t unit = pages_.units.of(page);
     for (auto& core : cores_) {
-        core->tlb1.forget(page);
-        Word* set = core->tlb2.at(page);
-        if (const int way = core->tlb2.find(set, page); way >= 0) core->tlb2.remove(set, way);
+        const bool first = core->tlb1.forget(unit);
+        Word* set = core->tlb2.at(unit);
+        const int way = core->tlb2.find(set, unit);
+        if (way >= 0) core->tlb2.remove(set, way);
+        if (first || way >= 0) ++(*core->counts)[tlb_shootdowns];
     }
     pages_.place(page, node);
     return ready - now + machine_.dram[0];

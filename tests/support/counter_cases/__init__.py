@@ -8,6 +8,23 @@ from __future__ import annotations
 
 from counter_case import CASES
 
-from counter_cases import caches, coherence, memory, pipeline, synchronisation, translation
+from counter_cases import (
+    caches,
+    coherence,
+    memory,
+    pipeline,
+    prefetch,
+    synchronisation,
+    translation,
+)
 
-__all__ = ["CASES", "caches", "coherence", "memory", "pipeline", "synchronisation", "translation"]
+__all__ = [
+    "CASES",
+    "caches",
+    "coherence",
+    "memory",
+    "pipeline",
+    "prefetch",
+    "synchronisation",
+    "translation",
+]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from counter_case import Turns, case
-from hand_machine import INCLUSIVE, SAME_LLC, VICTIM
+from hand_machine import INCLUSIVE, NO_L2, SAME_LLC, VICTIM
 
 NOTHING_THERE = {
     "data_cache_misses": 1,
@@ -161,3 +161,54 @@ def requests_of_any_core_are_those_of_the_whole_domain(t: Turns) -> None:
     t.load(0, 0)
     t.load(1, 1, 2, 3)
     t.store(1, 4)
+
+
+# Lines 0, 2 and 4 share set 0 of the L1: the third pushes line 0 into the LLC, where the last load
+# finds it while line 2 takes its place.
+@case(
+    NO_L2,
+    0,
+    data_cache_misses=4,
+    data_cache_refills_from_l2=0,
+    data_cache_refills_from_northbridge=4,
+    l2_accesses=0,
+    l2_misses=0,
+    l2_evictions=2,
+    llc_requests=4,
+    llc_hits=1,
+    llc_misses=3,
+)
+def without_an_l2_the_l1_spills_into_the_llc(t: Turns) -> None:
+    t.load(0, 0, 2, 4, 0)
+
+
+# Lines 0, 8 and 16 share set 0 of the inclusive LLC: the third throws line 0 out, and core 0 with
+# it.
+@case(
+    INCLUSIVE,
+    0,
+    SAME_LLC,
+    back_invalidations=(0, 1),
+    llc_evictions=(0, 1),
+    invalidations_sent=0,
+)
+def what_leaves_an_inclusive_llc_leaves_its_cores(t: Turns) -> None:
+    t.load(0, 0)
+    t.load(1, 8, 16)
+
+
+# The same for a written line: the LLC's copy is written to memory with core 0's data.
+@case(INCLUSIVE, 0, SAME_LLC, back_invalidations=(0, 1), llc_writebacks=(0, 1), dram_writes=(0, 1))
+def what_leaves_an_inclusive_llc_is_written_if_a_core_wrote_it(t: Turns) -> None:
+    t.store(0, 0)
+    t.load(1, 8, 16)
+
+
+# Core 0 writes line 0 and lets it go: lines 4 and 8 share its set 0 of the L2. Core 1 only reads
+# it, and lets it go in the same way: nothing to write back there.
+@case(INCLUSIVE, 0, SAME_LLC, l2_evictions=(1, 1), l2_writebacks=(1, 0), dram_writes=0)
+def a_line_that_is_dirty_in_the_llc_is_clean_in_the_core_that_reads_it(t: Turns) -> None:
+    t.store(0, 0)
+    t.load(0, 4, 8)
+    t.load(1, 0)
+    t.load(1, 12, 20)

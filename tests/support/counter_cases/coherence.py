@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from counter_case import Turns, case
-from hand_machine import INCLUSIVE, ONE_HOP, SAME_LLC, SAME_PACKAGE, TWO_HOPS, VICTIM
+from hand_machine import (
+    FILTERED,
+    INCLUSIVE,
+    ONE_HOP,
+    SAME_LLC,
+    SAME_PACKAGE,
+    TWO_HOPS,
+    VICTIM,
+)
 
 
 # MOESI: the owner supplies the line, keeps it as O, and memory is not written.
@@ -224,3 +232,28 @@ def false_sharing_moves_the_line_at_every_store(t: Turns) -> None:
         t.store(2, 0)
         t.store(0, 0)
     t.end()
+
+
+# Set 0 of node 0's directory has two entries: line 4 takes that of line 0, and core 0 loses it. Its
+# next load misses, and takes the entry of line 2 from core 3.
+@case(
+    FILTERED,
+    0,
+    SAME_PACKAGE,
+    directory_evictions=(1, 1),
+    back_invalidations=(1, 1),
+    coherence_misses=(1, 0),
+    invalidations_sent=0,
+    dram_writes=0,
+)
+def a_full_directory_recalls_a_line_for_another(t: Turns) -> None:
+    t.load(0, 0)
+    t.load(1, 2, 4)
+    t.load(0, 0)
+
+
+# Line 0 is modified: its recall writes it to memory. Line 1 has its entry in the other set.
+@case(FILTERED, 0, directory_evictions=1, back_invalidations=1, dram_writes=1)
+def a_recalled_line_is_written_to_memory_if_it_is_dirty(t: Turns) -> None:
+    t.store(0, 0, 1)
+    t.load(0, 2, 4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from counter_case import Turns, case
-from hand_machine import ONE_HOP, SAME_PACKAGE, VICTIM
+from hand_machine import CHAINED, ONE_HOP, SAME_PACKAGE, TWO_HOPS, VICTIM
 
 
 # First touch: the page is on core 0's node. One after the other, nothing queues.
@@ -73,3 +73,42 @@ def a_written_back_line_crosses_the_link_to_its_node(t: Turns) -> None:
 def every_thread_that_touches_its_own_page_reads_its_own_node(t: Turns) -> None:
     t.load(0, 0, 1)
     t.load(1, 64, 65)
+
+
+# From node 0 to node 3 a line passes three links. The controller has the lines ready at 1 and 11;
+# the second finds the first link busy to 21 and the others free by then.
+@case(
+    CHAINED,
+    0,
+    TWO_HOPS,
+    link_bytes=(0, 2 * 3 * 72),
+    memory_queue_clocks=(0, 9),
+    link_queue_clocks=(0, 10),
+)
+def a_line_crosses_every_link_of_its_route(t: Turns) -> None:
+    t.load(0, 0)
+    t.load(1, 8)  # translated
+    t.begin(1)
+    t.load(1, 1, 2)
+    t.end(1)
+
+
+# Three requests of 8 bytes to the node of the page, over one link each.
+@case(VICTIM, 0, SAME_PACKAGE, link_request_bytes=(0, 3 * 8))
+def a_request_to_another_node_crosses_a_link(t: Turns) -> None:
+    t.load(0, 0)
+    t.load(1, 8)
+    t.begin(1)
+    t.load(1, 1, 2, 3, gap=500)
+    t.end(1)
+
+
+# Core 3's store of a line that core 0 has: request to node 0, where the probe stays, and the
+# answer of core 0 back.
+@case(VICTIM, 0, SAME_PACKAGE, link_request_bytes=(0, 2 * 8), invalidations_sent=(0, 1))
+def a_probe_and_its_answer_cross_links(t: Turns) -> None:
+    t.load(0, 0)
+    t.load(1, 8)
+    t.begin(1)
+    t.store(1, 0)
+    t.end(1)

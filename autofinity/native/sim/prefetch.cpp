@@ -1,0 +1,49 @@
+// What a core's prefetcher does to the caches around it.
+#include <algorithm>
+
+#include "memory.hpp"
+
+namespace autofinity::sim {
+
+// When a demand miss of the L1 is served, which could be at `ready`: later if a prefetch has the
+// line on its way.
+Ticks Memory::arrival(PrivateCaches& c, Line line, bool was_there, Ticks ready) {
+    const Ticks due = c.prefetcher.take(line);
+    if (!was_there || due == 0) return ready;
+    ++(*counts_)[prefetches_useful];
+    (*counts_)[prefetches_late] += due > ready;
+    return std::max(ready, due);
+}
+
+void Memory::prefetch(std::uint32_t slot, Line line, Ticks now) {
+    PrivateCaches& c = *cores_[slot];
+    if (!c.has_l2()) {
+        prefetch_into_llc(c, line, now);
+        return;
+    }
+    if (private_state(c, line) != invalid) return;
+    ++(*counts_)[prefetches_issued];
+    Word state = invalid;
+    bool contended = false;
+    const Ticks ready = fetch(slot, line, Request::load, now, state, contended);
+    fill_l2(slot, line, state);
+    c.prefetcher.sent(line, ready);
+}
+
+// Only lines that no cache has: the others are near already, or somebody works with them.
+void Memory::prefetch_into_llc(PrivateCaches& c, Line line, Ticks now) {
+    DirectoryLine& d = directory_[line];
+    if (d.sharers != 0 || d.llcs != 0) return;
+    Counts& n = *counts_;
+    ++n[prefetches_issued];
+    ++n[llc_requests];
+    ++n[llc_read_requests];
+    ++n[llc_misses];
+    ++any_core_[c.llc].reads;
+    if (!filters_.empty()) track(line);
+    signal(c.node, pages_.node(line >> page_shift));
+    c.prefetcher.sent(line, from_dram(c, line, now));
+    llc_insert(c.llc, line);
+}
+
+}  // namespace autofinity::sim

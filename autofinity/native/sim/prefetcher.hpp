@@ -1,0 +1,103 @@
+// Stream prefetcher of one core: which lines to fetch ahead, and which of them are on their way.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "machine.hpp"
+#include "program.hpp"
+
+namespace autofinity::sim {
+
+class Prefetcher {
+  public:
+    explicit Prefetcher(const PrefetchShape& shape) : shape_(shape), streams_(shape.streams) {}
+
+    bool present() const { return !streams_.empty(); }
+
+    // Learns of an L1 miss; calls `fetch(line)` for each line that its stream asks for.
+    template <typename Fetch>
+    void train(Line line, Fetch&& fetch) {
+        const std::uint32_t page = line >> page_shift;
+        const auto offset = static_cast<std::int32_t>(line & (lines_per_page - 1));
+        Stream& s = stream_of(page);
+        s.used_at = ++clock_;
+        if (s.page != page) {
+            s = {page, offset, offset, 0, 1, clock_};
+            return;
+        }
+        if (offset == s.last) return;
+        const std::int32_t direction = offset > s.last ? 1 : -1;
+        s.last = offset;
+        if (direction != s.direction) {
+            // The second miss gives the direction, a later one turns it.
+            s.misses = s.direction == 0 ? 2 : 1;
+            s.direction = direction;
+            s.sent = offset;
+        } else {
+            ++s.misses;
+        }
+        if (s.misses < shape_.trigger) {
+            s.sent = offset;
+            return;
+        }
+        const auto reach = static_cast<std::int32_t>(shape_.distance);
+        std::int32_t next = ahead(s.sent, offset, direction) ? s.sent : offset;
+        for (std::uint32_t i = 0; i < shape_.degree; ++i) {
+            next += direction;
+            if (next < 0 || next >= static_cast<std::int32_t>(lines_per_page) ||
+                (next - offset) * direction > reach)
+                break;
+            s.sent = next;
+            fetch(page << page_shift | static_cast<Line>(next));
+        }
+    }
+
+    // A prefetched line arrives at `ready`. One that collides takes the place of an older one,
+    // which then counts as never used and already here.
+    void sent(Line line, Ticks ready) { arrivals_[slot(line)] = {line, ready}; }
+    // When the line was or is due if it was prefetched and has not been asked for since; else 0.
+    Ticks take(Line line) {
+        Arrival& arrival = arrivals_[slot(line)];
+        if (arrival.line != line) return 0;
+        arrival.line = 0;
+        return arrival.ready;
+    }
+
+  private:
+    struct Stream {
+        std::uint32_t page = 0;
+        std::int32_t last = 0;       // line of the page that missed last
+        std::int32_t sent = 0;       // the furthest line fetched
+        std::int32_t direction = 0;  // 0: one miss so far
+        std::uint32_t misses = 0;    // in a row in this direction
+        std::uint64_t used_at = 0;
+    };
+    struct Arrival {
+        Line line = 0;
+        Ticks ready = 0;
+    };
+
+    static bool ahead(std::int32_t a, std::int32_t b, std::int32_t direction) {
+        return (a - b) * direction > 0;
+    }
+    static std::size_t slot(Line line) {
+        return (line ^ line >> page_shift) * 0x9E3779B1u >> 24;  // 8 bits
+    }
+    // The stream of the page, or the least recent one to start anew.
+    Stream& stream_of(std::uint32_t page) {
+        std::size_t oldest = 0;
+        for (std::size_t i = 0; i < streams_.size(); ++i) {
+            if (streams_[i].page == page) return streams_[i];
+            if (streams_[i].used_at < streams_[oldest].used_at) oldest = i;
+        }
+        return streams_[oldest];
+    }
+
+    PrefetchShape shape_;
+    std::vector<Stream> streams_;
+    std::array<Arrival, 256> arrivals_{};
+    std::uint64_t clock_ = 0;
+};
+
+}  // namespace autofinity::sim
