@@ -14,6 +14,10 @@ $(VENV)/.ready: $(SOURCES) scripts/setup
 $(VENV)/.ready-dev: $(SOURCES) scripts/setup
 	@scripts/setup $(VENV) dev
 
+# What building outside of pip needs.
+$(VENV)/.ready-native: $(VENV)/.ready-dev
+	@$(PY) -m pip install --disable-pip-version-check -q 'nanobind>=2.4' cmake ninja && touch $@
+
 setup: $(VENV)/.ready ## Find a Python, make the environment, build and install
 
 demo: $(VENV)/.ready ## The main job, end to end, on the simulated Opteron (under 5 minutes)
@@ -34,4 +38,7 @@ dev: ## Build the native parts in place (needs an environment with nanobind; PY=
 check-native: $(VENV)/.ready-dev ## Native code under sanitizers (SANITIZE=address,undefined or thread)
 	@scripts/check-native "$(or $(SANITIZE),address,undefined)" "$(PY)"
 
-.PHONY: help setup demo test check check-native policies dev
+fuzz: $(VENV)/.ready-native ## Look for bytes that break the readers (SECONDS=60 each; needs clang)
+	@scripts/fuzz "$(PY)" "$(or $(SECONDS),60)"
+
+.PHONY: help setup demo test check check-native policies dev fuzz

@@ -1,10 +1,12 @@
 """What a trace folder says about itself: `meta.json`, beside the events.
 
-It is written last, so a folder that has one holds a whole trace.
+It is written last, so a folder that has one holds a whole trace. It ends with a seal, the SHA-256
+of all its other bytes, so that no change of it passes for another program's numbers.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from dataclasses import asdict, dataclass
@@ -13,8 +15,10 @@ from typing import Any
 
 from autofinity.model.errors import TraceError
 
-META_VERSION = 1
+META_VERSION = 2
 META_NAME = "meta.json"
+_SEAL = b'"seal": "'
+_BLANK = b"0" * 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +89,25 @@ def write_meta(meta: TraceMeta, folder: Path) -> None:
     """Write `meta.json` into the folder, durably and in one step."""
     document: dict[str, Any] = {"format": META_VERSION, **asdict(meta)}
     del document["path"]
+    document["seal"] = _BLANK.decode()
+    content = json.dumps(document, indent=1).encode() + b"\n"
+    at = _seal_at(content)
     temporary = folder / (META_NAME + ".new")
-    with temporary.open("w", encoding="utf-8") as file:
-        json.dump(document, file, indent=1)
-        file.write("\n")
+    with temporary.open("wb") as file:
+        file.write(content[:at] + _seal_of(content, at) + content[at + len(_BLANK) :])
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(folder / META_NAME)
 
 
 def read_meta(folder: Path) -> TraceMeta:
-    """Read a trace folder's `meta.json`. Raises `TraceError` naming the file."""
+    """Read a trace folder's `meta.json`. Raises `TraceError` naming the file and the offset."""
     path = folder / META_NAME
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        content = path.read_bytes()
+        _check_seal(path, content)
+        document = json.loads(content)
+        del document["seal"]
     except OSError as error:
         raise TraceError(
             f"{folder} holds no complete trace: {path}: {error.strerror}; capture it again"
@@ -119,3 +128,28 @@ def read_meta(folder: Path) -> TraceMeta:
     except (TypeError, KeyError, AttributeError) as error:
         raise TraceError(f"damaged trace: {path}: {error}; capture it again") from None
     return meta
+
+
+def _seal_at(content: bytes) -> int:
+    """Offset of the seal's digits; -1 where there are none."""
+    at = content.rfind(_SEAL)
+    at += len(_SEAL) if at >= 0 else 0
+    return at if 0 <= at <= len(content) - len(_BLANK) else -1
+
+
+def _seal_of(content: bytes, at: int) -> bytes:
+    return hashlib.sha256(content[:at] + content[at + len(_BLANK) :]).hexdigest().encode()
+
+
+def _check_seal(path: Path, content: bytes) -> None:
+    at = _seal_at(content)
+    if at < 0:
+        raise TraceError(
+            f"damaged trace, or one of an older autofinity: {path} at offset {len(content)}: "
+            "no seal; capture the program again"
+        )
+    if content[at : at + len(_BLANK)] != _seal_of(content, at):
+        raise TraceError(
+            f"damaged trace: {path} at offset {at}: the file is not the one that was sealed; "
+            "capture the program again"
+        )

@@ -58,9 +58,14 @@ T take(const File& file, std::size_t offset, const char* what) {
     return value;
 }
 
+// Both kinds of file have it right after their magic.
+constexpr std::size_t version_offset = offsetof(af_index_header, version);
+static_assert(version_offset == offsetof(af_stream_header, version));
+
 void check_version(const File& file, std::uint32_t version) {
     if (version != AF_VERSION)
-        throw TraceError(file.path + " is of trace format " + std::to_string(version) +
+        throw TraceError(file.path + " at offset " + std::to_string(version_offset) +
+                         ": this is trace format " + std::to_string(version) +
                          ", this autofinity reads " + std::to_string(AF_VERSION) +
                          "; use the autofinity that wrote it or capture again");
 }

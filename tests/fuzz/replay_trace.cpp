@@ -1,0 +1,105 @@
+// Whatever events a trace holds, a replay ends or says why not, and leaves the caches coherent.
+#include <string_view>
+
+#include "bundle.hpp"
+#include "sim/error.hpp"
+#include "sim/simulation.hpp"
+#include "trace/trace.hpp"
+
+using namespace autofinity;
+
+namespace {
+
+// Expanding a run costs a step for each of its accesses, so both numbers bound the time of a
+// replay.
+constexpr std::uint64_t most_events = 4096, most_accesses = 1 << 18;
+
+// Two packages with one LLC each, two cores to an LLC, the second one with two PUs; the last core
+// is a slow one. Caches of a few lines, so that short traces evict.
+std::shared_ptr<const sim::Machine> small_machine(std::uint8_t variant) {
+    auto machine = std::make_shared<sim::Machine>();
+    machine->core_of_pu = {0, 1, 2, 3, 1, 3};
+    machine->llc_of_core = machine->node_of_core = {0, 0, 1, 1};
+    machine->class_of_core = {0, 0, 0, 1};
+    machine->classes.resize(2);
+    machine->classes[1].instruction *= 2;
+    machine->classes[1].misses_in_flight = 1;
+    machine->llcs = machine->nodes = 2;
+    machine->llc_distance = machine->node_distance = {0, 2, 2, 0};
+    machine->l1 = {4, 2};
+    machine->l2 = {6, 2};
+    machine->llc = {8, 4};
+    machine->tlb1_entries = 2;
+    machine->tlb2 = {2, 2};
+    machine->l2_exclusive = (variant & 1) != 0;
+    machine->llc_inclusive = (variant & 2) != 0;
+    machine->owned_state = (variant & 4) != 0;
+    machine->clean_forwarding = (variant & 8) != 0;
+    const auto clocks = [](sim::Ticks count) { return count * sim::ticks_per_clock; };
+    machine->tlb2_hit = clocks(5);
+    machine->page_walk = clocks(20);
+    machine->page_fault = clocks(500);
+    machine->l1_hit = clocks(3);
+    machine->l2_hit = clocks(12);
+    machine->llc_hit = clocks(40);
+    for (auto* latency :
+         {&machine->dram, &machine->load_modified, &machine->load_shared, &machine->store_modified,
+          &machine->store_shared, &machine->atomic_modified, &machine->atomic_shared})
+        *latency = {clocks(100), clocks(130), clocks(180), clocks(250)};
+    machine->atomic_hit = clocks(20);
+    machine->memory_service = clocks(10);
+    machine->link_service = {0, clocks(8), clocks(8), clocks(8)};
+    machine->fabric_service = clocks(4);
+    machine->time_slice = clocks(2000);
+    machine->context_switch = clocks(100);
+    machine->spin = clocks(50);
+    machine->wake = clocks(200);
+    machine->migration = clocks(300);
+    machine->skew = clocks(1);
+    return machine;
+}
+
+bool small_enough(const trace::Trace& read) {
+    std::uint64_t events = 0, accesses = 0;
+    for (const trace::Stream& stream : read.streams) {
+        events += stream.events.size();
+        for (const trace::Event& event : stream.events) accesses += event.reads + event.writes;
+    }
+    return events <= most_events && accesses <= most_accesses;
+}
+
+void replay(const trace::TracePtr& read, std::uint8_t variant) {
+    const auto program = std::make_shared<const sim::Program>(read);
+    const auto machine = small_machine(variant);
+    const auto pus = static_cast<std::uint32_t>(machine->core_of_pu.size());
+    sim::Options options;
+    options.sample_period = sim::ticks_per_clock * 100'000'000;
+    options.seed = variant;
+    for (std::uint32_t i = 0; i < program->streams.size(); ++i)
+        options.pu_of_stream.push_back(i * (variant >> 4) % pus);
+    sim::Simulation simulation(machine, program, std::move(options));
+    const bool ended = simulation.advance(sim::ticks_per_clock * 1000);
+    simulation.check();
+    if (!ended) {
+        simulation.bind(0, pus - 1);
+        if (!program->virtual_page.empty()) simulation.move_page(program->virtual_page[8], 1);
+        simulation.run();
+        simulation.check();
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    static fuzz::Folder folder;
+    const fuzz::Bundle bundle = fuzz::unpack({data, size});
+    try {
+        const trace::TracePtr read = trace::read_trace(folder.hold(bundle));
+        if (small_enough(*read)) replay(read, bundle.variant);
+    } catch (const trace::TraceError&) {
+    } catch (const sim::SimulationError& error) {
+        // A hostile trace may be refused; caches that are not coherent are never its fault.
+        if (std::string_view(error.what()).starts_with("broken invariant")) std::abort();
+    }
+    return 0;
+}

@@ -1,0 +1,79 @@
+"""Bytes that fuzzers found interesting, and changes of them: an answer or an error, never a crash.
+
+What `make fuzz` runs natively goes through the built extension here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from trace_files import resealed, write_files
+
+from autofinity._core import sim
+from autofinity._core import trace as core
+from autofinity.model.errors import SimulationError, TraceError
+from autofinity.sim.native import native_machine
+from autofinity.sim.preset import load_preset
+
+CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus"
+BUNDLES = sorted((CORPUS / "replay_trace").iterdir()) + sorted((CORPUS / "read_trace").iterdir())
+MACHINE = native_machine(load_preset("opteron-6164he"))
+MOST_EVENTS, MOST_ACCESSES = 4096, 1 << 18
+
+
+def unpack(bundle: bytes) -> Iterator[bytes]:
+    """The files of a bundle (tests/fuzz/bundle.hpp): the index, then the streams."""
+    at = 1
+    while len(bundle) - at >= 4:
+        size = struct.unpack_from("<I", bundle, at)[0]
+        yield bundle[at + 4 : at + 4 + size]
+        at += 4 + size
+
+
+def read_and_replay(folder: Path) -> None:
+    """Raises whatever is not an error about the trace; ends soon."""
+    with contextlib.suppress(TraceError, SimulationError):
+        trace = core.read(str(folder))
+        if trace.n_events > MOST_EVENTS or trace.n_accesses > MOST_ACCESSES:
+            return
+        program = sim.Program(trace)
+        run = sim.Simulation(MACHINE, program, [i % 5 for i in range(program.streams)])
+        run.run()
+        run.check()
+
+
+def test_every_input_of_the_corpus_is_read_and_replayed_or_refused(tmp_path) -> None:
+    assert len(BUNDLES) >= 15
+    for bundle in BUNDLES:
+        read_and_replay(write_files(tmp_path, list(unpack(bundle.read_bytes()))))
+
+
+@settings(
+    max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+@given(seed=st.integers(0, 2**32))
+def test_changed_inputs_of_the_corpus_are_read_and_replayed_or_refused(seed, tmp_path) -> None:
+    rng = random.Random(seed)
+    bundle = bytearray(rng.choice(BUNDLES).read_bytes())
+    for _ in range(rng.choice((1, 1, 2, 8))):
+        at = rng.randrange(len(bundle))
+        match rng.randrange(4):
+            case 0:
+                bundle[at] = rng.choice((0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)))
+            case 1:
+                del bundle[at : at + rng.randrange(1, 9)]
+            case 2:
+                bundle[at:at] = rng.randbytes(rng.randrange(1, 9))
+            case _:
+                other = rng.choice(BUNDLES).read_bytes()
+                bundle[at:] = other[rng.randrange(len(other)) :]
+        if not bundle:
+            return
+    files = list(unpack(bytes(bundle)))
+    read_and_replay(write_files(tmp_path, resealed(files) if rng.random() < 0.8 else files))
