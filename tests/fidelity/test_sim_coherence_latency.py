@@ -14,6 +14,7 @@ from sim_programs import (
     DEPENDENT,
     FIRST_WRITE,
     LINES_PER_PAGE,
+    cores_by_distance,
     cpus,
     region,
     shuffled_in_pages,
@@ -26,16 +27,6 @@ from autofinity.sim.replay import simulate
 from autofinity.sim.spec import MachineSpec
 
 WITHIN = 0.05
-
-
-def cores_by_distance(spec: MachineSpec) -> dict[int, list[int]]:
-    """Distance class from the LLC domain of the first core → PUs, one a core, without the first."""
-    pus = {pu.core: pu for pu in reversed(spec.topology.pus)}
-    first, *others = (pus[core] for core in sorted(pus))
-    found: dict[int, list[int]] = {}
-    for pu in others:
-        found.setdefault(spec.llc_distance[first.llc][pu.llc], []).append(int(pu.os_index))
-    return dict(sorted(found.items()))
 
 
 def ns_for_a_line(

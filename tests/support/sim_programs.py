@@ -34,6 +34,16 @@ def without_prefetch(spec: MachineSpec) -> MachineSpec:
     )
 
 
+def cores_by_distance(spec: MachineSpec) -> dict[int, list[int]]:
+    """Distance class from the LLC domain of the first core → PUs, one a core, without the first."""
+    pus = {pu.core: pu for pu in reversed(spec.topology.pus)}
+    first, *others = (pus[core] for core in sorted(pus))
+    found: dict[int, list[int]] = {}
+    for pu in others:
+        found.setdefault(spec.llc_distance[first.llc][pu.llc], []).append(int(pu.os_index))
+    return dict(sorted(found.items()))
+
+
 def region(pages: int, first_page: int = 0) -> list[int]:
     """All lines of `pages` consecutive pages."""
     start = BASE + first_page * LINES_PER_PAGE
