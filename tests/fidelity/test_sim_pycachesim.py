@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from address_streams import EXACT, Stream, hot_and_cold, uniform_stores
+from address_streams import EXACT, Stream, hot_and_cold, uniform_stores, uniform_updates
 from hand_machine import INCLUSIVE, VICTIM
 from pycachesim_counts import GEOMETRY, golden
 from reference_caches import InclusiveCore, Lru
@@ -45,6 +45,25 @@ def test_every_count_of_three_inclusive_levels_is_pycachesims(make: Callable[[],
     for level, events in EVENTS.items():
         ours = {count: result.total(event) for count, event in events.items()}
         assert ours == {count: expected[level][count] for count in events}, level
+
+
+def test_a_line_modified_in_the_l2_is_modified_in_the_l1_here_and_clean_in_pycachesim() -> None:
+    expected = GOLDEN["counts"]["uniform_updates"]
+    result = run_stream(with_caches(INCLUSIVE, *SHAPES), uniform_updates())
+    for level, events in EVENTS.items():
+        for count in ("hits", "misses", "written_back"):
+            if count in events and (level, count) != ("L1", "written_back"):
+                assert result.total(events[count]) == expected[level][count], (level, count)
+    # With the same rule, the reference gives the counts of either.
+    written_back = []
+    for clean_refills in (False, True):
+        reference = InclusiveCore(*SHAPES)
+        reference.clean_refills = clean_refills
+        for line, store in uniform_updates():
+            reference.access(line, store)
+        written_back.append(reference.counts["modified_data_cache_lines_evicted"])
+    ours = result.total("modified_data_cache_lines_evicted")
+    assert [ours, expected["L1"]["written_back"]] == written_back
 
 
 def test_a_store_that_hits_is_a_use_of_the_line_here_and_not_in_pycachesim() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 
 from hand_machine import INCLUSIVE, VICTIM
 from hypothesis import given, settings
@@ -31,52 +32,64 @@ def shapes(most_ways: int) -> st.SearchStrategy[tuple[int, int]]:
     return st.tuples(st.sampled_from([1, 2, 4, 8, 16]), st.integers(1, most_ways))
 
 
-streams = st.lists(st.tuples(st.integers(0, 5 * LINES_PER_PAGE), st.booleans()), max_size=400)
+def numbers(seed: int, length: int, below: int, hot: int) -> list[int]:
+    """Random numbers; half of them are the `hot` lowest ones."""
+    rng = random.Random(seed)
+    return [rng.randrange(min(hot, below) if rng.random() < 0.5 else below) for _ in range(length)]
 
 
 @settings(max_examples=150)
 @given(
-    accesses=streams,
-    fold=st.sampled_from([7, 30, 100, 400]),
+    seed=st.integers(0, 2**32),
+    length=st.sampled_from([10, 100, 600]),
+    lines=st.sampled_from([7, 30, 100, 400]),
+    hot=st.integers(1, 40),
+    stores=st.sampled_from([0.0, 0.1, 0.5]),
     l1=shapes(4),
     l2=shapes(6),
     llc=shapes(9),
     inclusive=st.booleans(),
 )
 def test_the_caches_of_one_core_count_as_the_reference(
-    accesses: list[tuple[int, bool]],
-    fold: int,
+    seed: int,
+    length: int,
+    lines: int,
+    hot: int,
+    stores: float,
     l1: tuple[int, int],
     l2: tuple[int, int],
     llc: tuple[int, int],
     inclusive: bool,
 ) -> None:
-    folded = [(line % fold, store) for line, store in accesses]
+    rng = random.Random(seed)
+    accesses = [(line, rng.random() < stores) for line in numbers(seed, length, lines, hot)]
     reference = (InclusiveCore if inclusive else ExclusiveCore)(l1, l2, llc)
-    for line, store in folded:
+    for line, store in accesses:
         reference.access(line, store)
-    result = run_stream(with_caches(INCLUSIVE if inclusive else VICTIM, l1, l2, llc), folded)
+    result = run_stream(with_caches(INCLUSIVE if inclusive else VICTIM, l1, l2, llc), accesses)
     assert {e: result.total(e) for e in COUNTED} == {e: reference.counts[e] for e in COUNTED}
 
 
 @settings(max_examples=100)
 @given(
-    pages=st.lists(st.integers(0, 40), max_size=300),
-    fold=st.sampled_from([3, 9, 20, 41]),
+    seed=st.integers(0, 2**32),
+    length=st.sampled_from([10, 100, 600]),
+    pages=st.sampled_from([3, 9, 20, 41]),
+    hot=st.integers(1, 20),
     entries=st.integers(1, 12),
     l2=shapes(5),
 )
 def test_the_tlbs_count_as_the_reference(
-    pages: list[int], fold: int, entries: int, l2: tuple[int, int]
+    seed: int, length: int, pages: int, hot: int, entries: int, l2: tuple[int, int]
 ) -> None:
     (cores,) = VICTIM.core_classes
     tlb = dataclasses.replace(
         cores.tlb, l1_entries=entries, l2_entries=l2[0] * l2[1], l2_ways=l2[1]
     )
     spec = dataclasses.replace(VICTIM, core_classes=(dataclasses.replace(cores, tlb=tlb),))
-    folded = [page % fold for page in pages]
-    expected = reference_tlb(entries, l2, folded)
-    result = run_stream(spec, [(page * LINES_PER_PAGE, False) for page in folded])
+    touched = numbers(seed, length, pages, hot)
+    expected = reference_tlb(entries, l2, touched)
+    result = run_stream(spec, [(page * LINES_PER_PAGE, False) for page in touched])
     events = ("dtlb_misses", "l2_tlb_hits", "page_walks")
     assert {e: result.total(e) for e in events} == {e: expected[e] for e in events}
-    assert result.total("page_faults") == len(set(folded))
+    assert result.total("page_faults") == len(set(touched))

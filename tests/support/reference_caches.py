@@ -23,6 +23,9 @@ class Lru:
     def __contains__(self, key: int) -> bool:
         return key in self._set(key)
 
+    def marked(self, key: int) -> bool:
+        return self._set(key)[key]
+
     def take(self, key: int) -> bool:
         """Remove a key; returns its mark."""
         return self._set(key).pop(key)
@@ -91,10 +94,17 @@ class ExclusiveCore(ReferenceCore):
 
 
 class InclusiveCore(ReferenceCore):
-    """A level holds all that is nearer to the core; what falls out of it leaves them too."""
+    """A level holds all that is nearer to the core; what falls out of it leaves them too.
+
+    A line that the L2 has modified is modified in the L1, too (state M is the core's); with
+    `clean_refills` it is clean there until it is stored to.
+    """
+
+    clean_refills = False
 
     def access(self, line: int, store: bool) -> None:
         n = self.counts
+        dirty = False
         if line in self.l1:
             self.l1.use(line, store)
             return
@@ -102,20 +112,21 @@ class InclusiveCore(ReferenceCore):
         if line in self.l2:
             n["data_cache_refills_from_l2"] += 1
             self.l2.use(line)
+            dirty = not self.clean_refills and self.l2.marked(line)
         else:
             n["llc_hits" if line in self.llc else "llc_misses"] += 1
             if (out := self.llc.use(line)) is not None:
-                victim, dirty = out
-                dirty |= victim in self.l2 and self.l2.take(victim)
-                dirty |= victim in self.l1 and self.l1.take(victim)
-                self._out_of_llc(victim, dirty)
+                victim, written = out
+                written |= victim in self.l2 and self.l2.take(victim)
+                written |= victim in self.l1 and self.l1.take(victim)
+                self._out_of_llc(victim, written)
             if (out := self.l2.use(line)) is not None:
-                victim, dirty = out
-                dirty |= victim in self.l1 and self.l1.take(victim)
-                self._out_of_l2(dirty)
-                if dirty:
+                victim, written = out
+                written |= victim in self.l1 and self.l1.take(victim)
+                self._out_of_l2(written)
+                if written:
                     self.llc.mark(victim, True)
-        if (out := self.l1.use(line, store)) is not None:
+        if (out := self.l1.use(line, store or dirty)) is not None:
             victim, dirty = out
             self._out_of_l1(dirty)
             if dirty:
