@@ -35,8 +35,8 @@ policies: $(VENV)/.ready ## Profile every preset, learn its policy, judge it (ho
 dev: ## Build the native parts in place (needs an environment with nanobind; PY=...)
 	@scripts/dev "$(PY)"
 
-check-native: $(VENV)/.ready-dev ## Native code under sanitizers (SANITIZE=address,undefined or thread)
-	@scripts/check-native "$(or $(SANITIZE),address,undefined)" "$(PY)"
+check-native: $(VENV)/.ready-native ## Native code under sanitizers (SANITIZE=address,undefined or thread)
+	@scripts/check-native "$(PY)" $(SANITIZE)
 
 fuzz: $(VENV)/.ready-native ## Look for bytes that break the readers (SECONDS=60 each; needs clang)
 	@scripts/fuzz "$(PY)" "$(or $(SECONDS),60)"

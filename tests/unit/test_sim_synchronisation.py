@@ -204,20 +204,23 @@ def malformed(make: Callable[[TraceBuilder, int], object]) -> TraceBuilder:
 
 
 @pytest.mark.parametrize(
-    ("builder", "message"),
+    ("make", "message"),
     [
-        (malformed(lambda b, s: b.unlock(s, 4)), "event 0: unlock of 4, which nobody holds"),
-        (malformed(lambda b, s: b.wait(s, 4)), "token 4 is awaited but never posted"),
-        (malformed(lambda b, s: b.barrier(s, 4, 2)), "barrier 4, 1 of 2 have arrived"),
-        (malformed(lambda b, s: b.barrier(s, 4, 0)), "a barrier for no thread"),
-        (malformed(lambda b, s: b.access(s, 1 << 42)), "beyond 48 bits"),
-        (malformed(lambda b, s: b.access(s, 1, 0, 0)), "an access run without accesses"),
-        (malformed(lambda b, s: b.unit_end(s, 1, 1)), "a work unit ends that did not begin"),
-        (malformed(lambda b, s: b.unit_begin(s, 1, 1)), "a work unit does not end"),
-        (malformed(lambda b, s: (b.post(s, 1), b.post(s, 1))), "token 1 is posted twice"),
+        (lambda b, s: b.unlock(s, 4), "event 0: unlock of 4, which nobody holds"),
+        (lambda b, s: b.wait(s, 4), "token 4 is awaited but never posted"),
+        (lambda b, s: b.barrier(s, 4, 2), "barrier 4, 1 of 2 have arrived"),
+        (lambda b, s: b.barrier(s, 4, 0), "a barrier for no thread"),
+        (lambda b, s: b.access(s, 1 << 42), "beyond 48 bits"),
+        (lambda b, s: b.access(s, 1, 0, 0), "an access run without accesses"),
+        (lambda b, s: b.unit_end(s, 1, 1), "a work unit ends that did not begin"),
+        (lambda b, s: b.unit_begin(s, 1, 1), "a work unit does not end"),
+        (lambda b, s: (b.post(s, 1), b.post(s, 1)), "token 1 is posted twice"),
     ],
 )
-def test_a_malformed_trace_is_an_error_that_says_where(builder: TraceBuilder, message: str) -> None:
+def test_a_malformed_trace_is_an_error_that_says_where(
+    make: Callable[[TraceBuilder, int], object], message: str
+) -> None:
+    builder = malformed(make)
     with pytest.raises(SimulationError, match=message):
         replay(builder, 0)
 

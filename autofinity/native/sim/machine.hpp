@@ -113,4 +113,8 @@ struct Machine {
     Ticks skew = ticks_per_clock;  // how far ordered accesses may run ahead of the slowest core
 };
 
+// Throws SimulationError for a machine that cannot be simulated. One that passed cannot make the
+// core read out of bounds.
+void validate(const Machine& machine);
+
 }  // namespace autofinity::sim

@@ -1,0 +1,80 @@
+#include "machine.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "error.hpp"
+#include "program.hpp"
+#include "units.hpp"
+
+namespace autofinity::sim {
+namespace {
+
+void need(bool good, const char* what) {
+    if (!good) throw SimulationError(std::string("bad machine: ") + what);
+}
+
+bool array_fits(CacheShape shape) {
+    return shape.sets > 0 && shape.sets <= 1u << 22 && shape.ways <= 128;
+}
+
+void validate_private_side(const PrivateSide& side) {
+    need(array_fits(side.l1) && array_fits(side.l2) && array_fits(side.tlb2) && side.l1.ways > 0,
+         "a cache or TLB has no sets, no ways or more than 128 ways");
+    need(std::has_single_bit(side.l1.sets) && side.l1.sets <= 1u << group_shift,
+         "the L1 must have a power of two of at most 512 sets");
+    need(side.tlb1.sets > 1 ? array_fits(side.tlb1) : side.tlb1.sets == 1 && side.tlb1.ways < 255,
+         "a fully associative first TLB has at most 254 entries");
+    need(side.tlb1.ways > 0, "there is no first-level TLB");
+    need(side.prefetch.streams <= 256, "a prefetcher has at most 256 streams");
+}
+
+// Nodes, links and what caches hold lines in.
+void validate_memory(const Machine& m) {
+    need(array_fits(m.llc) && m.llc.ways > 0, "the LLC has no sets, no ways or more than 128 ways");
+    need(m.directory.ways == 0 || array_fits(m.directory), "the directory is too large");
+    for (const CoreClass& kind : m.classes) validate_private_side(kind.side);
+    need(m.page_bytes == 4096 || m.page_bytes == 16384 || m.page_bytes == Units::large,
+         "pages have 4 KiB, 16 KiB or 2 MiB");
+    need(m.home_of_node.size() == m.nodes && m.memory_service.size() == m.nodes,
+         "not every node has a home and a controller");
+    for (const auto home : m.home_of_node)
+        need(home < m.nodes && m.home_of_node[home] == home, "a home node has no memory");
+    need(m.route_begin.size() == std::size_t{m.nodes} * m.nodes + 1 &&
+             m.route_begin.back() == m.route_links.size() &&
+             std::is_sorted(m.route_begin.begin(), m.route_begin.end()),
+         "not every pair of nodes has a route");
+    for (const auto link : m.route_links)
+        need(link < m.link_service.size(), "a route passes an unknown link");
+}
+
+}  // namespace
+
+void validate(const Machine& m) {
+    const std::size_t cores = m.llc_of_core.size();
+    need(cores > 0 && !m.core_of_pu.empty(), "it has no core or no PU");
+    need(m.node_of_core.size() == cores, "node_of_core and llc_of_core differ in length");
+    need(m.llcs > 0 && m.llcs <= 32, "1 to 32 LLC domains can be simulated");
+    need(m.nodes > 0 && m.nodes <= 1024, "1 to 1024 nodes can be simulated");
+    for (const auto core : m.core_of_pu) need(core < cores, "a PU belongs to no core");
+    for (const auto llc : m.llc_of_core) need(llc < m.llcs, "a core belongs to no LLC domain");
+    for (const auto node : m.node_of_core) need(node < m.nodes, "a core belongs to no node");
+    need(m.llc_distance.size() == std::size_t{m.llcs} * m.llcs, "llc_distance is not square");
+    need(m.node_distance.size() == std::size_t{m.nodes} * m.nodes, "node_distance is not square");
+    for (const auto d : m.llc_distance) need(d < max_distances, "a distance class is above 5");
+    for (const auto d : m.node_distance) need(d < max_distances, "a distance class is above 5");
+    validate_memory(m);
+    need(m.class_of_core.size() == cores, "class_of_core and llc_of_core differ in length");
+    for (const auto kind : m.class_of_core) need(kind < m.classes.size(), "a core is of no class");
+    for (const CoreClass& kind : m.classes) {
+        need(kind.instruction > 0, "the base IPC is not a positive number");
+        need(kind.misses_in_flight > 0 && kind.misses_in_flight <= 32,
+             "1 to 32 misses can be in flight");
+        need(kind.clock_ratio > 0 && kind.smt_slowdown >= 1,
+             "the clock or the SMT factor is out of range");
+    }
+    need(m.ghz > 0, "the clock is not a positive number");
+}
+
+}  // namespace autofinity::sim
