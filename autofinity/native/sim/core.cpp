@@ -11,10 +11,6 @@ namespace {
 constexpr std::uint32_t most_idle_slices = 1u << 16;
 constexpr std::uint64_t no_instruction = std::numeric_limits<std::uint64_t>::max();
 
-bool is_access(const Step& step) {
-    return step.kind == static_cast<std::uint8_t>(trace::Kind::access);
-}
-
 }  // namespace
 
 void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
@@ -108,6 +104,7 @@ void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
                 }
             }
             if (!slow_access(p, s, step, issue, at, horizon, s.at[1].gap)) break;
+            memory_.foresee(c, s.at);
             last_page = 0;
             ++s.at;
         } else {

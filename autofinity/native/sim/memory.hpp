@@ -63,11 +63,9 @@ class Memory {
 
     // Makes the translation present at `now`; returns what it cost.
     Ticks translate(std::uint32_t slot, std::uint32_t page, Ticks now);
-    // Starts to bring what an access to the line will need into the host's caches.
-    void expect(Line line) const {
-        __builtin_prefetch(&directory_[line]);
-        pages_.prefetch(line);
-    }
+    // Begins to bring what the accesses after `at` will look at, should they miss, into the host's
+    // caches. Changes nothing.
+    void foresee(PrivateCaches& c, const Step* at) const;
     // Whether an access would stay within the private caches and push nothing out of them.
     bool stays_private(PrivateCaches& c, const Step& step);
     // Carries an access out at `now`. The page must have been translated.
@@ -176,5 +174,30 @@ class Memory {
     Ticks now_ = 0;
     Counts* counts_ = &nobody_;
 };
+
+// Each miss depends on four loads that the host misses itself, one after the other: the directory
+// entries of its line and of what falls out of L2 and LLC, and the set of the LLC between them.
+// They are begun while earlier misses are carried out, the first ones the farthest ahead. Inlined,
+// for a compiler may take a function that only prefetches for one that does nothing.
+[[gnu::always_inline]] inline void Memory::foresee(PrivateCaches& c, const Step* at) const {
+    constexpr std::ptrdiff_t far = steps_foreseen, nearer = 4, next = 2;
+    if (is_access(at[far])) {
+        __builtin_prefetch(&directory_[at[far].line], 1);
+        pages_.prefetch(at[far].line);
+    }
+    const auto out_of_l2 = [&](Line line) {
+        const Word out = c.l1.last(line);
+        return c.l2.last(pages_.physical(c.exclusive_levels() && out != 0 ? line_of(out) : line));
+    };
+    if (is_access(at[nearer]) && pages_.mapped(at[nearer].line >> page_shift))
+        if (const Word out = out_of_l2(at[nearer].line); out != 0) {
+            __builtin_prefetch(&directory_[line_of(out)], 1);
+            llcs_[c.llc]->prefetch(pages_.physical(line_of(out)));
+        }
+    if (is_access(at[next]) && pages_.mapped(at[next].line >> page_shift))
+        if (const Word out = out_of_l2(at[next].line); out != 0)
+            __builtin_prefetch(
+                &directory_[line_of(llcs_[c.llc]->last(pages_.physical(line_of(out))))], 1);
+}
 
 }  // namespace autofinity::sim

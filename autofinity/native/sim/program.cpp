@@ -98,7 +98,7 @@ Program::Program(trace::TracePtr trace) {
         const auto& source = trace->streams[s].events;
         if (source.size() >= none) fail(s, source.size(), "too many events in one stream");
         auto& plan = streams[s];
-        plan.steps.reserve(source.size() + 1);
+        plan.steps.reserve(source.size() + 1 + steps_foreseen);
         std::vector<std::uint32_t> open_units;  // a task that waits may run others inside it
         std::vector<OpenLock> open_locks;
         std::unordered_map<std::uint32_t, std::uint32_t> latest;  // unit of each instance
@@ -233,7 +233,7 @@ Program::Program(trace::TracePtr trace) {
             fail(s, source.size(), "a work unit does not end");
         for (const std::uint32_t unit : open_units)
             units[unit].last = static_cast<std::uint32_t>(plan.steps.size());
-        plan.steps.push_back({0, 0, 0, 0, 0, kind_sentinel, 0});
+        plan.steps.insert(plan.steps.end(), 1 + steps_foreseen, {0, 0, 0, 0, 0, kind_sentinel, 0});
     }
     // A thread that waits for what is posted after the region waits until the region ends.
     std::unordered_set<std::uint64_t> posted_later;

@@ -46,8 +46,15 @@ struct Step {
 };
 static_assert(sizeof(Step) == 16);
 
+inline bool is_access(const Step& step) {
+    return step.kind == static_cast<std::uint8_t>(trace::Kind::access);
+}
+
+// Steps after the present one that a replay looks at ahead of time.
+inline constexpr std::uint32_t steps_foreseen = 6;
+
 struct StreamPlan {
-    std::vector<Step> steps;  // ends with a sentinel
+    std::vector<Step> steps;  // ends with a sentinel, repeated so that one can look ahead
     std::uint64_t instructions = 0;
 };
 

@@ -7,7 +7,9 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <vector>
+#include <span>
+
+#include "zeroed.hpp"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -91,6 +93,17 @@ class Sets {
     std::uint32_t sets() const { return index_.sets(); }
     bool full(const Word* set) const { return ways_ == 0 || set[ways_ - 1] != 0; }
 
+    // Word of the least recent way of a set; 0 for none.
+    Word last(std::uint32_t index) const {
+        return ways_ == 0 ? 0 : words_[std::size_t{index_(index)} * padded_ + ways_ - 1];
+    }
+    // Begins to bring a set into the host's caches.
+    void prefetch(std::uint32_t index) const {
+        const Word* set = words_.data() + std::size_t{index_(index)} * padded_;
+        for (std::uint32_t way = 0; way < padded_; way += words_of_host_line)
+            __builtin_prefetch(set + way, 1);
+    }
+
     // Puts a word in front; returns what fell out at the end (0: nothing).
     Word insert(Word* set, Word word) const {
         if (ways_ == 0) return word;
@@ -107,12 +120,14 @@ class Sets {
         set[ways_ - 1] = 0;
         return out;
     }
-    std::vector<Word>& words() { return words_; }
+    std::span<const Word> words() const { return {words_.data(), words_.size()}; }
 
   private:
+    static constexpr std::uint32_t words_of_host_line = 64 / sizeof(Word);
+
     SetIndex index_;
     std::uint32_t ways_, padded_;
-    std::vector<Word> words_;
+    Zeroed<Word> words_;
 };
 
 }  // namespace autofinity::sim

@@ -52,6 +52,7 @@ class Zeroed {
     T& operator[](std::size_t i) { return data_[i]; }
     const T& operator[](std::size_t i) const { return data_[i]; }
     T* data() { return data_; }
+    const T* data() const { return data_; }
     std::size_t size() const { return size_; }
 
   private:
