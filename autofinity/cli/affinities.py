@@ -8,6 +8,8 @@ from itertools import islice
 import click
 
 from autofinity.cli.backends import available_cpus, machine_topology
+from autofinity.cli.json_option import json_option
+from autofinity.cli.placing_options import available_option, threads_option, topology_option
 from autofinity.model.errors import UsageError
 
 ROWS_SHOWN = 50
@@ -15,21 +17,15 @@ MOST_WITHOUT_LIMIT = 1_000_000
 
 
 @click.command()
-@click.option(
-    "--machine",
-    "-m",
-    default="host",
-    show_default=True,
-    help="host, a preset, an hwloc XML file, or 'synthetic:…'.",
-)
-@click.option("--threads", "-t", type=int, required=True, help="How many threads to place.")
-@click.option("--available", metavar="CPULIST", help="Only these CPUs may be used: 0-5,12.")
+@topology_option
+@threads_option
+@available_option
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
     help=f"List at most so many (default: {ROWS_SHOWN} in the table, all in JSON).",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@json_option
 def command(
     machine: str, threads: int, available: str | None, limit: int | None, as_json: bool
 ) -> None:

@@ -13,6 +13,7 @@ import click
 from autofinity.cli.campaign import Wanted
 from autofinity.cli.latencies_option import latencies_option
 from autofinity.cli.microseconds import microseconds
+from autofinity.cli.placing_options import simulated_option
 from autofinity.model.errors import UsageError
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite
@@ -35,13 +36,7 @@ class CampaignOptions(TypedDict):
 
 
 _OPTIONS = (
-    click.option(
-        "--machine",
-        default="opteron-6164he",
-        show_default=True,
-        help="A preset (see `autofinity machines`), a machine file, an hwloc XML file, or "
-        "'synthetic:…'.",
-    ),
+    simulated_option,
     latencies_option,
     click.option(
         "--suite",

@@ -7,19 +7,15 @@ import json
 import click
 
 from autofinity.cli.backends import available_cpus, cpu_list, machine_topology
+from autofinity.cli.json_option import json_option
+from autofinity.cli.placing_options import available_option, threads_option, topology_option
 
 
 @click.command()
-@click.option(
-    "--machine",
-    "-m",
-    default="host",
-    show_default=True,
-    help="host, a preset, an hwloc XML file, or 'synthetic:…'.",
-)
-@click.option("--threads", "-t", type=int, required=True, help="How many threads to place.")
-@click.option("--available", metavar="CPULIST", help="Only these CPUs may be used: 0-5,12.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@topology_option
+@threads_option
+@available_option
+@json_option
 def command(machine: str, threads: int, available: str | None, as_json: bool) -> None:
     """The core set that matches each of the eight hints best.
 

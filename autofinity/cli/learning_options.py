@@ -31,45 +31,43 @@ type Command = Callable[..., None]
 
 _DEFAULTS = LearningSettings()
 
+
+def _setting(
+    option: str,
+    field: str,
+    help_text: str,
+    values: tuple[str, ...] | click.IntRange | click.FloatRange | type[int] | None = None,
+) -> Callable[[Command], Command]:
+    """The option of one learning setting, which has that setting's default. None: a switch."""
+    names = (option,) if "/" in option else (option, field)
+    kind = click.Choice(values) if isinstance(values, tuple) else values
+    default = getattr(_DEFAULTS, field)
+    return click.option(*names, type=kind, default=default, show_default=True, help=help_text)
+
+
 _SELECTION = (
-    click.option(
-        "--metric",
-        type=click.Choice(METRICS),
-        default=_DEFAULTS.metric,
-        show_default=True,
-        help="What to make as large as possible.",
-    ),
-    click.option(
-        "--k",
-        type=click.IntRange(min=1),
-        default=_DEFAULTS.k,
-        show_default=True,
-        help="Counters to choose: what the PMU counts at once.",
-    ),
-    click.option(
+    _setting("--metric", "metric", "What to make as large as possible.", METRICS),
+    _setting("--k", "k", "Counters to choose: what the PMU counts at once.", click.IntRange(min=1)),
+    _setting(
         "--engine",
-        type=click.Choice(ENGINES),
-        default=_DEFAULTS.engine,
-        show_default=True,
-        help="Who ranks the counters: WEKA, or the same formula in numpy.",
+        "engine",
+        "Who ranks the counters: WEKA, or the same formula in numpy.",
+        ENGINES,
     ),
-    click.option(
+    _setting(
         "--standardise/--raw",
-        default=_DEFAULTS.standardise,
-        show_default=True,
-        help="Rank counters whatever their units, or weigh large numbers more (WEKA's default).",
+        "standardise",
+        "Rank counters whatever their units, or weigh large numbers more (WEKA's default).",
     ),
-    click.option(
+    _setting(
         "--drop-repeats/--keep-repeats",
-        default=_DEFAULTS.drop_repeats,
-        show_default=True,
-        help="Choose only one of counters that are multiples of each other.",
+        "drop_repeats",
+        "Choose only one of counters that are multiples of each other.",
     ),
-    click.option(
+    _setting(
         "--drop-insensitive/--keep-insensitive",
-        default=_DEFAULTS.drop_insensitive,
-        show_default=True,
-        help="Leave out programs whose time varies by less than 1 % across affinities.",
+        "drop_insensitive",
+        "Leave out programs whose time varies by less than 1 % across affinities.",
     ),
 )
 _BINS = (
@@ -79,106 +77,77 @@ _BINS = (
         default=None,
         help="These counters instead of chosen ones.",
     ),
-    click.option(
-        "--discretisation",
-        type=click.Choice(METHODS),
-        default=_DEFAULTS.discretisation,
-        show_default=True,
-        help="How counters are cut into bins.",
-    ),
-    click.option(
+    _setting("--discretisation", "discretisation", "How counters are cut into bins.", METHODS),
+    _setting(
         "--bins",
-        type=click.IntRange(min=1),
-        default=_DEFAULTS.bins,
-        show_default=True,
-        help="Bins of a counter (at most, for equal width).",
+        "bins",
+        "Bins of a counter (at most, for equal width).",
+        click.IntRange(min=1),
     ),
-    click.option(
+    _setting(
         "--bin-number",
-        type=click.Choice(BIN_NUMBERS),
-        default=_DEFAULTS.bin_number,
-        show_default=True,
-        help="Bins of equal width: by entropy, as WEKA -O does (with its fault), or always all.",
+        "bin_number",
+        "Bins of equal width: by entropy, as WEKA -O does (with its fault), or always all.",
+        BIN_NUMBERS,
     ),
 )
 _TABLE = (
-    click.option(
-        "--condense",
-        type=click.Choice(CONDENSE),
-        default=_DEFAULTS.condense,
-        show_default=True,
-        help="One performance of many.",
-    ),
-    click.option(
+    _setting("--condense", "condense", "One performance of many.", CONDENSE),
+    _setting(
         "--leeway",
-        type=click.IntRange(min=0),
-        default=_DEFAULTS.leeway,
-        show_default=True,
-        help="Threads that may be moved for an affinity still to belong to a hint.",
+        "leeway",
+        "Threads that may be moved for an affinity still to belong to a hint.",
+        click.IntRange(min=0),
     ),
-    click.option(
+    _setting(
         "--normalise/--no-normalise",
-        default=_DEFAULTS.normalise,
-        show_default=True,
-        help="Performance relative to the smallest of the same program.",
+        "normalise",
+        "Performance relative to the smallest of the same program.",
     ),
     click.option(
         "--literal",
         is_flag=True,
         help="Figure 6 as printed: the last destination of a hint overwrites the others.",
     ),
-    click.option(
+    _setting(
         "--tie-within",
-        type=click.FloatRange(0, 1, max_open=True),
-        default=_DEFAULTS.tie_within,
-        show_default=True,
-        help="Hints this close to the best (a share) are as good; the first is the label.",
+        "tie_within",
+        "Hints this close to the best (a share) are as good; the first is the label.",
+        click.FloatRange(0, 1, max_open=True),
     ),
-    click.option(
+    _setting(
         "--sampled-in",
-        type=click.Choice(SAMPLED_IN),
-        default=_DEFAULTS.sampled_in,
-        show_default=True,
-        help="Behaviours seen in any affinity, or only where a run starts (distributed).",
+        "sampled_in",
+        "Behaviours seen in any affinity, or only where a run starts (distributed).",
+        SAMPLED_IN,
     ),
-    click.option(
+    _setting(
         "--match",
         "matching",
-        type=click.Choice(MATCHING),
-        default=_DEFAULTS.matching,
-        show_default=True,
-        help="Match sample periods by progress (simulator) or index (elapsed time).",
+        "Match sample periods by progress (simulator) or index (elapsed time).",
+        MATCHING,
     ),
 )
 _RULES = (
-    click.option(
+    _setting(
         "--learner",
-        type=click.Choice(LEARNERS),
-        default=_DEFAULTS.learner,
-        show_default=True,
-        help="WEKA's JRip, or our own RIPPER, which needs no Java.",
+        "learner",
+        "WEKA's JRip, or our own RIPPER, which needs no Java.",
+        LEARNERS,
     ),
-    click.option(
+    _setting(
         "--bin-type",
-        type=click.Choice(BIN_TYPES),
-        default=_DEFAULTS.bin_type,
-        show_default=True,
-        help="Bins enter the learner as ordered numbers or as names.",
+        "bin_type",
+        "Bins enter the learner as ordered numbers or as names.",
+        BIN_TYPES,
     ),
-    click.option(
+    _setting(
         "--weighting",
-        type=click.Choice(WEIGHTINGS),
-        default=_DEFAULTS.weighting,
-        show_default=True,
-        help="A row weighs as often as it was observed, times what is at stake there, or 1.",
+        "weighting",
+        "A row weighs as often as it was observed, times what is at stake there, or 1.",
+        WEIGHTINGS,
     ),
-    click.option(
-        "--learn-seed",
-        type=int,
-        default=_DEFAULTS.seed,
-        show_default=True,
-        help="Of the learner's draws.",
-    ),
+    _setting("--learn-seed", "seed", "Of the learner's draws.", int),
 )
 _UP_TO = {"counters": 1, "bins": 2, "table": 3, "rules": 4}
 
@@ -200,8 +169,6 @@ def learning_options(step: str) -> Callable[[Command], Command]:
                 for field in LearningSettings.__dataclass_fields__
                 if field in given
             }
-            if "learn_seed" in given:
-                chosen["seed"] = given.pop("learn_seed")
             if chosen.get("counters") is not None:
                 chosen["counters"] = tuple(name.strip() for name in chosen["counters"].split(","))
             command(settings=LearningSettings(**chosen), **given)

@@ -20,7 +20,8 @@ import click
 from autofinity.cli.json_option import json_option
 from autofinity.model.errors import AutofinityError, LearningError, UsageError
 from autofinity.runtime.policies import default_policy, digest_of, user_policy
-from autofinity.store.behaviour_db import BehaviourDB, default_path
+from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.behaviour_file import default_path
 
 if TYPE_CHECKING:
     from autofinity.learning.own_runs import OwnRuns

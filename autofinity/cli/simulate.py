@@ -13,6 +13,7 @@ from autofinity.cli.hint_option import hint_of
 from autofinity.cli.json_option import json_option
 from autofinity.cli.latencies_option import latencies_option
 from autofinity.cli.microseconds import microseconds
+from autofinity.cli.placing_options import simulated_option
 from autofinity.model.affinity import Affinity
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex, Topology
@@ -43,14 +44,7 @@ SHOWN = (
 
 @click.command()
 @click.argument("trace", type=click.Path(path_type=Path))
-@click.option(
-    "--machine",
-    "-m",
-    default="opteron-6164he",
-    show_default=True,
-    help="A preset (see `autofinity machines`), a machine file, an hwloc XML file, or "
-    "'synthetic:…'.",
-)
+@simulated_option
 @latencies_option
 @click.option("--threads", "-t", type=int, help="Default: as many as the program had.")
 @click.option("--hint", help="Place the threads as this hint says, for example SLP.")

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import click
 
-from autofinity.store.behaviour_db import BehaviourDB, Known, RunRecord, default_path
+from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.behaviour_file import default_path
+from autofinity.store.behaviour_rows import Known, RunRecord
 
 
 @click.command()

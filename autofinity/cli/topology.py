@@ -9,6 +9,8 @@ import click
 
 from autofinity.cli.backends import available_cpus, machine_topology
 from autofinity.cli.hint_option import hint_of, print_picture
+from autofinity.cli.json_option import json_option
+from autofinity.cli.placing_options import available_option, topology_option
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,17 +19,11 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option(
-    "--machine",
-    "-m",
-    default="host",
-    show_default=True,
-    help="host, a preset, an hwloc XML file, or 'synthetic:pack:4 numa:2 l3:1 core:6 pu:1'.",
-)
+@topology_option
 @click.option("--threads", "-t", type=int, help="Show where this many threads would sit.")
 @click.option("--hint", help="With --threads: the hint, for example sLp (default SLP).")
-@click.option("--available", metavar="CPULIST", help="Only these CPUs may be used: 0-5,12.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@available_option
+@json_option
 def command(
     machine: str, threads: int | None, hint: str | None, available: str | None, as_json: bool
 ) -> None:

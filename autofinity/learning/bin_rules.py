@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autofinity.model.affinity import HINTS
+from autofinity.model.errors import LearningError
 from autofinity.model.policy import Condition, Rule, RulePolicy
 
 type Floats = npt.NDArray[np.float64]
@@ -29,6 +30,19 @@ class BinRule:
         for counter, (first, last) in self.ranges.items():
             fires &= (rows[:, counter] >= first) & (rows[:, counter] <= last)
         return fires
+
+
+def arrays_of(
+    rows: Sequence[Sequence[int]], labels: Sequence[int], weights: Sequence[float]
+) -> tuple[Ints, Ints, Floats]:
+    """What a `ports.Learner` is given, as arrays. Raises `LearningError` for an empty table."""
+    if len(labels) == 0:
+        raise LearningError("an empty action table was given, expected at least one row")
+    return (
+        np.asarray(rows, dtype=np.int64).reshape(len(labels), -1),
+        np.asarray(labels, dtype=np.int64),
+        np.asarray(weights, dtype=np.float64),
+    )
 
 
 def policy_of(

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from autofinity.learning import weka
-from autofinity.learning.bin_rules import BinRule, policy_of
+from autofinity.learning.bin_rules import BinRule, arrays_of, policy_of
 from autofinity.learning.settings import BinType
 from autofinity.model.affinity import HINTS
-from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
 
 _FEWEST_ROWS = 3  # JRip splits the rows into three folds
@@ -45,11 +44,7 @@ class JRipLearner:
         one or two rows, gives a policy of its default only. Raises `LearningError` for an empty
         table, or when WEKA cannot be used.
         """
-        if len(labels) == 0:
-            raise LearningError("an empty action table was given, expected at least one row")
-        table = np.asarray(rows, dtype=np.int64).reshape(len(labels), len(counters))
-        label = np.asarray(labels, dtype=np.int64)
-        weight = np.asarray(weights, dtype=np.float64)
+        table, label, weight = arrays_of(rows, labels, weights)
         if len(label) < _FEWEST_ROWS or bool((label == label[0]).all()):
             most = int(np.argmax(np.bincount(label, weights=weight)))
             return RulePolicy(tuple(counters), dict(cut_points), (), HINTS[most])

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from autofinity.model.counters import Behaviour
 from autofinity.model.observation import Observation
-from autofinity.store.behaviour_db import LiveObservation
+from autofinity.store.behaviour_rows import LiveObservation
 
 _WORK = 1e9  # instructions a thread
 _FEWEST = 2  # programs, and affinities of each

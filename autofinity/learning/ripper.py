@@ -17,10 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autofinity.learning.bin_rules import BinRule, policy_of
+from autofinity.learning.bin_rules import BinRule, arrays_of, policy_of
 from autofinity.learning.rule_growth import Data, Literals, covered, grow, prune, ranges_of
 from autofinity.learning.rule_length import total_length
-from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
 
 SURPLUS_BITS = 64.0
@@ -44,11 +43,7 @@ class RipperLearner:
         seed: int,
     ) -> RulePolicy:
         """Rules class by class, rarest first. Raises `LearningError` for an empty table."""
-        if len(labels) == 0:
-            raise LearningError("an empty action table was given, expected at least one row")
-        table = np.asarray(rows, dtype=np.int64).reshape(len(labels), len(counters))
-        label = np.asarray(labels, dtype=np.int64)
-        weight = np.asarray(weights, dtype=np.float64)
+        table, label, weight = arrays_of(rows, labels, weights)
         draw = np.random.default_rng(seed)
         bins = tuple(len(cut_points[name]) + 1 for name in counters)
         total = np.bincount(label, weights=weight)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Unpack
 
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import Affinity, Hint
@@ -23,6 +24,7 @@ from autofinity.runtime.decider import LiveState
 from autofinity.runtime.decisions import CachedDecision, write_decision
 from autofinity.runtime.masks import Binding
 from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.behaviour_rows import RunChanges
 
 _PATIENCE_S = (
     0.05  # for another writer's lock, at each attempt: the end of a run may not be held up
@@ -183,27 +185,9 @@ class Journal:
     def _threads(self, state: LiveState) -> int:
         return self._subject.threads or len(state.placed)
 
-    def _update(
-        self,
-        database: BehaviourDB,
-        *,
-        threads: int | None = None,
-        hint: Hint | None = None,
-        bound: int | None = None,
-        notes: str | None = None,
-        totals: Mapping[str, int] | None = None,
-        ended: bool = False,
-    ) -> None:
+    def _update(self, database: BehaviourDB, **changes: Unpack[RunChanges]) -> None:
         if self._run is not None:
-            database.update_run(
-                self._run,
-                threads=threads,
-                hint=hint,
-                bound=bound,
-                notes=notes,
-                totals=totals,
-                ended=ended,
-            )
+            database.update_run(self._run, **changes)
 
     def _write(self, row: Callable[[BehaviourDB], None]) -> None:
         if self._path is not None:

@@ -12,135 +12,28 @@ alone; a damaged one raises `StoreError`, and the run that wanted it goes on wit
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from typing import Unpack
 
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.errors import StoreError
+from autofinity.store.behaviour_file import connect, guarded, transaction
+from autofinity.store.behaviour_rows import (
+    Known,
+    LiveObservation,
+    RunChanges,
+    RunRecord,
+    known_of,
+    observation_of,
+    run_of,
+)
 
-SCHEMA_VERSION = 2
 _FIRST_BUILD_ROWS = 10
-
-_SCHEMA = """
-CREATE TABLE program (
-    key TEXT PRIMARY KEY,
-    path TEXT NOT NULL,
-    first_seen REAL NOT NULL
-) STRICT;
-CREATE TABLE behaviour (
-    program TEXT NOT NULL REFERENCES program(key) ON DELETE CASCADE,
-    threads INTEGER NOT NULL,
-    sample TEXT NOT NULL,
-    tier TEXT NOT NULL,
-    sampled_at REAL NOT NULL,
-    hint TEXT,
-    policy TEXT,
-    PRIMARY KEY (program, threads)
-) STRICT;
-CREATE TABLE run (
-    id INTEGER PRIMARY KEY,
-    program TEXT NOT NULL REFERENCES program(key) ON DELETE CASCADE,
-    pid INTEGER NOT NULL,
-    started REAL NOT NULL,
-    ended REAL,
-    tier TEXT NOT NULL,
-    threads INTEGER,
-    hint TEXT,
-    bound INTEGER NOT NULL DEFAULT 0,
-    notes TEXT NOT NULL DEFAULT '',
-    totals TEXT NOT NULL DEFAULT '{}'
-) STRICT;
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-"""
-
-_SCHEMA_2 = """
-CREATE TABLE observation (
-    id INTEGER PRIMARY KEY,
-    run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
-    program TEXT NOT NULL REFERENCES program(key) ON DELETE CASCADE,
-    threads INTEGER NOT NULL,
-    affinity TEXT NOT NULL,
-    machine TEXT NOT NULL,
-    sample TEXT NOT NULL,
-    tier TEXT NOT NULL,
-    taken_at REAL NOT NULL
-) STRICT;
-"""
-
 _LEARNABLE = "hardware counters"
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of one program with one thread count."""
-
-    program: str
-    path: str
-    threads: int
-    sample: Mapping[str, float]
-    """Counts per thread and second, and ratios, by neutral name."""
-    tier: str
-    sampled_at: float
-    """Seconds since the epoch."""
-    hint: Hint | None
-    policy: str | None
-    """Digest of the policy that gave the hint."""
-
-
-@dataclass(frozen=True, slots=True)
-class LiveObservation:
-    """What one run did in one affinity."""
-
-    run: int
-    """Number of the run: rows of one run are comparable with each other."""
-    program: str
-    threads: int
-    affinity: Affinity
-    machine: str
-    """Which machine it was, in words; equal for machines of the same shape and CPU model."""
-    sample: Mapping[str, float]
-    """Counts per thread and second, by neutral name."""
-    tier: str
-
-
-@dataclass(frozen=True, slots=True)
-class RunRecord:
-    """One start of a program under `autofinity run`."""
-
-    id: int
-    program: str
-    pid: int
-    started: float
-    ended: float | None
-    tier: str
-    threads: int | None
-    hint: str | None
-    bound: int
-    notes: str
-    totals: Mapping[str, int]
-    """Counts of the whole run, threads and children together; empty without hardware counters."""
-
-
-def default_path(environment: Mapping[str, str] | None = None) -> Path:
-    """`autofinity/behaviour.db` in the user's state folder (XDG base directories).
-
-    Raises `StoreError` when neither XDG_STATE_HOME nor HOME names a folder.
-    """
-    env = os.environ if environment is None else environment
-    state, home = env.get("XDG_STATE_HOME", ""), env.get("HOME", "")
-    if state.startswith("/"):  # a relative one does not count, says the specification
-        return Path(state) / "autofinity" / "behaviour.db"
-    if home.startswith("/"):
-        return Path(home) / ".local" / "state" / "autofinity" / "behaviour.db"
-    raise StoreError(
-        "there is no state folder: expected XDG_STATE_HOME or HOME to name one; set it, or give "
-        "--db FILE or --no-db"
-    )
 
 
 class BehaviourDB:
@@ -156,31 +49,7 @@ class BehaviourDB:
 
         Raises `StoreError`: not writable, damaged, locked for longer, or from a newer version.
         """
-        try:
-            if read_only:
-                if not path.is_file():
-                    raise StoreError(
-                        f"there is no behaviour database at {path}; `autofinity run` makes it"
-                    )
-                connection = sqlite3.connect(
-                    f"file:{_quoted(path)}?mode=ro", uri=True, timeout=timeout_s
-                )
-            else:
-                path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                # Made by us and not by SQLite, so that it is private from its first byte on; the
-                # -wal and -shm files take its mode.
-                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-                connection = sqlite3.connect(path, timeout=timeout_s, isolation_level=None)
-        except (OSError, sqlite3.Error) as error:
-            raise StoreError(f"the behaviour database {path} cannot be opened: {error}") from error
-        database = cls(connection, path)
-        try:
-            with database._guarded():
-                database._check(read_only)
-        except BaseException:
-            connection.close()
-            raise
-        return database
+        return cls(connect(path, timeout_s, read_only), path)
 
     def __enter__(self) -> BehaviourDB:
         return self
@@ -269,7 +138,7 @@ class BehaviourDB:
                 "SELECT run, program, threads, affinity, machine, sample, tier FROM observation "
                 "ORDER BY id"
             ).fetchall()
-            return tuple(_observation(row) for row in rows)
+            return tuple(observation_of(row) for row in rows)
 
     def begin_run(self, program: str, path: str, pid: int, tier: str) -> int:
         """Note that a program was started; the number of the run."""
@@ -282,30 +151,21 @@ class BehaviourDB:
         assert number is not None
         return number
 
-    def update_run(
-        self,
-        run: int,
-        *,
-        threads: int | None = None,
-        hint: Hint | None = None,
-        bound: int | None = None,
-        notes: str | None = None,
-        totals: Mapping[str, int] | None = None,
-        ended: bool = False,
-    ) -> None:
+    def update_run(self, run: int, **changes: Unpack[RunChanges]) -> None:
         """Note how a run goes on; what is not given stays."""
+        hint, totals = changes.get("hint"), changes.get("totals")
         with self._guarded():
             self._connection.execute(
                 "UPDATE run SET threads = coalesce(?, threads), hint = coalesce(?, hint), "
                 "bound = coalesce(?, bound), notes = coalesce(?, notes), "
                 "totals = coalesce(?, totals), ended = coalesce(?, ended) WHERE id = ?",
                 (
-                    threads,
+                    changes.get("threads"),
                     None if hint is None else str(hint),
-                    bound,
-                    notes,
+                    changes.get("bound"),
+                    changes.get("notes"),
                     None if totals is None else json.dumps(dict(totals)),
-                    time.time() if ended else None,
+                    time.time() if changes.get("ended") else None,
                     run,
                 ),
             )
@@ -317,7 +177,7 @@ class BehaviourDB:
                 "SELECT program, path, threads, sample, tier, sampled_at, hint, policy "
                 "FROM behaviour JOIN program ON key = program ORDER BY sampled_at DESC, threads"
             ).fetchall()
-            return tuple(_known(row) for row in rows)
+            return tuple(known_of(row) for row in rows)
 
     def runs(self, limit: int = 20) -> tuple[RunRecord, ...]:
         """The latest runs, newest first."""
@@ -327,7 +187,7 @@ class BehaviourDB:
                 "totals FROM run ORDER BY id DESC LIMIT ?",
                 (limit,),
             ).fetchall()
-            return tuple(_run(row) for row in rows)
+            return tuple(run_of(row) for row in rows)
 
     def rebuild_due(self, growth_share: float = 0.2) -> bool:
         """Whether what can be learned from has grown by `growth_share` since the last rebuild.
@@ -386,85 +246,8 @@ class BehaviourDB:
             (key, path, time.time()),
         )
 
-    def _check(self, read_only: bool) -> None:
-        version = int(self._connection.execute("PRAGMA user_version").fetchone()[0])
-        if version > SCHEMA_VERSION:
-            raise StoreError(
-                f"the behaviour database {self.path} has schema {version} and this autofinity "
-                f"knows up to {SCHEMA_VERSION}; update autofinity or give another --db"
-            )
-        if read_only:
-            if version == 0:
-                # Another process is just making it: for a reader it is empty, and an empty one in
-                # memory answers every question.
-                self._connection.close()
-                self._connection = sqlite3.connect(":memory:", isolation_level=None)
-                self._connection.executescript(_SCHEMA + _SCHEMA_2)
-            return
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        # NORMAL may lose the last commits when the machine (not the monitor) dies, and corrupts
-        # nothing: right for observations that can be made again.
-        self._connection.execute("PRAGMA synchronous = NORMAL")
-        self._connection.execute("PRAGMA foreign_keys = ON")
-        if version < SCHEMA_VERSION:
-            with self._transaction():
-                # Another process may have made it while we waited for the lock.
-                version = int(self._connection.execute("PRAGMA user_version").fetchone()[0])
-                schemas = (_SCHEMA, _SCHEMA_2)[version:]
-                for statement in ";".join(schemas).split(";"):
-                    self._connection.execute(statement)
-                self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    def _guarded(self) -> AbstractContextManager[None]:
+        return guarded(self.path)
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            with suppress(sqlite3.Error):
-                self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
-
-    @contextmanager
-    def _guarded(self) -> Iterator[None]:
-        try:
-            yield
-        except (sqlite3.Error, ValueError) as error:  # ValueError: a row that is no JSON, no hint
-            raise StoreError(
-                f"the behaviour database {self.path} cannot be used: {error}; programs run without "
-                "it. If it is damaged, move it away to begin anew"
-            ) from error
-
-
-def _known(row: tuple[str, str, int, str, str, float, str | None, str | None]) -> Known:
-    program, path, threads, sample, tier, sampled_at, hint, policy = row
-    values = json.loads(sample)
-    return Known(
-        program,
-        path,
-        threads,
-        {name: float(value) for name, value in values.items()},
-        tier,
-        sampled_at,
-        Hint.parse(hint) if hint else None,
-        policy,
-    )
-
-
-def _observation(row: tuple[int, str, int, str, str, str, str]) -> LiveObservation:
-    run, program, threads, affinity, machine, sample, tier = row
-    values = {name: float(value) for name, value in json.loads(sample).items()}
-    return LiveObservation(run, program, threads, Affinity.parse(affinity), machine, values, tier)
-
-
-def _run(row: tuple[object, ...]) -> RunRecord:
-    values = dict(zip(RunRecord.__dataclass_fields__, row, strict=True))
-    values["totals"] = json.loads(str(values["totals"]))
-    return RunRecord(**values)  # type: ignore[arg-type]
-
-
-def _quoted(path: Path) -> str:
-    from urllib.parse import quote
-
-    return quote(str(path))
+    def _transaction(self) -> AbstractContextManager[None]:
+        return transaction(self._connection)

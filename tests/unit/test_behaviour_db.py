@@ -14,7 +14,8 @@ import pytest
 
 from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity
 from autofinity.model.errors import StoreError
-from autofinity.store.behaviour_db import SCHEMA_VERSION, BehaviourDB, default_path
+from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.behaviour_file import SCHEMA_VERSION, default_path
 
 SAMPLE = {"retired_uops": 1.5e9, "ipc": 0.75}
 

@@ -1,0 +1,27 @@
+"""Which machine, how many threads, which CPUs: options that several commands share."""
+
+from __future__ import annotations
+
+import click
+
+topology_option = click.option(
+    "--machine",
+    "-m",
+    default="host",
+    show_default=True,
+    help="host, a preset, an hwloc XML file, or 'synthetic:pack:4 numa:2 l3:1 core:6 pu:1'.",
+)
+simulated_option = click.option(
+    "--machine",
+    "-m",
+    default="opteron-6164he",
+    show_default=True,
+    help="A preset (see `autofinity machines`), a machine file, an hwloc XML file, or "
+    "'synthetic:…'.",
+)
+threads_option = click.option(
+    "--threads", "-t", type=int, required=True, help="How many threads to place."
+)
+available_option = click.option(
+    "--available", metavar="CPULIST", help="Only these CPUs may be used: 0-5,12."
+)

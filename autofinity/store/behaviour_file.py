@@ -1,0 +1,172 @@
+"""The file of the behaviour database: where it is, how it is opened, and the schema it gets."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from autofinity.model.errors import StoreError
+
+SCHEMA_VERSION = 2
+
+_SCHEMA = """
+CREATE TABLE program (
+    key TEXT PRIMARY KEY,
+    path TEXT NOT NULL,
+    first_seen REAL NOT NULL
+) STRICT;
+CREATE TABLE behaviour (
+    program TEXT NOT NULL REFERENCES program(key) ON DELETE CASCADE,
+    threads INTEGER NOT NULL,
+    sample TEXT NOT NULL,
+    tier TEXT NOT NULL,
+    sampled_at REAL NOT NULL,
+    hint TEXT,
+    policy TEXT,
+    PRIMARY KEY (program, threads)
+) STRICT;
+CREATE TABLE run (
+    id INTEGER PRIMARY KEY,
+    program TEXT NOT NULL REFERENCES program(key) ON DELETE CASCADE,
+    pid INTEGER NOT NULL,
+    started REAL NOT NULL,
+    ended REAL,
+    tier TEXT NOT NULL,
+    threads INTEGER,
+    hint TEXT,
+    bound INTEGER NOT NULL DEFAULT 0,
+    notes TEXT NOT NULL DEFAULT '',
+    totals TEXT NOT NULL DEFAULT '{}'
+) STRICT;
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+"""
+
+_SCHEMA_2 = """
+CREATE TABLE observation (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+    program TEXT NOT NULL REFERENCES program(key) ON DELETE CASCADE,
+    threads INTEGER NOT NULL,
+    affinity TEXT NOT NULL,
+    machine TEXT NOT NULL,
+    sample TEXT NOT NULL,
+    tier TEXT NOT NULL,
+    taken_at REAL NOT NULL
+) STRICT;
+"""
+
+
+def default_path(environment: Mapping[str, str] | None = None) -> Path:
+    """`autofinity/behaviour.db` in the user's state folder (XDG base directories).
+
+    Raises `StoreError` when neither XDG_STATE_HOME nor HOME names a folder.
+    """
+    env = os.environ if environment is None else environment
+    state, home = env.get("XDG_STATE_HOME", ""), env.get("HOME", "")
+    if state.startswith("/"):  # a relative one does not count, says the specification
+        return Path(state) / "autofinity" / "behaviour.db"
+    if home.startswith("/"):
+        return Path(home) / ".local" / "state" / "autofinity" / "behaviour.db"
+    raise StoreError(
+        "there is no state folder: expected XDG_STATE_HOME or HOME to name one; set it, or give "
+        "--db FILE or --no-db"
+    )
+
+
+def connect(path: Path, timeout_s: float, read_only: bool) -> sqlite3.Connection:
+    """An open database of the present schema; a file that is not there is made for writers.
+
+    Raises `StoreError`: not writable, damaged, locked for longer than `timeout_s`, or from a newer
+    version.
+    """
+    try:
+        connection = _open(path, timeout_s, read_only)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(f"the behaviour database {path} cannot be opened: {error}") from error
+    try:
+        with guarded(path):
+            return _prepared(connection, path, read_only)
+    except BaseException:
+        connection.close()
+        raise
+
+
+@contextmanager
+def guarded(path: Path) -> Iterator[None]:
+    """What SQLite or a damaged row raises becomes a `StoreError` that names the file."""
+    try:
+        yield
+    except (sqlite3.Error, ValueError) as error:  # ValueError: a row that is no JSON, no hint
+        raise StoreError(
+            f"the behaviour database {path} cannot be used: {error}; programs run without "
+            "it. If it is damaged, move it away to begin anew"
+        ) from error
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing, with all other writers held off."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _open(path: Path, timeout_s: float, read_only: bool) -> sqlite3.Connection:
+    if read_only:
+        if not path.is_file():
+            raise StoreError(f"there is no behaviour database at {path}; `autofinity run` makes it")
+        return sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, timeout=timeout_s)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # Made by us and not by SQLite, so that it is private from its first byte on; the -wal and -shm
+    # files take its mode.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    return sqlite3.connect(path, timeout=timeout_s, isolation_level=None)
+
+
+def _prepared(connection: sqlite3.Connection, path: Path, read_only: bool) -> sqlite3.Connection:
+    version = _version(connection)
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"the behaviour database {path} has schema {version} and this autofinity "
+            f"knows up to {SCHEMA_VERSION}; update autofinity or give another --db"
+        )
+    if read_only:
+        if version > 0:
+            return connection
+        # Another process is just making it: for a reader it is empty, and an empty one in memory
+        # answers every question.
+        connection.close()
+        empty = sqlite3.connect(":memory:", isolation_level=None)
+        empty.executescript(_SCHEMA + _SCHEMA_2)
+        return empty
+    connection.execute("PRAGMA journal_mode = WAL")
+    # NORMAL may lose the last commits when the machine (not the monitor) dies, and corrupts
+    # nothing: right for observations that can be made again.
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    if version < SCHEMA_VERSION:
+        with transaction(connection):
+            # Another process may have made it while we waited for the lock.
+            schemas = (_SCHEMA, _SCHEMA_2)[_version(connection) :]
+            for statement in ";".join(schemas).split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    return connection
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _quoted(path: Path) -> str:
+    from urllib.parse import quote
+
+    return quote(str(path))
