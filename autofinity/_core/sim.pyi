@@ -1,6 +1,7 @@
 """The simulated machine (C++; see autofinity/native/sim)."""
 
 from collections.abc import Sequence
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -96,7 +97,20 @@ class Machine:
 class Program:
     """A trace made ready for replay once, for any number of simulations."""
 
+    @overload
     def __init__(self, trace: Trace) -> None: ...
+    @overload
+    def __init__(
+        self,
+        traces: Sequence[Trace],
+        shared: Sequence[tuple[int, int, int, int]],
+    ) -> None:
+        """Several processes; `shared` pages: (process, first page, pages, object)."""
+
+    @property
+    def processes(self) -> list[tuple[int, int]]:
+        """First stream and number of streams of each."""
+
     @property
     def streams(self) -> int: ...
     @property
@@ -122,6 +136,8 @@ class Simulation:
         page_policy: str = "first_touch",
         node: int = 0,
         page_table: dict[int, int] = ...,
+        starts: Sequence[tuple[float, bool]] = ...,
+        restart: bool = False,
     ) -> None: ...
     def advance(self, ns: float) -> bool: ...
     def run(self) -> bool: ...
@@ -139,6 +155,10 @@ class Simulation:
     ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.float64]]: ...
     def bind(self, stream: int, pu: int) -> None: ...
     def pu_of(self, stream: int) -> int: ...
-    def move_page(self, page: int, node: int) -> int: ...
-    def node_of_page(self, page: int) -> int: ...
+    def move_page(self, page: int, node: int, process: int = 0) -> int: ...
+    def node_of_page(self, page: int, process: int = 0) -> int: ...
+    @property
+    def process_times_ns(self) -> list[tuple[int, int, bool]]:
+        """Begin and end (or now) of each process's region, and whether it has ended."""
+
     def check(self) -> None: ...

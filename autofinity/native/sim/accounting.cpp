@@ -17,7 +17,7 @@ void Simulation::account(Stream& s, Ticks until) {
     s.accounted = until;
     if (s.status == Status::running)
         s.run_ticks += time;
-    else if (s.status != Status::finished)
+    else if (s.status != Status::absent)
         s.halted_ticks += time;
     if (s.status == Status::blocked) s.sync_ticks += time;
 }
@@ -102,51 +102,41 @@ void Simulation::take_sample(Ticks at) {
 
 double Simulation::progress() const {
     if (ended_) return 1.0;
-    if (!in_region_ || region_instructions_ == 0) return 0.0;
-    std::uint64_t done = 0;
-    for (const Stream& s : streams_) done += s.instructions;
-    return std::min(1.0, static_cast<double>(done - region_done_before_) /
-                             static_cast<double>(region_instructions_));
+    std::uint64_t done = 0, total = 0;
+    for (std::uint32_t process = 0; process < runs_.size(); ++process) {
+        const ProcessRun& run = runs_[process];
+        const Process& of = streams_of(process);
+        const std::uint64_t all = of.instructions - std::min(of.instructions, run.done_before);
+        total += all;
+        if (run.ended) {
+            done += all;
+        } else if (run.in_region) {
+            std::uint64_t sum = 0;
+            for (std::uint32_t i = of.first_stream; i < of.first_stream + of.streams; ++i)
+                sum += streams_[i].instructions;
+            done += std::min(all, sum - run.done_before);
+        }
+    }
+    return total == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(total);
+}
+
+// Since the region of its process began; up to its end.
+Counts Simulation::counts_of_region(const Stream& s) const {
+    Counts n{};
+    const ProcessRun& run = runs_[s.process];
+    if (run.ended) return s.final;
+    if (!run.in_region) return n;
+    n = counts_at(s, now_);
+    for (std::size_t i = 0; i < n_counters; ++i)
+        n[i] = n[i] > s.baseline[i] ? n[i] - s.baseline[i] : 0;
+    return n;
 }
 
 std::vector<Counts> Simulation::totals() const {
     std::vector<Counts> result;
     result.reserve(streams_.size());
-    for (const Stream& s : streams_) {
-        Counts n = counts_at(s, now_);
-        for (std::size_t i = 0; i < n_counters; ++i)
-            n[i] = n[i] > s.baseline[i] ? n[i] - s.baseline[i] : 0;
-        result.push_back(n);
-    }
+    for (const Stream& s : streams_) result.push_back(counts_of_region(s));
     return result;
-}
-
-void Simulation::begin_region(Ticks at) {
-    in_region_ = true;
-    region_start_ = last_sample_ = now_ = at;
-    account_all(at);
-    std::uint64_t total = 0;
-    region_done_before_ = 0;
-    for (Stream& s : streams_) {
-        if (s.at != nullptr) settle_any_core(s);
-        s.baseline = counts_at(s, at);
-        s.sampled = s.baseline;
-        region_done_before_ += s.instructions;
-    }
-    for (const StreamPlan& plan : program_->streams) total += plan.instructions;
-    region_instructions_ = total - std::min(total, region_done_before_);
-    next_sample_ = options_.sample_period != 0 ? at + options_.sample_period : forever;
-    target_ = std::min(forever, at + wanted_);
-    set_stop();
-    yield_ = true;
-}
-
-void Simulation::end_region(Ticks at) {
-    now_ = at;
-    account_all(at);
-    ended_ = true;
-    yield_ = true;
-    if (at > last_sample_ || samples_.empty()) take_sample(at);
 }
 
 }  // namespace autofinity::sim

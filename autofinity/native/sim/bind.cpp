@@ -5,6 +5,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unordered_map.h>
 #include <nanobind/stl/vector.h>
 
@@ -140,10 +141,30 @@ void bind_sim(nb::module_& module) {
                 new (self) Program(std::move(trace));
             },
             nb::arg("trace"))
+        .def(
+            "__init__",
+            [](Program* self, const std::vector<std::shared_ptr<autofinity::trace::Trace>>& traces,
+               const std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t,
+                                            std::uint32_t>>& shared) {
+                std::vector<SharedRange> ranges;
+                for (const auto& [process, first, pages, object] : shared)
+                    ranges.push_back({process, first, pages, object});
+                nb::gil_scoped_release release;
+                new (self) Program({traces.begin(), traces.end()}, std::move(ranges));
+            },
+            nb::arg("traces"), nb::arg("shared"),
+            "Several processes; `shared` pages: (process, first page, pages, object).")
+        .def_prop_ro("processes",
+                     [](const Program& p) {
+                         std::vector<std::pair<std::uint32_t, std::uint32_t>> all;
+                         for (const Process& each : p.processes)
+                             all.emplace_back(each.first_stream, each.streams);
+                         return all;
+                     })
         .def_prop_ro("streams", [](const Program& p) { return p.streams.size(); })
         .def_prop_ro("events", [](const Program& p) { return p.events; })
         .def_prop_ro("accesses", [](const Program& p) { return p.accesses; })
-        .def_prop_ro("has_roi", [](const Program& p) { return p.has_roi; })
+        .def_prop_ro("has_roi", &Program::has_roi)
         .def_prop_ro("instructions", [](const Program& p) {
             std::vector<std::uint64_t> all;
             for (const auto& stream : p.streams) all.push_back(stream.instructions);
@@ -156,12 +177,16 @@ void bind_sim(nb::module_& module) {
             [](Simulation* self, std::shared_ptr<Machine> machine, std::shared_ptr<Program> program,
                std::vector<std::uint32_t> pus, double sample_period_ns, std::uint64_t seed,
                const std::string& policy, std::uint32_t node,
-               std::unordered_map<std::uint64_t, std::uint32_t> table) {
+               std::unordered_map<std::uint64_t, std::uint32_t> table,
+               const std::vector<std::pair<double, bool>>& starts, bool restart) {
                 validate(*machine);
                 Options options;
                 options.pu_of_stream = std::move(pus);
                 options.sample_period = to_ticks(*machine, sample_period_ns);
                 options.seed = seed;
+                for (const auto& [at_ns, after] : starts)
+                    options.starts.push_back({to_ticks(*machine, at_ns), after});
+                options.restart = restart;
                 if (policy == "interleave")
                     options.placement.policy = PagePolicy::interleave;
                 else if (policy == "bind")
@@ -184,7 +209,8 @@ void bind_sim(nb::module_& module) {
             nb::arg("machine"), nb::arg("program"), nb::arg("pus"), nb::kw_only(),
             nb::arg("sample_period_ns") = 0.0, nb::arg("seed") = 0,
             nb::arg("page_policy") = "first_touch", nb::arg("node") = 0,
-            nb::arg("page_table") = std::unordered_map<std::uint64_t, std::uint32_t>{})
+            nb::arg("page_table") = std::unordered_map<std::uint64_t, std::uint32_t>{},
+            nb::arg("starts") = std::vector<std::pair<double, bool>>{}, nb::arg("restart") = false)
         .def(
             "advance",
             [](Simulation& self, double ns) {
@@ -236,11 +262,27 @@ void bind_sim(nb::module_& module) {
         .def("pu_of", &Simulation::pu_of, nb::arg("stream"))
         .def(
             "move_page",
-            [](Simulation& self, std::uint64_t page, std::uint32_t node) {
-                return to_ns(self.machine(), self.move_page(page, node));
+            [](Simulation& self, std::uint64_t page, std::uint32_t node, std::uint32_t process) {
+                return to_ns(self.machine(), self.move_page(process, page, node));
             },
-            nb::arg("page"), nb::arg("node"), "Moves a page; returns the cost in nanoseconds.")
-        .def("node_of_page", &Simulation::node_of_page, nb::arg("page"),
-             "Node of a virtual page number, or -1 while it is untouched.")
+            nb::arg("page"), nb::arg("node"), nb::arg("process") = 0,
+            "Moves a page; returns the cost in nanoseconds.")
+        .def(
+            "node_of_page",
+            [](const Simulation& self, std::uint64_t page, std::uint32_t process) {
+                return self.node_of_page(process, page);
+            },
+            nb::arg("page"), nb::arg("process") = 0,
+            "Node of a virtual page number, or -1 while it is untouched.")
+        .def_prop_ro("process_times_ns",
+                     [](const Simulation& self) {
+                         std::vector<std::tuple<std::uint64_t, std::uint64_t, bool>> all;
+                         for (std::uint32_t i = 0; i < self.program().processes.size(); ++i) {
+                             const auto times = self.times_of(i);
+                             all.emplace_back(to_ns(self.machine(), times.begin),
+                                              to_ns(self.machine(), times.end), times.ended);
+                         }
+                         return all;
+                     })
         .def("check", &Simulation::check, "Raises SimulationError when an invariant is broken.");
 }

@@ -53,7 +53,7 @@ void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
         }
     }
     // Nobody may run past a region that another stream is about to begin.
-    const Ticks limits[2] = {horizon, in_region_ ? stop : horizon};
+    const Ticks limits[2] = {horizon, outside_ == 0 ? stop : horizon};
     constexpr std::uint8_t complex = step_atomic | step_dependent;
     std::uint32_t last_page = 0;
     std::uint64_t loads = 0, stores = 0;

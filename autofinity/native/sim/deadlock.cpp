@@ -6,12 +6,55 @@
 
 namespace autofinity::sim {
 
-// The step before `at`: the one under way.
-std::string Simulation::where(const Stream& s) const {
-    std::string text = "stream " + std::to_string(number_of(s));
-    if (s.source != number_of(s))
-        text += " (in a work unit of stream " + std::to_string(s.source) + ")";
-    return text + ", event " + std::to_string(s.at - s.begin - 1);
+using trace::Kind;
+
+std::string Simulation::where(const Stream& s, std::uint32_t source, std::ptrdiff_t step) const {
+    const std::uint32_t number = number_of(s);
+    std::string text = "stream " + std::to_string(number);
+    if (source != number) text += " (in a work unit of stream " + std::to_string(source) + ")";
+    return text + ", event " + std::to_string(step);
+}
+
+std::string Simulation::poster_of(std::uint32_t token) const {
+    for (std::uint32_t s = 0; s < program_->streams.size(); ++s) {
+        const auto& steps = program_->streams[s].steps;
+        for (std::uint32_t i = 0; i < steps.size(); ++i)
+            if (steps[i].kind == static_cast<std::uint8_t>(Kind::post) && steps[i].line == token)
+                return "stream " + std::to_string(s) + ", event " + std::to_string(i);
+    }
+    return "what follows the region";
+}
+
+std::string Simulation::what_blocks(const Stream& s) const {
+    const auto barrier_text = [&](std::uint32_t barrier) {
+        return ": barrier " + std::to_string(program_->barrier_objects[barrier]) + ", " +
+               std::to_string(barriers_[barrier].waiting.size()) + " of " +
+               std::to_string(barriers_[barrier].expected) + " have arrived";
+    };
+    const auto token_text = [&](std::uint32_t token) {
+        return ": await of token " + std::to_string(program_->tokens[token]) + " of " +
+               poster_of(token);
+    };
+    if (s.resume == Resume::take_lock) {
+        const std::uint32_t number = s.resume_line - program_->first_lock_line;
+        const Lock& lock = locks_[number];
+        return where(s) + ": lock of " + std::to_string(program_->lock_objects[number]) +
+               ", held by " + where(streams_[lock.holder], lock.source, lock.step);
+    }
+    if (s.resume == Resume::leave_barrier)
+        return where(s) + barrier_text(s.resume_line - program_->first_barrier_line);
+    if (s.resume == Resume::retry) {
+        // Before a lock whose section needs a token.
+        for (const std::uint32_t token : program_->lock_needs[s.at->reads | s.at->writes << 16])
+            if (tokens_[token].core_plus_one == 0)
+                return where(s, s.source, s.at - s.begin) + ": lock of " +
+                       std::to_string(program_->lock_objects[s.at->line]) + token_text(token);
+    }
+    if (s.frames.empty()) return where(s);
+    const Frame& frame = s.frames.back();
+    const std::string place = where(s, frame.source, frame.at - frame.begin - 1);
+    return place +
+           (frame.until == Until::posted ? token_text(frame.object) : barrier_text(frame.object));
 }
 
 void Simulation::deadlock() const {
@@ -23,19 +66,7 @@ void Simulation::deadlock() const {
             ++more;
             continue;
         }
-        text += (listed++ == 0 ? " " : "; ") + where(s);
-        if (s.resume == Resume::take_lock) {
-            const std::uint32_t lock = s.resume_line - program_->first_lock_line;
-            text += ": lock of " + std::to_string(program_->lock_objects[lock]) +
-                    ", held by stream " + std::to_string(locks_[lock].holder);
-        } else if (s.resume == Resume::leave_barrier) {
-            const std::uint32_t barrier = s.resume_line - program_->first_barrier_line;
-            text += ": barrier " + std::to_string(program_->barrier_objects[barrier]) + ", " +
-                    std::to_string(barriers_[barrier].waiting.size()) + " of " +
-                    std::to_string(barriers_[barrier].expected) + " have arrived";
-        } else {
-            text += ": await of token " + std::to_string(program_->tokens[s.waits_for]);
-        }
+        text += (listed++ == 0 ? " " : "; ") + what_blocks(s);
     }
     if (more != 0) text += "; and " + std::to_string(more) + " more";
     throw SimulationError(text);

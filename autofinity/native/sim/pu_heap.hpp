@@ -38,16 +38,22 @@ class PuHeap {
         inside_[pu] = true;
         sift_up(heap_.size() - 1);
     }
-    void pop() {
-        inside_[first()] = false;
-        heap_[0] = heap_.back();
+    // A PU that was the first when its turn came, and may have been overtaken since.
+    void remove(std::uint32_t pu) {
+        inside_[pu] = false;
+        const std::size_t i = find(pu);
+        const std::uint64_t last = heap_.back();
         heap_.pop_back();
-        if (!heap_.empty()) sift_down(0);
+        if (i == heap_.size()) return;
+        heap_[i] = last;
+        sift_up(i);
+        sift_down(i);
     }
-    // The first PU is due at `time` instead.
-    void delay_first(Ticks time) {
-        heap_[0] = time << pu_bits | first();
-        sift_down(0);
+    // The same: it is due at `time` instead.
+    void delay(std::uint32_t pu, Ticks time) {
+        const std::size_t i = find(pu);
+        heap_[i] = time << pu_bits | pu;
+        sift_down(i);
     }
     // A PU that is not the first is due earlier than it was, but never before the first one.
     void advance(std::uint32_t pu, Ticks time) {
@@ -62,6 +68,11 @@ class PuHeap {
   private:
     static std::uint32_t pu_of(std::uint64_t entry) {
         return static_cast<std::uint32_t>(entry & (most_pus - 1));
+    }
+    std::size_t find(std::uint32_t pu) const {
+        std::size_t i = 0;
+        while (pu_of(heap_[i]) != pu) ++i;
+        return i;
     }
     void sift_up(std::size_t i) {
         const std::uint64_t entry = heap_[i];

@@ -7,22 +7,23 @@
 
 namespace autofinity::sim {
 
-void Simulation::block(std::uint32_t pu, Stream& s, std::uint32_t waits_for) {
+void Simulation::block(std::uint32_t pu, Stream& s) {
     Pu& p = pus_[pu];
     account(s, p.time);
     s.status = Status::blocked;
     s.blocked_at = p.time;
-    s.waits_for = waits_for;
     p.stream = nobody;
     give_pu(pu);
 }
 
 void Simulation::finish(std::uint32_t pu, Stream& s) {
     Pu& p = pus_[pu];
-    account(s, p.time);
-    s.status = Status::finished;
+    const Ticks at = p.time;
+    account(s, at);
+    s.status = Status::absent;
     p.stream = nobody;
     give_pu(pu);
+    if (--runs_[s.process].live == 0) end_region(s.process, at);
 }
 
 void Simulation::wake(std::uint32_t number, Ticks at) {
@@ -30,6 +31,7 @@ void Simulation::wake(std::uint32_t number, Ticks at) {
     const bool slept = at > s.blocked_at + machine_->spin;
     s.ready_at = at + (slept && s.status == Status::blocked ? machine_->wake : 0);
     account(s, s.ready_at);
+    if (s.resume == Resume::choose) std::erase(idle_streams_, number);
     s.status = Status::ready;
     yield_ = true;
     enqueue(number, at);
@@ -116,7 +118,7 @@ void Simulation::assign(Stream& s, std::uint32_t pu) {
 // Takes the stream from its PU to another, whatever it is doing. The heap is the caller's business.
 void Simulation::move(std::uint32_t number, std::uint32_t pu, Ticks at) {
     Stream& s = streams_[number];
-    if (s.status == Status::finished) {
+    if (s.status == Status::absent) {
         assign(s, pu);
         return;
     }
@@ -157,6 +159,10 @@ void Simulation::bind(std::uint32_t number, std::uint32_t pu) {
                               std::to_string(pus_.size()) + " PUs");
     if (streams_[number].pu == pu) return;
     move(number, pu, now_);
+    rebuild_heap();
+}
+
+void Simulation::rebuild_heap() {
     heap_.clear();
     for (std::uint32_t i = 0; i < pus_.size(); ++i)
         if (pus_[i].stream != nobody) heap_.push(i, pus_[i].key);

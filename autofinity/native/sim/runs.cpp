@@ -13,11 +13,11 @@ void Simulation::remember_run(Stream& s, const Step& step, std::uint64_t at) {
 
 void Simulation::split_lost_runs() {
     for (const Lost& lost : memory_.lost()) {
-        if (!in_region_) break;
         for (const std::uint32_t index : pus_of_slot_[lost.slot]) {
             Pu& p = pus_[index];
             if (p.stream == nobody) continue;
             Stream& v = streams_[p.stream];
+            if (!runs_[v.process].in_region) continue;
             // How far the victim has come by now: it may be in the middle of a gap.
             std::uint64_t here = v.instructions;
             if (heap_.first_time() > p.time)

@@ -23,7 +23,10 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
       locks_(program_->lock_objects.size()),
       barriers_(program_->barrier_objects.size()),
       tokens_(program_->tokens.size()),
-      next_of_instance_(program_->instances.size(), 0) {
+      next_of_instance_(program_->instances.size(), 0),
+      tasks_(program_->instances.size()),
+      runs_(program_->processes.size()),
+      not_ended_(static_cast<std::uint32_t>(runs_.size())) {
     if (pus_.size() > PuHeap::most_pus)
         throw SimulationError("got a machine of " + std::to_string(pus_.size()) +
                               " PUs; at most 1024 can be simulated");
@@ -44,18 +47,22 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
     if (total * slowest > most_ticks)
         throw SimulationError("the trace counts " + std::to_string(total) +
                               " instructions, more than a replay can last; is it damaged?");
-    if (!program_->has_roi) begin_region(0);
-    for (std::uint32_t i = 0; i < streams_.size(); ++i) {
-        Stream& s = streams_[i];
-        s.at = s.begin = program_->streams[i].steps.data();
-        s.source = i;
-        s.pu = options_.pu_of_stream[i];
-        if (s.pu >= pus_.size())
-            throw SimulationError("stream " + std::to_string(i) + " is placed on PU " +
-                                  std::to_string(s.pu) + "; the machine has " +
-                                  std::to_string(pus_.size()));
-        wake(i, 0);
+    for (std::uint32_t process = 0; process < runs_.size(); ++process) {
+        if (process < options_.starts.size()) runs_[process].start = options_.starts[process];
+        const Process& of = streams_of(process);
+        for (std::uint32_t i = of.first_stream; i < of.first_stream + of.streams; ++i) {
+            Stream& s = streams_[i];
+            s.process = process;
+            s.pu = options_.pu_of_stream[i];
+            if (s.pu >= pus_.size())
+                throw SimulationError("stream " + std::to_string(i) + " is placed on PU " +
+                                      std::to_string(s.pu) + "; the machine has " +
+                                      std::to_string(pus_.size()));
+        }
     }
+    if (runs_[0].start.after_previous)
+        throw SimulationError("the first program cannot begin after another one");
+    start_due_processes(0);
 }
 
 bool Simulation::advance(Ticks duration) {
@@ -65,20 +72,12 @@ bool Simulation::advance(Ticks duration) {
     if (in_region_) target_ = std::min(forever, now_ + duration);
     set_stop();
     while (!ended_) {
-        if (heap_.empty()) {
-            Ticks last = now_;
-            for (const Stream& s : streams_) {
-                if (s.status != Status::finished) deadlock();
-                last = std::max(last, s.accounted);
-            }
-            if (!in_region_) throw SimulationError("the region of interest never begins");
-            end_region(last);
-            break;
-        }
-        const Ticks first = heap_.first_time();
+        if (heap_.empty() && next_start_ == forever) deadlock();
+        const Ticks first = heap_.empty() ? stop_ : heap_.first_time();
         if (first >= stop_) {
             now_ = stop_;
             account_all(now_);
+            if (stop_ == next_start_) start_due_processes(now_);
             if (stop_ == next_sample_) {
                 take_sample(now_);
                 next_sample_ += options_.sample_period;
@@ -90,22 +89,27 @@ bool Simulation::advance(Ticks duration) {
         const std::uint32_t index = heap_.first();
         run_pu(index, std::min(heap_.second_time(forever) + machine_->skew, stop_));
         if (pus_[index].stream == nobody)
-            heap_.pop();
+            heap_.remove(index);
         else
-            heap_.delay_first(pus_[index].key);
+            heap_.delay(index, pus_[index].key);
+        while (!retiring_.empty() && !ended_) {
+            const std::uint32_t process = retiring_.back();
+            retiring_.pop_back();
+            retire(process, pus_[index].time);
+        }
     }
     return true;
 }
 
-void Simulation::set_stop() { stop_ = std::min(target_, next_sample_); }
+void Simulation::set_stop() { stop_ = std::min({target_, next_sample_, next_start_}); }
 
-Ticks Simulation::move_page(std::uint64_t virtual_page, std::uint32_t node) {
+Ticks Simulation::move_page(std::uint32_t process, std::uint64_t virtual_page, std::uint32_t node) {
     if (node >= machine_->nodes)
         throw SimulationError("no node " + std::to_string(node) + "; the machine has " +
                               std::to_string(machine_->nodes));
     if (machine_->home_of_node[node] != node)
         throw SimulationError("node " + std::to_string(node) + " has no memory to move pages to");
-    const std::uint32_t page = program_->page_of(virtual_page);
+    const std::uint32_t page = program_->page_of(process, virtual_page);
     if (page == 0) return 0;
     const Ticks cost = memory_.move_page(page, node, now_);
     if (!heap_.empty()) split_lost_runs();
@@ -113,8 +117,8 @@ Ticks Simulation::move_page(std::uint64_t virtual_page, std::uint32_t node) {
     return cost;
 }
 
-std::int64_t Simulation::node_of_page(std::uint64_t virtual_page) const {
-    const std::uint32_t page = program_->page_of(virtual_page);
+std::int64_t Simulation::node_of_page(std::uint32_t process, std::uint64_t virtual_page) const {
+    const std::uint32_t page = program_->page_of(process, virtual_page);
     if (page == 0 || !memory_.page_mapped(page)) return -1;
     return memory_.node_of_page(page);
 }

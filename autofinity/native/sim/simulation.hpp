@@ -1,5 +1,5 @@
 // Replays a program on a machine: cores in simulated-time order, synchronisation, run queues,
-// samples.
+// samples. A program may be several processes, which begin at times of their own.
 //
 // Order. A heap holds every PU that has something to run. The earliest one runs until it is more
 // than `skew` ahead of the second, or touches what others wait for. Two kinds of access may go
@@ -24,9 +24,17 @@
 
 namespace autofinity::sim {
 
+// When a process of the program begins.
+struct Start {
+    Ticks at = 0;
+    bool after_previous = false;  // when the process before it has ended
+};
+
 struct Options {
     std::vector<std::uint32_t> pu_of_stream;
-    Ticks sample_period = 0;  // 0: no samples but the last
+    std::vector<Start> starts;  // of the processes; missing ones begin at 0
+    bool restart = false;       // a process that ends before the others begins again, uncounted
+    Ticks sample_period = 0;    // 0: no samples but the last
     std::uint64_t seed = 0;
     Placement placement;
 };
@@ -52,8 +60,14 @@ class Simulation {
     Ticks elapsed() const { return in_region_ ? now_ - region_start_ : 0; }
     double progress() const;
     const std::vector<Sample>& samples() const { return samples_; }
-    // Counts of each stream since the region began.
+    // Counts of each stream in the region of its process.
     std::vector<Counts> totals() const;
+    // Of a process: when its region began and ended (or now), since the first region began.
+    struct ProcessTimes {
+        Ticks begin, end;
+        bool ended;
+    };
+    ProcessTimes times_of(std::uint32_t process) const;
     const Program& program() const { return *program_; }
     const Machine& machine() const { return *machine_; }
 
@@ -61,9 +75,9 @@ class Simulation {
     void bind(std::uint32_t stream, std::uint32_t pu);
     std::uint32_t pu_of(std::uint32_t stream) const { return streams_[stream].pu; }
     // Returns the cost in ticks, or 0 when the page is there already or not yet touched.
-    Ticks move_page(std::uint64_t virtual_page, std::uint32_t node);
+    Ticks move_page(std::uint32_t process, std::uint64_t virtual_page, std::uint32_t node);
     // Node of a page, or -1 while it is untouched.
-    std::int64_t node_of_page(std::uint64_t virtual_page) const;
+    std::int64_t node_of_page(std::uint32_t process, std::uint64_t virtual_page) const;
     void check() const { memory_.check(); }
 
     static constexpr Ticks forever = std::numeric_limits<Ticks>::max() / 4;
@@ -72,7 +86,7 @@ class Simulation {
     static constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
     static constexpr std::size_t max_in_flight = 32;
 
-    enum class Status : std::uint8_t { running, ready, blocked, finished };
+    enum class Status : std::uint8_t { running, ready, blocked, absent };
     // What a woken stream does first: take the lock's line, read the barrier's, look at its step
     // again, or look for something it can go on with.
     enum class Resume : std::uint8_t { nothing, take_lock, leave_barrier, retry, choose };
@@ -86,13 +100,16 @@ class Simulation {
         std::uint64_t at;  // instruction of the stream
         Step step;
     };
-    // A suspended position of a stream: an await whose token has not been posted, or (`token` is
-    // no_token) the stream's own code, which goes on when the work units begun there are done.
+    // A suspended position of a stream, and what it goes on after: the post of a token, the release
+    // of a barrier, or (its own code) the chunks of a loop.
+    enum class Until : std::uint8_t { posted, released, units_done };
     struct Frame {
         const Step* at;
         const Step* begin;
         std::uint32_t source;
-        std::uint32_t token;
+        Until until;
+        std::uint32_t object;      // token or barrier
+        std::uint32_t generation;  // of the barrier
         std::uint32_t instance;
         bool repeat;  // own code: only when no unit of the instance is left
     };
@@ -107,9 +124,11 @@ class Simulation {
         std::uint32_t next_open = 0;
         std::vector<Deferred> deferred;   // latest first
         std::vector<Frame> frames;        // suspended positions of nested work units
-        std::uint32_t instance = nobody;  // of the unit under way or last seen
+        std::uint32_t resumable = 0;      // frames whose token or barrier has come
+        std::uint32_t instance = nobody;  // of the chunk under way or last seen
+        std::uint32_t process = 0;
         std::uint32_t pu = 0;
-        Status status = Status::ready;
+        Status status = Status::absent;
         Resume resume = Resume::nothing;
         Line resume_line = 0;
         Ticks ready_at = 0;
@@ -120,8 +139,7 @@ class Simulation {
         std::uint64_t settled_instructions = 0;
         Counts counts{};
         // Values at the last sample and at the start of the region.
-        Counts sampled{}, baseline{};
-        std::uint32_t waits_for = 0;                    // lock, barrier or token, while blocked
+        Counts sampled{}, baseline{}, final{};
         std::uint64_t any_reads = 0, any_modifies = 0;  // of the LLC domains it was in
         Memory::AnyCore any_seen{};
         std::uint64_t last_instructions = 0;
@@ -150,16 +168,37 @@ class Simulation {
     struct Lock {
         std::uint32_t holder = nobody;
         std::uint32_t depth = 0;
+        std::uint32_t source = 0, step = 0;  // where it was taken
         std::vector<std::uint32_t> waiters;
         std::size_t first_waiter = 0;
     };
     struct Barrier {
         std::uint32_t expected = 0;
+        std::uint32_t generation = 0;
         std::vector<std::uint32_t> waiting;
+    };
+    // Tasks of a team: those that nobody has begun, in order of creation, and how many have not
+    // ended.
+    struct TaskQueue {
+        std::vector<std::uint32_t> created;
+        std::size_t first = 0;
+        std::uint32_t unfinished = 0;
+    };
+    struct ProcessRun {
+        Start start;
+        bool started = false, in_region = false, ended = false;
+        bool outside = false;    // it replays what comes before its region
+        std::uint32_t live = 0;  // streams that have not come to their end
+        Ticks region_start = 0, region_end = 0;
+        std::uint64_t done_before = 0;  // instructions before the region
     };
     struct Token {
         Ticks posted_at = 0;
         std::uint32_t core_plus_one = 0;
+    };
+    struct TokenWaiter {
+        std::uint32_t stream;
+        Resume as;  // choose: one of its frames waits; retry: the stream itself, before a lock
     };
 
     // Scheduling.
@@ -174,7 +213,17 @@ class Simulation {
     void overlap(Pu& p, Stream& s, Ticks ready);
     // Carries a synchronisation step out; false when the PU must give way.
     bool synchronise(std::uint32_t pu, Stream& s, const Step& step);
+    // Processes.
+    void start_process(std::uint32_t process, Ticks at);
+    void start_due_processes(Ticks at);
+    void start_stream(std::uint32_t stream, Ticks at);
+    void retire(std::uint32_t process, Ticks at);
+    void forget(std::uint32_t process);
+    bool stuck() const;
+    void rebuild_heap();
+
     bool take_lock(std::uint32_t pu, Stream& s, const Step& step);
+    void hold(Lock& lock, const Stream& s);
     void release_lock(Pu& p, Stream& s, const Step& step);
     bool arrive(std::uint32_t pu, Stream& s, const Step& step);
     void post(const Pu& p, std::uint32_t token);
@@ -186,7 +235,7 @@ class Simulation {
     void remember_run(Stream& s, const Step& step, std::uint64_t at);
     void touch_sync_line(Pu& p, Stream& s, Line line, bool write);
 
-    void block(std::uint32_t pu, Stream& s, std::uint32_t waits_for);
+    void block(std::uint32_t pu, Stream& s);
     void see_token(Pu& p, Stream& s, const Token& token);
     void wake(std::uint32_t stream, Ticks at);
     void give_pu(std::uint32_t pu);
@@ -200,11 +249,17 @@ class Simulation {
     // another one, or with one put aside earlier.
     bool reach_units(std::uint32_t pu, Stream& s, const Unit& own);
     bool choose(std::uint32_t pu, Stream& s);
-    void resume_frame(Stream& s, std::size_t index);
+    bool may_resume(const Frame& frame) const;
+    void resume_frame(std::uint32_t pu, Stream& s, std::size_t index);
+    void suspend(Stream& s, Until until, std::uint32_t object, std::uint32_t generation = 0);
     bool unit_left(std::uint32_t instance) const;
-    bool unit_ready(std::uint32_t instance) const;
-    const Unit& next_unit(std::uint32_t instance) const;
-    void begin_unit(Stream& s);
+    void begin_chunk(Stream& s);
+    void begin_unit(Stream& s, const Unit& unit);
+    // Tasks: created by a post, taken by whoever of the team waits, oldest first.
+    void offer_task(std::uint32_t unit, Ticks at);
+    bool take_task(Stream& s);
+    void end_task(const Unit& unit, Ticks at);
+    void release_if_complete(std::uint32_t barrier, Ticks at);
     void update_siblings(std::uint32_t core);
 
     // Accounting.
@@ -216,10 +271,15 @@ class Simulation {
     void settle_clocks(Stream& s);
     const CoreClass& kind_of(const Stream& s) const { return *pus_[s.pu].kind; }
     void take_sample(Ticks at);
-    void begin_region(Ticks at);
-    void end_region(Ticks at);
+    Counts counts_of_region(const Stream& s) const;
+    void begin_region(std::uint32_t process, Ticks at);
+    void end_region(std::uint32_t process, Ticks at);
+    const Process& streams_of(std::uint32_t process) const { return program_->processes[process]; }
     void set_stop();
-    std::string where(const Stream& s) const;
+    std::string where(const Stream& s) const { return where(s, s.source, s.at - s.begin - 1); }
+    std::string where(const Stream& s, std::uint32_t source, std::ptrdiff_t step) const;
+    std::string what_blocks(const Stream& s) const;
+    std::string poster_of(std::uint32_t token) const;
     [[noreturn]] void deadlock() const;
     std::uint32_t number_of(const Stream& s) const {
         return static_cast<std::uint32_t>(&s - streams_.data());
@@ -236,17 +296,23 @@ class Simulation {
     std::vector<Lock> locks_;
     std::vector<Barrier> barriers_;
     std::vector<Token> tokens_;
-    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> token_waiters_;
+    std::unordered_map<std::uint32_t, std::vector<TokenWaiter>> token_waiters_;
     std::vector<std::size_t> next_of_instance_;
+    std::vector<TaskQueue> tasks_;                     // by instance
+    std::vector<std::uint32_t> instances_with_tasks_;  // that somebody could take
+    std::vector<std::uint32_t> idle_streams_;          // that wait and could take a task
+    std::vector<ProcessRun> runs_;
+    std::vector<std::uint32_t> retiring_;  // processes whose region has ended
+    std::uint32_t outside_ = 0;            // processes that run and are not in their region yet
+    std::uint32_t not_ended_ = 0;
 
     bool in_region_ = false, ended_ = false;
     std::uint32_t idle_slices_ = 0;  // slices in a row in which nothing was done
     bool yield_ = false;             // the running PU must let the others have a turn
     Ticks region_start_ = 0, now_ = 0;
     Ticks wanted_ = 0;  // end of the current advance, before the region is known
-    Ticks target_ = forever, next_sample_ = forever, stop_ = forever;
+    Ticks target_ = forever, next_sample_ = forever, next_start_ = forever, stop_ = forever;
     Ticks last_sample_ = 0;
-    std::uint64_t region_instructions_ = 0, region_done_before_ = 0;
     std::vector<Sample> samples_;
 };
 

@@ -41,15 +41,19 @@ bool Simulation::synchronise(std::uint32_t pu, Stream& s, const Step& step) {
             return await(pu, s, step.line);
         case Kind::unit_begin:
             return reach_units(pu, s, program_->units[step.line]);
-        case Kind::unit_end:
+        case Kind::unit_end: {
             ++s.counts[units_executed];
+            const Unit& unit = program_->units[step.line];
+            if (unit.in_place) return true;
+            if (unit.task) end_task(unit, p.time);
             return choose(pu, s);
+        }
         case Kind::roi_begin:
-            begin_region(p.time);
+            begin_region(s.process, p.time);
             return true;
         case Kind::roi_end:
             drain(p, s);
-            end_region(p.time);
+            end_region(s.process, p.time);
             return true;
         case Kind::heartbeat:
             s.counts[useful_work] += step.line;
@@ -71,8 +75,8 @@ bool Simulation::take_lock(std::uint32_t pu, Stream& s, const Step& step) {
                 s.skip = step.gap;
                 s.resume = Resume::retry;
                 ++s.counts[await_waits];
-                token_waiters_[token].push_back(me);
-                block(pu, s, token);
+                token_waiters_[token].push_back({me, Resume::retry});
+                block(pu, s);
                 return false;
             }
             see_token(p, s, tokens_[token]);
@@ -85,7 +89,7 @@ bool Simulation::take_lock(std::uint32_t pu, Stream& s, const Step& step) {
     const Line line = program_->first_lock_line + step.line;
     touch_sync_line(p, s, line, true);
     if (lock.holder == nobody) {
-        lock.holder = me;
+        hold(lock, s);
         ++s.counts[lock_acquisitions];
         return true;
     }
@@ -93,8 +97,14 @@ bool Simulation::take_lock(std::uint32_t pu, Stream& s, const Step& step) {
     lock.waiters.push_back(me);
     s.resume = Resume::take_lock;
     s.resume_line = line;
-    block(pu, s, step.line);
+    block(pu, s);
     return false;
+}
+
+void Simulation::hold(Lock& lock, const Stream& s) {
+    lock.holder = number_of(s);
+    lock.source = s.source;
+    lock.step = static_cast<std::uint32_t>(s.at - s.begin - 1);
 }
 
 void Simulation::release_lock(Pu& p, Stream& s, const Step& step) {
@@ -115,7 +125,7 @@ void Simulation::release_lock(Pu& p, Stream& s, const Step& step) {
         lock.holder = nobody;
         return;
     }
-    lock.holder = lock.waiters[lock.first_waiter++];
+    hold(lock, streams_[lock.waiters[lock.first_waiter++]]);
     if (lock.first_waiter == lock.waiters.size()) {
         lock.waiters.clear();
         lock.first_waiter = 0;
@@ -135,12 +145,20 @@ bool Simulation::arrive(std::uint32_t pu, Stream& s, const Step& step) {
                               std::to_string(program_->barrier_objects[step.line]) + " for " +
                               std::to_string(step.reads) + " threads; the first to arrive said " +
                               std::to_string(barrier.expected));
+    if (program_->instance_of_barrier[step.line] != no_token) {
+        // While it waits, the stream may carry out tasks.
+        if (barrier.waiting.size() + 1 < barrier.expected) ++s.counts[barrier_waits];
+        barrier.waiting.push_back(number_of(s));
+        suspend(s, Until::released, step.line, barrier.generation);
+        release_if_complete(step.line, p.time);
+        return choose(pu, s);
+    }
     if (barrier.waiting.size() + 1 < barrier.expected) {
         ++s.counts[barrier_waits];
         barrier.waiting.push_back(number_of(s));
         s.resume = Resume::leave_barrier;
         s.resume_line = line;
-        block(pu, s, step.line);
+        block(pu, s);
         return false;
     }
     for (const std::uint32_t other : barrier.waiting) wake(other, p.time);
@@ -148,19 +166,22 @@ bool Simulation::arrive(std::uint32_t pu, Stream& s, const Step& step) {
     return true;
 }
 
-void Simulation::post(const Pu& p, std::uint32_t token) {
-    tokens_[token] = {p.time, p.core + 1};
-    const auto waiters = token_waiters_.find(token);
-    if (waiters == token_waiters_.end()) return;
-    const std::vector<std::uint32_t> woken = std::move(waiters->second);
-    token_waiters_.erase(waiters);
-    for (const std::uint32_t other : woken) {
-        // It may have found something else to do, or wait for a lock by now.
-        const Stream& o = streams_[other];
-        if (o.status == Status::blocked &&
-            (o.resume == Resume::choose || o.resume == Resume::retry))
-            wake(other, p.time + memory_.transfer(p.core, pus_[o.pu].core));
+void Simulation::post(const Pu& p, std::uint32_t number) {
+    tokens_[number] = {p.time, p.core + 1};
+    const auto waiters = token_waiters_.find(number);
+    if (waiters != token_waiters_.end()) {
+        const std::vector<TokenWaiter> woken = std::move(waiters->second);
+        token_waiters_.erase(waiters);
+        for (const TokenWaiter& waiter : woken) {
+            Stream& o = streams_[waiter.stream];
+            if (waiter.as == Resume::choose) ++o.resumable;
+            // It may have found something else to do, or wait for a lock by now.
+            if (o.status == Status::blocked && o.resume == waiter.as)
+                wake(waiter.stream, p.time + memory_.transfer(p.core, pus_[o.pu].core));
+        }
     }
+    if (const std::uint32_t task = program_->task_of_token[number]; task != no_token)
+        offer_task(task, p.time);
 }
 
 bool Simulation::await(std::uint32_t pu, Stream& s, std::uint32_t number) {
@@ -172,7 +193,7 @@ bool Simulation::await(std::uint32_t pu, Stream& s, std::uint32_t number) {
         return true;
     }
     ++s.counts[await_waits];
-    s.frames.push_back({s.at, s.begin, s.source, number, s.instance, false});
+    suspend(s, Until::posted, number);
     return choose(pu, s);
 }
 

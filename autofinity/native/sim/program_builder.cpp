@@ -1,0 +1,347 @@
+#include "program_builder.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "error.hpp"
+
+namespace autofinity::sim {
+namespace {
+
+using trace::Event;
+using trace::Kind;
+
+constexpr std::uint64_t max_virtual_line = std::uint64_t{1} << 42;  // 48-bit addresses
+constexpr unsigned process_shift = 36;  // of a page number, which has 36 bits at most
+constexpr std::size_t most_streams = 60000;
+constexpr std::size_t most_processes = 64;
+
+std::uint8_t kind_of(Kind kind) { return static_cast<std::uint8_t>(kind); }
+
+void check_shared(const std::vector<SharedRange>& shared, std::size_t processes) {
+    std::unordered_map<std::uint32_t, std::uint64_t> offset;
+    for (const SharedRange& range : shared) {
+        if (range.process >= processes)
+            throw SimulationError("a shared range of program " + std::to_string(range.process) +
+                                  "; there are " + std::to_string(processes));
+        if (range.object >= processes_limit)
+            throw SimulationError("more than " + std::to_string(processes_limit) +
+                                  " shared objects");
+        const auto [at, added] = offset.try_emplace(range.object, range.first_page & 7);
+        if (at->second != (range.first_page & 7))
+            throw SimulationError(
+                "a shared object begins " + std::to_string(at->second) + " and " +
+                std::to_string(range.first_page & 7) +
+                " pages after a multiple of 32 KiB; expected the same in every program");
+    }
+}
+
+}  // namespace
+
+Program::Program(const std::vector<trace::TracePtr>& traces, std::vector<SharedRange> shared) {
+    if (traces.empty() || traces.size() > most_processes)
+        throw SimulationError("got " + std::to_string(traces.size()) + " traces; 1 to " +
+                              std::to_string(most_processes) + " can be replayed together");
+    check_shared(shared, traces.size());
+    shared_ = std::move(shared);
+    ProgramBuilder builder(*this);
+    for (const trace::TracePtr& each : traces) {
+        if (!each || each->streams.empty()) throw SimulationError("the trace holds no stream");
+        builder.add(*each);
+    }
+    builder.finish();
+}
+
+ProgramBuilder::ProgramBuilder(Program& program)
+    : program_(program),
+      lock_(program.lock_objects),
+      barrier_(program.barrier_objects),
+      token_(program.tokens),
+      first_page_(1, 0),
+      name_shift_(program.shared_.empty() ? group_shift : page_shift) {}
+
+void ProgramBuilder::fail(const Reader& r, const std::string& what) const {
+    throw SimulationError(
+        "malformed trace: " + (process_ == 0 ? "" : "program " + std::to_string(process_) + ", ") +
+        "stream " + std::to_string(r.local) + ", event " + std::to_string(r.event) + ": " + what);
+}
+
+ProgramBuilder::Region ProgramBuilder::find_region(const trace::Trace& trace) {
+    Region region;
+    for (std::size_t s = 0; s < trace.streams.size(); ++s) {
+        const auto& events = trace.streams[s].events;
+        for (std::size_t i = 0; i < events.size(); ++i) {
+            if (events[i].kind == Kind::roi_begin && region.begin_stream == none) {
+                region.begin_stream = s;
+                region.begin = i;
+            } else if (events[i].kind == Kind::roi_end) {
+                region.end_stream = s;
+                region.end = i;
+            }
+        }
+    }
+    return region;
+}
+
+void ProgramBuilder::add(const trace::Trace& trace) {
+    const auto count = [](const auto& all) { return static_cast<std::uint32_t>(all.size()); };
+    if (program_.streams.size() + trace.streams.size() > most_streams)
+        throw SimulationError("the trace has " +
+                              std::to_string(program_.streams.size() + trace.streams.size()) +
+                              " streams; at most 60000 can be replayed");
+    region_ = find_region(trace);
+    if (region_.begin_stream == region_.end_stream && region_.end != none &&
+        region_.end < region_.begin)
+        throw SimulationError("malformed trace: stream " + std::to_string(region_.end_stream) +
+                              ", event " + std::to_string(region_.end) +
+                              ": the region of interest ends before it begins");
+    regions_.push_back(region_);
+    lock_.begin_process();
+    barrier_.begin_process();
+    token_.begin_process();
+    instance_of_.clear();
+    last_name_ = ~std::uint64_t{0};
+    Process p;
+    p.first_stream = count(program_.streams);
+    p.first_lock = count(program_.lock_objects);
+    p.first_barrier = count(program_.barrier_objects);
+    p.first_token = count(program_.tokens);
+    p.first_instance = count(program_.instances);
+    p.has_roi = region_.begin_stream != none;
+    for (std::size_t s = 0; s < trace.streams.size(); ++s) read_stream(trace, s);
+    p.streams = count(program_.streams) - p.first_stream;
+    p.locks = count(program_.lock_objects) - p.first_lock;
+    p.barriers = count(program_.barrier_objects) - p.first_barrier;
+    p.tokens = count(program_.tokens) - p.first_token;
+    p.instances = count(program_.instances) - p.first_instance;
+    for (std::uint32_t s = p.first_stream; s < p.first_stream + p.streams; ++s)
+        p.instructions += program_.streams[s].instructions;
+    program_.processes.push_back(p);
+    check_awaited(trace);
+    ++process_;
+}
+
+void ProgramBuilder::read_stream(const trace::Trace& trace, std::size_t local) {
+    const auto& events = trace.streams[local].events;
+    Reader r;
+    r.stream = static_cast<std::uint32_t>(program_.streams.size());
+    r.local = local;
+    program_.streams.emplace_back();
+    StreamPlan& plan = program_.streams.back();
+    if (events.size() >= none) fail(r, "too many events in one stream");
+    plan.steps.reserve(events.size() + 1 + steps_foreseen);
+    for (r.event = 0; r.event < events.size(); ++r.event) {
+        const Event& e = events[r.event];
+        plan.steps.push_back(step_of(r, e));
+        plan.instructions += e.gap;
+        ++program_.events;
+        // What comes after the region is not simulated.
+        if (local == region_.end_stream && r.event == region_.end) break;
+    }
+    r.event = events.size();
+    if (!r.open_units.empty() && local != region_.end_stream) fail(r, "a work unit does not end");
+    for (const std::uint32_t unit : r.open_units) {
+        program_.units[unit].last = static_cast<std::uint32_t>(plan.steps.size());
+        if (program_.units[unit].task) run_in_place(unit);
+    }
+    plan.steps.insert(plan.steps.end(), 1 + steps_foreseen, {0, 0, 0, 0, 0, kind_sentinel, 0});
+}
+
+Step ProgramBuilder::step_of(Reader& r, const Event& e) {
+    Step step{0, e.gap, 0, 0, 0, kind_of(e.kind), 0};
+    switch (e.kind) {
+        case Kind::access:
+            access(r, e, step);
+            return step;
+        case Kind::compute:
+        case Kind::thread_begin:
+        case Kind::thread_end:
+            return step;
+        case Kind::heartbeat:
+            step.line = static_cast<Line>(std::min<std::uint64_t>(e.value, none));
+            break;
+        case Kind::unit_begin:
+            begin_unit(r, e, step);
+            break;
+        case Kind::unit_end:
+            end_unit(r, step);
+            break;
+        case Kind::lock:
+            step.line = lock_(e.value);
+            open_lock(r, step);
+            break;
+        case Kind::unlock:
+            step.line = lock_(e.value);
+            close_lock(r, step);
+            break;
+        case Kind::barrier:
+            barrier(r, e, step);
+            break;
+        case Kind::post:
+        case Kind::await:
+            token(r, e, step);
+            return step;
+        case Kind::roi_begin:
+        case Kind::roi_end:
+            // Inner marks of a region that is entered several times do not end it.
+            if (!(r.local == region_.begin_stream && r.event == region_.begin) &&
+                !(r.local == region_.end_stream && r.event == region_.end))
+                step.kind = kind_of(Kind::compute);
+            break;
+        default:
+            fail(r, "unknown kind " + std::to_string(static_cast<int>(e.kind)));
+    }
+    if (e.kind != Kind::unit_begin) r.just_posted = no_token;
+    return step;
+}
+
+void ProgramBuilder::access(Reader& r, const Event& e, Step& step) {
+    if (e.value >= max_virtual_line)
+        fail(r, "line " + std::to_string(e.value) +
+                    " is beyond 48 bits of address (lines are addresses >> 6)");
+    if (e.reads == 0 && e.writes == 0) fail(r, "an access run without accesses");
+    step.line = group_of_line(r, e.value) << group_shift |
+                static_cast<Line>(e.value & ((1u << group_shift) - 1));
+    step.span = e.span;
+    step.reads = e.reads;
+    step.writes = e.writes;
+    step.flags = e.flags & (step_atomic | step_first_write | step_dependent);
+    if (e.reads + e.writes > 1 && e.span > 0) step.flags |= step_run;
+    program_.accesses += e.reads + e.writes;
+}
+
+std::uint32_t ProgramBuilder::group_of_line(const Reader& r, std::uint64_t line) {
+    if (line >> name_shift_ == last_name_) return last_group_;
+    last_name_ = line >> name_shift_;
+    const std::uint64_t page = line >> page_shift;
+    const auto [at, added] =
+        program_.group_of_.try_emplace(program_.group_at(process_, page).key(), groups_);
+    if (added) {
+        if (++groups_ > max_lines >> group_shift)
+            fail(r, "the program touches more than 16 GiB of address space");
+        first_page_.push_back(std::uint64_t{process_} << process_shift |
+                              (page & ~std::uint64_t{7}));
+    }
+    return last_group_ = at->second;
+}
+
+void ProgramBuilder::open_lock(Reader& r, Step& step) {
+    const auto at = static_cast<std::uint32_t>(program_.streams[r.stream].steps.size());
+    r.open_locks.push_back({step.line, at, false, {}});
+}
+
+void ProgramBuilder::close_lock(Reader& r, Step& step) {
+    const auto open = std::find_if(r.open_locks.rbegin(), r.open_locks.rend(),
+                                   [&](const OpenLock& o) { return o.object == step.line; });
+    if (open == r.open_locks.rend()) return;
+    if (!open->awaits.empty()) {
+        const auto number = static_cast<std::uint32_t>(program_.lock_needs.size());
+        program_.lock_needs.push_back(open->awaits);
+        Step& lock = program_.streams[r.stream].steps[open->step];
+        lock.flags |= step_needs;
+        lock.reads = static_cast<std::uint16_t>(number & 0xFFFF);
+        lock.writes = static_cast<std::uint16_t>(number >> 16);
+    }
+    r.open_locks.erase(std::next(open).base());
+}
+
+void ProgramBuilder::token(Reader& r, const Event& e, Step& step) {
+    step.line = token_(e.value);
+    posted_.resize(program_.tokens.size());
+    awaited_.resize(program_.tokens.size());
+    program_.task_of_token.resize(program_.tokens.size(), no_token);
+    for (OpenLock& open : r.open_locks) {
+        if (e.kind == Kind::await && !open.posted) open.awaits.push_back(step.line);
+        open.posted |= e.kind == Kind::post;
+    }
+    if (e.kind == Kind::post) {
+        if (posted_[step.line]++ != 0)
+            fail(r, "token " + std::to_string(e.value) + " is posted twice");
+        r.just_posted = step.line;
+        return;
+    }
+    awaited_[step.line] = 1;
+    if (!r.open_units.empty()) {
+        const std::uint32_t number = r.open_units.back();
+        const Unit& unit = program_.units[number];
+        // The first thing a task does: its creation. One that begins where it was created was not
+        // put off: its creator goes on after it.
+        if (unit.task && unit.first == r.event) {
+            if (step.line == r.just_posted || program_.task_of_token[step.line] != no_token)
+                run_in_place(number);
+            else
+                program_.task_of_token[step.line] = number;
+        }
+    }
+    r.just_posted = no_token;
+}
+
+void ProgramBuilder::begin_unit(Reader& r, const Event& e, Step& step) {
+    const auto [at, added] = instance_of_.try_emplace(
+        e.value >> 20, static_cast<std::uint32_t>(program_.instances.size()));
+    if (added) program_.instances.emplace_back();
+    const auto number = static_cast<std::uint32_t>(program_.units.size());
+    const bool task = e.aux == 1;
+    r.open_units.push_back(number);
+    program_.units.push_back({at->second, static_cast<std::uint32_t>(e.value & 0xFFFFF), r.stream,
+                              static_cast<std::uint32_t>(r.event + 1), 0, true, task, false});
+    // Marks inside another unit are passed over in replay.
+    if (!task && r.open_units.size() == 1) {
+        const auto [before, first] = r.latest.try_emplace(at->second, number);
+        if (!first) {
+            program_.units[before->second].last_of_stream = false;
+            before->second = number;
+        }
+    }
+    step.line = number;
+}
+
+void ProgramBuilder::end_unit(Reader& r, Step& step) {
+    if (r.open_units.empty()) fail(r, "a work unit ends that did not begin");
+    step.line = r.open_units.back();
+    r.open_units.pop_back();
+    Unit& unit = program_.units[step.line];
+    unit.last = static_cast<std::uint32_t>(r.event);
+    if (unit.task) r.team_tasks.push_back(unit.instance);
+}
+
+void ProgramBuilder::barrier(Reader& r, const Event& e, Step& step) {
+    if (e.aux == 0) fail(r, "a barrier for no thread");
+    step.line = barrier_(e.value);
+    step.reads = e.aux;
+    program_.instance_of_barrier.resize(program_.barrier_objects.size(), no_token);
+    if (!r.open_units.empty()) return;
+    for (const std::uint32_t instance : r.team_tasks) {
+        if (program_.instances[instance].barrier != no_token ||
+            program_.instance_of_barrier[step.line] != no_token)
+            continue;
+        program_.instances[instance].barrier = step.line;
+        program_.instance_of_barrier[step.line] = instance;
+    }
+    r.team_tasks.clear();
+}
+
+// The task is replayed by the stream that it was captured in, where it was captured.
+void ProgramBuilder::run_in_place(std::uint32_t number) {
+    Unit& unit = program_.units[number];
+    unit.in_place = true;
+    program_.streams[unit.stream].steps[unit.first - 1].kind = kind_of(Kind::compute);
+}
+
+// A thread that waits for what is posted after the region waits until the region ends.
+void ProgramBuilder::check_awaited(const trace::Trace& trace) const {
+    std::unordered_set<std::uint64_t> posted_later;
+    if (region_.end_stream != none) {
+        const auto& events = trace.streams[region_.end_stream].events;
+        for (std::size_t i = region_.end + 1; i < events.size(); ++i)
+            if (events[i].kind == Kind::post) posted_later.insert(events[i].value);
+    }
+    const Process& p = program_.processes.back();
+    for (std::size_t t = p.first_token; t < p.first_token + p.tokens; ++t)
+        if (awaited_[t] != 0 && posted_[t] == 0 && !posted_later.contains(program_.tokens[t]))
+            throw SimulationError("malformed trace: token " + std::to_string(program_.tokens[t]) +
+                                  " is awaited but never posted (within the region of interest)");
+}
+
+}  // namespace autofinity::sim
