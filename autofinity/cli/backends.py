@@ -132,9 +132,10 @@ def simulated(name: str, latencies: str | None = None) -> SimMachine:
         return SimMachine.preset(name)
     if name == "host" and latencies is None:
         raise UsageError(
-            "--machine host: the latencies of this machine are not known; measure them with "
-            "`autofinity record-machine -o host.toml` and give that file as the machine, or take "
-            "those of a preset with --latencies (autofinity machines lists them)"
+            "--machine host: the real machine cannot be profiled (that needs hardware counters and "
+            "several nodes), and its latencies are not known; measure them with `autofinity "
+            "record-machine -o host.toml` and give that file as the machine, or take those of a "
+            "preset with --latencies (autofinity machines lists them)"
         )
     topology = machine_topology(name)
     if latencies is None:

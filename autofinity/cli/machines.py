@@ -3,45 +3,71 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
 from autofinity.cli.json_option import json_option
 
+if TYPE_CHECKING:
+    from autofinity.sim.spec import ByDistance, MachineSpec
+
+COLUMNS = {
+    "name": "name",
+    "packages": "sockets",
+    "nodes": "nodes",
+    "llcs": "LLCs",
+    "cores": "cores",
+    "ghz": "GHz",
+    "l1": "L1",
+    "l2": "L2",
+    "llc": "LLC",
+    "dram": "memory, ns",
+    "transfer": "core to core, ns",
+    "memory": "GB/s a node",
+}
+"""Columns of the Markdown table: how `_cells` calls them, and their headings."""
+
 
 @click.command()
+@click.option("--markdown", is_flag=True, help="The table of docs/machines.md, key numbers too.")
 @json_option
-def command(as_json: bool) -> None:
+def command(markdown: bool, as_json: bool) -> None:
     """The machines that can be simulated by name.
 
-    Each is a file in `data/machines` in which every number has its source.
+    Each is a file in `data/machines` in which every number has its source; docs/machines.md says
+    how to write one.
     """
     from autofinity.sim.preset import load_preset, preset_names
 
     specs = [load_preset(name) for name in preset_names()]
     if as_json:
-        document = {
-            "machines": [
-                {
-                    "name": spec.name,
-                    "model": spec.model,
-                    "ghz": spec.ghz,
-                    "packages": spec.topology.n_packages,
-                    "nodes": spec.topology.n_nodes,
-                    "llcs": spec.topology.n_llcs,
-                    "cores": spec.topology.n_cores,
-                    "pus": len(spec.topology.pus),
-                    "llc_bytes": spec.llc.size_bytes,
-                    "dram_local_ns": spec.latency.dram[0],
-                    "memory_gbs_per_node": spec.bandwidth.memory_gbs[0],
-                    "pmu_counters": spec.pmu_counters,
-                }
-                for spec in specs
-            ]
-        }
-        click.echo(json.dumps(document))
-        return
+        click.echo(json.dumps({"machines": [document(spec) for spec in specs]}))
+    elif markdown:
+        _print_markdown(specs)
+    else:
+        _print_table(specs)
 
+
+def document(spec: MachineSpec) -> dict[str, object]:
+    """What `--json` says of one machine."""
+    return {
+        "name": spec.name,
+        "model": spec.model,
+        "ghz": spec.ghz,
+        "packages": spec.topology.n_packages,
+        "nodes": spec.topology.n_nodes,
+        "llcs": spec.topology.n_llcs,
+        "cores": spec.topology.n_cores,
+        "pus": len(spec.topology.pus),
+        "llc_bytes": spec.llc.size_bytes,
+        "dram_local_ns": spec.latency.dram[0],
+        "memory_gbs_per_node": spec.bandwidth.memory_gbs[0],
+        "pmu_counters": spec.pmu_counters,
+    }
+
+
+def _print_table(specs: list[MachineSpec]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -59,3 +85,39 @@ def command(as_json: bool) -> None:
         )
         table.add_row(spec.name, spec.model, *map(str, numbers), f"{spec.ghz:g}")
     Console(highlight=False).print(table)
+
+
+def _print_markdown(specs: list[MachineSpec]) -> None:
+    click.echo("| " + " | ".join(COLUMNS.values()) + " |")
+    click.echo("|---" * len(COLUMNS) + "|")
+    for spec in specs:
+        cells = {**document(spec), **_cells(spec)}
+        click.echo("| " + " | ".join(str(cells[column]) for column in COLUMNS) + " |")
+
+
+def _cells(spec: MachineSpec) -> dict[str, str]:
+    nodes = {each for row in spec.node_distance for each in row}
+    llcs = {each for row in spec.llc_distance for each in row}
+    kinds = spec.core_classes
+    l2 = [_size(kind.l2.size_bytes) if kind.l2 else "none" for kind in kinds]
+    memory = sorted(set(spec.bandwidth.memory_gbs))
+    return {
+        "name": f"`{spec.name}`",
+        "ghz": " / ".join(f"{kind.ghz:g}" for kind in kinds),
+        "l1": " / ".join(_size(kind.l1.size_bytes) for kind in kinds),
+        "l2": " / ".join(l2),
+        "llc": _size(spec.llc.size_bytes),
+        "dram": _by_distance(spec.latency.dram, nodes),
+        "transfer": _by_distance(spec.latency.load_modified, llcs),
+        "memory": " to ".join(f"{gbs:g}" for gbs in (memory[0], memory[-1])[: len(memory)]),
+    }
+
+
+def _by_distance(ns: ByDistance, there: set[int]) -> str:
+    """Values of the distance classes that the machine has."""
+    return " / ".join(f"{value:.0f}" for i, value in enumerate(ns) if i in there)
+
+
+def _size(size_bytes: int) -> str:
+    kib = size_bytes / 1024
+    return f"{kib:g} KiB" if kib < 1024 else f"{kib / 1024:.3g} MiB"

@@ -30,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "rules": "Learn rules from an action table.",
     "simulate": "Replay one trace on a simulated machine in one affinity.",
     "machines": "List the machines that are known by name.",
+    "record-machine": "Measure this machine and write a machine file of it.",
     "doctor": "Say what this machine can measure and bind, and how to get more.",
     "status": "Programs in the behaviour database.",
     "rebuild": "Learn the user's policy anew from what runs have shown.",
@@ -45,7 +46,7 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"autofinity.cli.{cmd_name}")
+        module = importlib.import_module(f"autofinity.cli.{cmd_name.replace('-', '_')}")
         found = module.command
         assert isinstance(found, click.Command)
         return found

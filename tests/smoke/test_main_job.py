@@ -136,7 +136,7 @@ def test_what_is_there_is_not_measured_again(work: Path) -> None:
     [
         (("--machine", "pdp11"), "unknown machine 'pdp11'; expected one of"),
         (("--machine", "host"), "hardware counters"),
-        (("--machine", "synthetic:core:4"), "a topology alone cannot be simulated"),
+        (("--machine", "synthetic:core:4"), "hwloc does not accept it"),
         (("--threads", "none"), "expected thread counts such as 8"),
         (("--period-us", "nan"), "nan: expected a number of microseconds"),
         (("--period-us", "inf"), "inf: expected a number of microseconds"),

@@ -12,6 +12,9 @@ void bind_affinity(nb::module_& module);
 #ifdef AUTOFINITY_WITH_SIM
 void bind_sim(nb::module_& module);
 #endif
+#ifdef AUTOFINITY_WITH_MEASURE
+void bind_measure(nb::module_& module);
+#endif
 
 NB_MODULE(_core, module) {
     module.doc() = "Native core of autofinity.";
@@ -26,5 +29,9 @@ NB_MODULE(_core, module) {
 #ifdef AUTOFINITY_WITH_SIM
     auto sim = module.def_submodule("sim", "The simulated machine.");
     bind_sim(sim);
+#endif
+#ifdef AUTOFINITY_WITH_MEASURE
+    auto measure = module.def_submodule("measure", "Latencies and bandwidths of this machine.");
+    bind_measure(measure);
 #endif
 }

@@ -1,0 +1,81 @@
+"""`autofinity record-machine`: a machine file of the machine this runs on."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from autofinity.cli.json_option import json_option
+from autofinity.cli.progress import progress
+from autofinity.model.errors import CapabilityError
+
+
+@click.command()
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where the machine file goes.  [default: standard output]",
+)
+@click.option("--name", help="What the machine is called.  [default: that of the file, or host]")
+@click.option("--quick", is_flag=True, help="Fewer rounds and less memory: seconds, not a minute.")
+@json_option
+def command(output: Path | None, name: str | None, quick: bool, as_json: bool) -> None:
+    """Measure this machine and write a machine file, to simulate it and to train for it.
+
+    Topology, sizes and page size come from hwloc, sysfs and CPUID; latencies of every cache level,
+    of memory and from core to core, bandwidths of memory and between nodes, and the cost of TLB
+    misses are measured. Each value says how, and how far the rounds were apart. What cannot be
+    measured here (one node, one core, no permission) is marked U with where the value is from.
+
+    Run it on an idle machine. --json prints what `autofinity machines --json` says of the result.
+    """
+    from autofinity.cli.machines import document
+    from autofinity.recording.record import record
+    from autofinity.sim.preset import read_preset
+
+    if output is not None and not output.parent.is_dir():
+        raise click.BadParameter(f"the folder {output.parent} is not there", param_hint="--output")
+    with ExitStack() as stack:
+
+        def begin(steps: int) -> Callable[[str], None]:
+            return stack.enter_context(progress("record", steps)).step
+
+        try:
+            text = record(name or (output.stem if output else "host"), quick, begin)
+        except OSError as error:
+            raise CapabilityError(
+                f"this machine cannot be measured: {error}; expected CPUs that this process may "
+                "be pinned to"
+            ) from error
+    with tempfile.TemporaryDirectory() as folder:
+        check = Path(folder) / "machine.toml"
+        check.write_text(text, encoding="utf-8")
+        spec = read_preset(check)
+    if output is not None:
+        _replace(output, text)
+    if as_json:
+        click.echo(json.dumps(document(spec)))
+    elif output is None:
+        click.echo(text, nl=False)
+    else:
+        click.echo(f"autofinity simulate TRACE --machine {output} simulates it", err=True)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Whole or not at all: an interrupted write leaves the old file."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

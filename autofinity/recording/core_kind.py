@@ -1,0 +1,227 @@
+"""One kind of core: its clock, its caches and TLBs, how many misses it overlaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import sqrt
+
+from autofinity._core import measure
+from autofinity.recording.bench import LINE_BYTES, Bench
+from autofinity.recording.cpuid import TlbShape, inclusive, tlb_shape
+from autofinity.recording.host_caches import HostCache
+from autofinity.recording.rows import Reading, Row, idle, peak, row, text_row
+
+type Tables = dict[str, list[Row]]
+"""Name of a table → its rows; "" holds the keys before any table."""
+
+_PAGE_BYTES = 4096
+_ENOUGH_PAGES = 1 << 13
+"""More than the TLBs of today hold: hypervisors tell of fewer entries than there are."""
+_BUFFERS = 3
+"""Where the pages of a buffer are matters for caches that others share; the best of a few."""
+
+
+class CoreKind:
+    """Measures the kind of core that `cpu` is. `assumed` holds what cannot be measured."""
+
+    def __init__(
+        self,
+        cpu: int,
+        caches: tuple[HostCache, ...],
+        cores_of_l2: int,
+        bench: Bench,
+        assumed: Mapping[str, Mapping[str, object]],
+    ) -> None:
+        self._cpu = cpu
+        self._caches = caches
+        self._cores_of_l2 = cores_of_l2
+        self._bench = bench
+        self._assumed = assumed
+        self.tables: Tables = {}
+        self.llc: list[Row] = []
+        self.dram_ns = Reading(0.0, 0.0)
+        self._ghz = 1.0
+        self._l2_ns = 0.0
+
+    @property
+    def l1(self) -> HostCache | None:
+        """First level, if the kernel tells of it."""
+        return next((cache for cache in self._caches if cache.level == 1), None)
+
+    @property
+    def l2(self) -> HostCache | None:
+        """Second level where it is not the last."""
+        return next((cache for cache in self._caches[:-1] if cache.level == 2), None)
+
+    @property
+    def last(self) -> HostCache | None:
+        """The last level, if there is more than the first."""
+        return self._caches[-1] if self._caches and self._caches[-1].level > 1 else None
+
+    def steps(self) -> Iterator[str]:
+        """Measure step by step; the name of each step comes when it is done."""
+        ghz = peak(measure.clock_ghz(self._cpu, self._bench.rounds))
+        self._ghz = ghz.value
+        self.tables[""] = [row("ghz", ghz.value, ghz.origin)]
+        yield "clock"
+        self.tables["l1"] = self._l1_rows()
+        yield "first-level cache"
+        if self.l2 is not None:
+            self.tables["l2"] = self._l2_rows(self.l2)
+        yield "second-level cache"
+        self.llc = self._llc_rows()
+        yield "last-level cache"
+        self.dram_ns = self._chase(self._far_lines())
+        yield "memory"
+        self.tables["tlb"] = self._tlb_rows()
+        yield "TLBs"
+        self.tables["core"] = self._core_rows()
+        yield "overlap of misses"
+
+    def _chase(self, lines: int, chains: int = 1) -> Reading:
+        return idle(
+            measure.chase_ns(self._cpu, max(64, lines), chains=chains, rounds=self._bench.rounds)
+        )
+
+    def _far_lines(self) -> int:
+        last = self.last or self.l1
+        return self._bench.beyond(last.size_bytes if last else 0) // LINE_BYTES
+
+    def _shape(self, table: str, cache: HostCache | None) -> list[Row]:
+        if cache is None:
+            return [self._default(table, "size_bytes"), self._default(table, "ways")]
+        ways = row("ways", cache.ways, "sysfs") if cache.ways else self._default(table, "ways")
+        return [row("size_bytes", cache.size_bytes, "sysfs"), ways]
+
+    def _default(self, table: str, key: str, why: str = "assumed.toml") -> Row:
+        value = self._assumed[table][key]
+        return Row(key, f'"{value}"' if isinstance(value, str) else str(value), f"U: {why}")
+
+    def _clocks(self, key: str, reading: Reading) -> Row:
+        return row(key, reading.value * self._ghz, reading.origin)
+
+    def _l1_rows(self) -> list[Row]:
+        size = self.l1.size_bytes if self.l1 else 16384
+        reading = self._chase(size // 2 // LINE_BYTES)
+        return [*self._shape("l1", self.l1), self._clocks("latency_clocks", reading)]
+
+    def _l2_rows(self, l2: HostCache) -> list[Row]:
+        inner = self.l1.size_bytes if self.l1 else 16384
+        reading = self._chase(max(l2.size_bytes // 2, 2 * inner) // LINE_BYTES)
+        self._l2_ns = reading.value
+        holds = inclusive(self._cpuid, 2)
+        rows = [
+            *self._shape("l2", l2),
+            self._clocks("latency_clocks", reading),
+            text_row("inclusion", "inclusive", "CPUID" if holds else "U: not said by CPUID"),
+        ]
+        if self._cores_of_l2 > 1:
+            rows.append(row("cores", self._cores_of_l2, "sysfs"))
+        return rows
+
+    def _llc_rows(self) -> list[Row]:
+        last = self.last
+        if last is None:
+            clocks = self._assumed["llc"]["latency"]
+            assert isinstance(clocks, dict)
+            pairs = ", ".join(f"{key} = {value}" for key, value in clocks.items())
+            latency = Row("latency", f"{{ {pairs} }}", "U: assumed.toml")
+        else:
+            below = self.l2 or self.l1
+            inner = below.size_bytes if below else 16384
+            # Little more than the level below holds: others may share this cache.
+            size = min(2 * inner, round(sqrt(inner * last.size_bytes)))
+            reading = min(
+                (self._chase(size // LINE_BYTES) for _ in range(_BUFFERS)),
+                key=lambda each: each.value,
+            )
+            value = f"{{ clocks = {reading.value:.4g}, clocks_at_ghz = 1.0 }}"
+            latency = Row("latency", value, f"{reading.origin}; nanoseconds")
+        holds = inclusive(self._cpuid, last.level) if last else None
+        inclusion = (
+            text_row("inclusion", "victim", "U: not said by CPUID")
+            if holds is None
+            else text_row("inclusion", "inclusive" if holds else "victim", "CPUID")
+        )
+        return [*self._shape("llc", last), latency, inclusion]
+
+    def _cpuid(self, leaf: int, subleaf: int) -> tuple[int, int, int, int] | None:
+        return measure.cpuid(self._cpu, leaf, subleaf)
+
+    def _tlb_rows(self) -> list[Row]:
+        shape = tlb_shape(self._cpuid)
+        origin = "CPUID"
+        if shape is None:
+            origin = "U: assumed.toml (not said by CPUID)"
+            shape = _assumed_shape(self._assumed["tlb"])
+        rows = [
+            row(key, getattr(shape, key), origin)
+            for key in ("l1_entries", "l1_ways", "l1_large_entries", "l2_entries")
+        ]
+        if shape.l2_entries:
+            rows.append(row("l2_ways", shape.l2_ways, origin))
+            rows.append(row("l2_large_entries", shape.l2_large_entries, origin))
+            between = round(sqrt(2 * shape.l1_entries * shape.l2_entries / 2))
+            rows.append(self._clocks("l2_hit_clocks", self._extra(between)))
+        entries = max(shape.l1_entries, shape.l2_entries)
+        # The lines themselves stay in half of the second level.
+        fit = (self.l2.size_bytes if self.l2 else 1 << 20) // 2 // LINE_BYTES
+        walk = self._extra(max(2 * entries, min(fit, max(4 * entries, _ENOUGH_PAGES))))
+        # A walk is given without the cache access that fetches the entry: one L2 hit of it.
+        own = Reading(max(0.0, walk.value - self._l2_ns), walk.spread)
+        rows.append(self._clocks("walk_clocks", own))
+        rows.append(Row("walk_reads_caches", "true", "D: the fetch of the entry comes on top"))
+        fault = idle(measure.page_fault_ns(self._cpu, self._bench.rounds))
+        rows.append(row("page_fault_ns", fault.value, fault.origin))
+        return rows
+
+    def _extra(self, pages: int) -> Reading:
+        """What a load takes longer when each line is on a page of its own than side by side."""
+        spread_out = idle(
+            measure.chase_ns(
+                self._cpu,
+                pages,
+                stride_bytes=_PAGE_BYTES,
+                large_pages=False,
+                rounds=self._bench.rounds,
+            )
+        )
+        packed = self._chase(pages)
+        return Reading(
+            max(0.0, spread_out.value - packed.value), max(spread_out.spread, packed.spread)
+        )
+
+    def _core_rows(self) -> list[Row]:
+        many = self._chase(self._far_lines(), measure.MOST_CHAINS)
+        overlap = min(measure.MOST_CHAINS, max(1, round(self.dram_ns.value / many.value)))
+        spread = max(self.dram_ns.spread, many.spread)
+        measured = row(
+            "misses_in_flight",
+            overlap,
+            f"{Reading(overlap, spread).origin}: {measure.MOST_CHAINS} pointers against one",
+        )
+        return [
+            self._default("core", "width"),
+            self._default("core", "base_ipc"),
+            measured,
+            *(
+                self._default("core", key)
+                for key in ("window", "uops_per_instruction", "smt_slowdown")
+            ),
+        ]
+
+
+def _assumed_shape(table: Mapping[str, object]) -> TlbShape:
+    def entry(key: str) -> int:
+        value = table[key]
+        assert isinstance(value, int)
+        return value
+
+    return TlbShape(
+        entry("l1_entries"),
+        entry("l1_ways"),
+        entry("l2_entries"),
+        entry("l2_ways"),
+        entry("l1_large_entries"),
+        entry("l2_large_entries"),
+    )

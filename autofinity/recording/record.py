@@ -1,0 +1,182 @@
+"""The machine file of the machine this runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from autofinity.linux.topology import host_topology
+from autofinity.model.topology import Topology
+from autofinity.recording.bench import Bench
+from autofinity.recording.between import Between
+from autofinity.recording.core_kind import CoreKind, Tables
+from autofinity.recording.host_caches import HostCache, host_caches
+from autofinity.recording.rows import Row, list_row, matrix_row, row, text_row, toml_of
+from autofinity.sim.machine_on import assumed_latencies
+from autofinity.sim.preset import read_document
+from autofinity.sim.spec import PAGE_BYTES
+
+STEPS_OF_A_KIND = 7
+STEPS_BETWEEN = 4
+
+_HEAD = """\
+# {model}, as `autofinity record-machine{options}` found it on {when}.
+#
+# Sources: what is measured here says so, with the share by which the median round was off the best
+# (the fastest; of bandwidths the highest); sysfs, CPUID and hwloc as named. R = read, D = derived,
+# C = recalled, U = unverified: it cannot be measured here, and the value is from where it says.
+# Latencies between cores and of memory are in nanoseconds (`clocks_at_ghz` = 1).
+
+"""
+
+
+def record(
+    name: str,
+    quick: bool,
+    begin: Callable[[int], Callable[[str], None]],
+    topology: Topology | None = None,
+) -> str:
+    """Measure, and return the text of a machine file.
+
+    `begin` is told how many steps there are and returns what each step's name is given to.
+    Raises `TopologyError` when hwloc cannot read the machine, `OSError` when nothing can be pinned.
+    """
+    machine = topology or host_topology()
+    assumed = read_document(assumed_latencies())
+    bench = Bench.of(quick)
+    kinds = _kinds(machine)
+    step = begin(len(kinds) * STEPS_OF_A_KIND + STEPS_BETWEEN)
+    measured = []
+    for kind, cpu in enumerate(kinds):
+        caches = host_caches(cpu)
+        core = CoreKind(cpu, caches, _cores_of_l2(machine, caches), bench, _tables(assumed))
+        for label in core.steps():
+            step(f"{label}{f' of kind {kind + 1}' if len(kinds) > 1 else ''}")
+        measured.append(core)
+    first = measured[0]
+    between = Between(
+        machine,
+        bench,
+        first.last.size_bytes if first.last else 0,
+        _tables(assumed)["latency"]["dram"],
+    )
+    for label in between.steps(_llc_ns(first), first.dram_ns):
+        step(label)
+    options = " --quick" if quick else ""
+    head = _HEAD.format(
+        model=machine.model or "A machine",
+        options=options,
+        when=datetime.now(UTC).date().isoformat(),
+    )
+    return head + "\n".join(_document(name, machine, measured, between, _tables(assumed)))
+
+
+def _tables(assumed: Mapping[str, object]) -> dict[str, dict[str, Any]]:
+    return {key: table for key, table in assumed.items() if isinstance(table, dict)}
+
+
+def _kinds(topology: Topology) -> list[int]:
+    """A CPU that may be used of each kind of core, fastest first."""
+    found: dict[int, int] = {}
+    for pu in topology.pus:
+        if pu.os_index in topology.allowed:
+            found.setdefault(pu.efficiency, pu.os_index)
+    return [found[kind] for kind in sorted(found, reverse=True)]
+
+
+def _cores_of_l2(topology: Topology, caches: tuple[HostCache, ...]) -> int:
+    second = next((cache for cache in caches[:-1] if cache.level == 2), None)
+    sharing = second.cpus if second else frozenset()
+    return max(1, len({pu.core for pu in topology.pus if pu.os_index in sharing}))
+
+
+def _llc_ns(kind: CoreKind) -> float:
+    value = next(each.value for each in kind.llc if each.key == "latency")
+    return float(value.split("=")[1].split(",")[0])
+
+
+def _document(
+    name: str,
+    topology: Topology,
+    kinds: list[CoreKind],
+    between: Between,
+    assumed: Mapping[str, Mapping[str, object]],
+) -> Iterator[str]:
+    """The tables of the file, in the order of the shipped ones."""
+    root = [text_row("name", name), text_row("model", topology.model or "unknown")]
+    root.append(_page_row(topology.page_sizes_bytes[0]))
+    if len(kinds) == 1:
+        yield toml_of("", [*root, *kinds[0].tables.pop("")])
+    else:
+        yield toml_of("", root)
+        for number, kind in enumerate(kinds):
+            yield from _core_class(number, topology, kind.tables)
+    yield toml_of("[topology]", list(_topology_rows(topology, len(kinds))))
+    yield toml_of("[coherence]", _coherence(topology))
+    if len(kinds) == 1:
+        for title in ("l1", "l2"):
+            if title in kinds[0].tables:
+                yield toml_of(f"[{title}]", kinds[0].tables[title])
+    yield toml_of("[llc]", kinds[0].llc)
+    if len(kinds) == 1:
+        yield toml_of("[tlb]", kinds[0].tables["tlb"])
+    unit = row("clocks_at_ghz", 1.0, "D: these are nanoseconds")
+    further = [list_row("further_from", between.further_from, "SLIT")]
+    yield toml_of("[latency]", [unit, *further * bool(between.further_from), *between.latency])
+    yield toml_of("[bandwidth]", between.bandwidth)
+    if len(kinds) == 1:
+        yield toml_of("[core]", kinds[0].tables["core"])
+    for title in ("system", "pmu"):
+        rows = [row(key, value, "U: assumed.toml") for key, value in _numbers(assumed[title])]
+        yield toml_of(f"[{title}]", rows)
+
+
+def _page_row(size_bytes: int) -> Row:
+    if size_bytes in PAGE_BYTES:
+        return row("page_bytes", size_bytes, "sysconf")
+    smaller = max(each for each in PAGE_BYTES if each < size_bytes)
+    return row("page_bytes", smaller, f"U: {size_bytes} in truth (sysconf), not simulated")
+
+
+def _numbers(table: Mapping[str, object]) -> Iterator[tuple[str, float | int]]:
+    for key, value in table.items():
+        if isinstance(value, int | float):
+            yield key, value
+
+
+def _core_class(number: int, topology: Topology, tables: Tables) -> Iterator[str]:
+    kinds = sorted({pu.efficiency for pu in topology.pus}, reverse=True)
+    of_kind = [pu for pu in topology.pus if pu.efficiency == kinds[number]]
+    cores = {pu.core for pu in of_kind if pu.llc == of_kind[0].llc}
+    smt = 1 + max(pu.smt_rank for pu in of_kind)
+    head = [
+        text_row("name", f"kind {number + 1}"),
+        *tables[""],
+        row("cores_per_llc", len(cores), "hwloc"),
+        row("pus_per_core", smt, "hwloc"),
+    ]
+    yield toml_of("[[core_class]]", head)
+    for title in ("l1", "l2", "tlb", "core"):
+        if title in tables:
+            yield toml_of(f"[core_class.{title}]", tables[title])
+
+
+def _topology_rows(topology: Topology, kinds: int) -> Iterator[Row]:
+    efficiencies = sorted({pu.efficiency for pu in topology.pus}, reverse=True)
+    rows = [
+        [pu.os_index, pu.core, pu.llc, pu.package, pu.node]
+        + ([efficiencies.index(pu.efficiency)] if kinds > 1 else [])
+        for pu in topology.pus
+    ]
+    columns = "OS index, core, LLC domain, package, node" + (", class" if kinds > 1 else "")
+    yield matrix_row("pus", rows, f"hwloc: {columns}")
+    yield matrix_row("distances", topology.distances, "SLIT")
+
+
+def _coherence(topology: Topology) -> list[Row]:
+    amd = topology.model.startswith("AMD")
+    return [
+        text_row("protocol", "moesi" if amd else "mesi", "U: by the vendor"),
+        Row("clean_forwarding", "false" if amd else "true", "U: by the vendor"),
+    ]

@@ -1,0 +1,82 @@
+"""A machine file as rows that say where each value comes from, and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A value as TOML writes it, and the comment that goes with it."""
+
+    key: str
+    value: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A measured value and how far the median round was from it, as a share."""
+
+    value: float
+    spread: float
+
+    @property
+    def origin(self) -> str:
+        """What the comment says."""
+        return f"measured, spread {self.spread:.0%}"
+
+
+def idle(samples: Sequence[float]) -> Reading:
+    """A time: the fastest round, since whatever disturbs a round only makes it longer."""
+    least = min(samples)
+    return Reading(least, median(samples) / least - 1)
+
+
+def peak(samples: Sequence[float]) -> Reading:
+    """A rate: the best round."""
+    most = max(samples)
+    return Reading(most, 1 - median(samples) / most)
+
+
+def several(readings: Sequence[Reading]) -> Reading:
+    """The middle one of several places; its spread covers the places too."""
+    values = [each.value for each in readings]
+    middle = median(values)
+    places = (max(values) - min(values)) / middle
+    return Reading(middle, max(places, *(each.spread for each in readings)))
+
+
+def row(key: str, value: float | int, origin: str) -> Row:
+    """A number, with four digits where it has a fraction."""
+    return Row(key, f"{value:.4g}" if isinstance(value, float) else str(value), origin)
+
+
+def text_row(key: str, value: str, origin: str = "") -> Row:
+    """A string, quoted."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return Row(key, f'"{escaped}"', origin)
+
+
+def list_row(key: str, values: Sequence[float], origin: str) -> Row:
+    """A list of numbers in one line."""
+    return Row(key, "[" + ", ".join(f"{value:.4g}" for value in values) + "]", origin)
+
+
+def matrix_row(key: str, rows: Sequence[Sequence[int]], origin: str) -> Row:
+    """A list of lists, one in a line."""
+    inner = "".join(f"    {list(each)},\n" for each in rows)
+    return Row(key, f"[\n{inner}]", origin)
+
+
+def toml_of(title: str, rows: Sequence[Row]) -> str:
+    """A table with its comments; the first line of a long value has the comment."""
+    lines = [title] if title else []
+    for each in rows:
+        first, newline, rest = f"{each.key} = {each.value}".partition("\n")
+        lines.append(f"{first:<32} # {each.origin}" if each.origin else first)
+        if newline:
+            lines.append(rest)
+    return "\n".join(lines) + "\n"

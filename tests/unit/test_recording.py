@@ -1,0 +1,301 @@
+"""What `record-machine` makes of machines that are not here: many nodes, two kinds of cores."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from autofinity._core import measure
+from autofinity.model.topology import PU, OsIndex, Topology
+from autofinity.recording import between, core_kind, record
+from autofinity.recording.bench import Bench, free_bytes
+from autofinity.recording.cpuid import TlbShape, inclusive, tlb_shape
+from autofinity.recording.host_caches import HostCache, host_caches
+from autofinity.recording.rows import idle, peak, several
+from autofinity.sim.native import native_machine
+from autofinity.sim.preset import read_preset
+from autofinity.sim.spec import MachineSpec
+
+KIB = 1024
+
+
+def test_a_time_is_that_of_the_fastest_round_and_a_rate_that_of_the_best() -> None:
+    assert idle([12.0, 10.0, 20.0]).value == 10
+    assert idle([12.0, 10.0, 20.0]).spread == pytest.approx(0.2)
+    assert peak([8.0, 10.0, 5.0]).value == 10
+    assert peak([8.0, 10.0, 5.0]).spread == pytest.approx(0.2)
+    places = several([idle([10.0]), idle([12.0]), idle([11.0])])
+    assert places.value == 11
+    assert places.spread == pytest.approx(2 / 11)
+
+
+# --- CPUID: registers of processors of both makers.
+
+ZEN3 = {
+    (0, 0): (16, 0x68747541, 0x444D4163, 0x69746E65),
+    (0x80000005, 0): (0xFF40FF40, 0xFF40FF40, 0, 0),
+    (0x80000006, 0): (0x48002200, 0x68004200, 0, 0),
+    (0x8000001D, 0): (0x121, 0, 0, 0),
+    (0x8000001D, 1): (0x122, 0, 0, 0),
+    (0x8000001D, 2): (0x143, 0, 0, 2),
+    (0x8000001D, 3): (0x163, 0, 0, 1),
+}
+GOLDEN_COVE = {
+    (0, 0): (32, 0x756E6547, 0x6C65746E, 0x49656E69),
+    (0x18, 0): (4, 0, 0, 0),
+    (0x18, 1): (0, 0x00080001, 32, 0x22),  # instructions: not ours
+    (0x18, 2): (0, 0x00040003, 16, 0x24),  # loads, small and large pages
+    (0x18, 3): (0, 0x00100001, 1, 0x125),  # stores: not ours
+    (0x18, 4): (0, 0x00080003, 256, 0x43),  # second level, all pages
+    (0x4, 0): (0x21, 0, 0, 0),
+    (0x4, 1): (0x43, 0, 0, 0),
+    (0x4, 2): (0x163, 0, 0, 2),
+}
+
+
+def cpuid_of(
+    table: dict[tuple[int, int], tuple[int, int, int, int]],
+) -> Callable[[int, int], tuple[int, int, int, int] | None]:
+    return lambda leaf, subleaf: table.get((leaf, subleaf))
+
+
+def test_amd_tells_of_its_tlbs_in_two_leaves() -> None:
+    assert tlb_shape(cpuid_of(ZEN3)) == TlbShape(64, 0, 2048, 8, 64, 0)
+
+
+def test_intel_tells_of_its_tlbs_in_a_list() -> None:
+    assert tlb_shape(cpuid_of(GOLDEN_COVE)) == TlbShape(64, 4, 2048, 8, 64, 0)
+
+
+def test_other_processors_and_hypervisors_tell_nothing() -> None:
+    assert tlb_shape(cpuid_of({})) is None
+    assert tlb_shape(cpuid_of({(0, 0): ZEN3[0, 0]})) is None
+    assert tlb_shape(cpuid_of({(0, 0): GOLDEN_COVE[0, 0]})) is None
+    assert inclusive(cpuid_of({}), 3) is None
+
+
+def test_inclusion_is_that_of_the_level_asked_for() -> None:
+    assert [inclusive(cpuid_of(ZEN3), level) for level in (1, 2, 3)] == [False, True, False]
+    assert [inclusive(cpuid_of(GOLDEN_COVE), level) for level in (1, 2, 3)] == [False, False, True]
+
+
+# --- sysfs and procfs
+
+
+def test_caches_of_a_cpu_come_innermost_first_without_instructions(tmp_path: Path) -> None:
+    folder = tmp_path / "devices" / "system" / "cpu" / "cpu3" / "cache"
+    entries = [
+        ("index3", "Unified", "3", "36864K", "12", "0-31"),
+        ("index0", "Data", "1", "48K", "12", "2-3"),
+        ("index1", "Instruction", "1", "32K", "8", "2-3"),
+        ("index2", "Unified", "2", "2M", "0", "2-3"),
+    ]
+    for name, *texts in entries:
+        (folder / name).mkdir(parents=True)
+        keys = ("type", "level", "size", "ways_of_associativity", "shared_cpu_list")
+        for key, text in zip(keys, texts, strict=True):
+            (folder / name / key).write_text(text + "\n")
+    found = host_caches(3, tmp_path)
+    assert [(c.level, c.size_bytes, c.ways) for c in found] == [
+        (1, 48 * KIB, 12),
+        (2, 2048 * KIB, 0),
+        (3, 36864 * KIB, 12),
+    ]
+    assert found[1].cpus == {2, 3}
+    assert host_caches(4, tmp_path) == ()
+
+
+def test_the_limit_of_a_container_bounds_the_buffers(tmp_path: Path) -> None:
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:   4194304 kB\n")
+    assert free_bytes(tmp_path, tmp_path) == 4 << 30
+    (tmp_path / "memory.max").write_text("1073741824\n")
+    (tmp_path / "memory.current").write_text("536870912\n")
+    assert free_bytes(tmp_path, tmp_path) == 512 << 20
+    (tmp_path / "memory.max").write_text("max\n")
+    assert free_bytes(tmp_path, tmp_path) == 4 << 30
+
+
+# --- whole machines, with measurements that are made up
+
+
+class FakeMeasure:
+    """Measurements that know which CPU and node they are asked about."""
+
+    MOST_CHAINS = measure.MOST_CHAINS
+
+    def __init__(self, slow: Sequence[int] = (), bind: bool = True) -> None:
+        self.slow = slow
+        self.bind = bind
+
+    def clock_ghz(self, cpu: int, rounds: int) -> list[float]:
+        return [2.0 if cpu in self.slow else 4.0] * rounds
+
+    def chase_ns(self, cpu: int, lines: int, **options: int) -> list[float]:
+        node = options.get("node", -1)
+        if node >= 0:
+            if not self.bind:
+                raise OSError("memory cannot be bound to node 1: Operation not permitted")
+            return [100.0 + 50 * abs(node - cpu // 2), 300.0]
+        if options.get("chains", 1) > 1:
+            return [10.0]
+        return [1.0 if lines * 64 <= 32 * KIB else 5.0 if lines * 64 <= 512 * KIB else 100.0]
+
+    def atomic_ns(self, cpu: int, rounds: int) -> list[float]:
+        return [6.0]
+
+    def page_fault_ns(self, cpu: int, rounds: int) -> list[float]:
+        return [700.0]
+
+    def handover_ns(self, cpu: int, other: int, rounds: int) -> list[float]:
+        return [40.0 + 60 * abs(cpu // 2 - other // 2)]
+
+    def read_gbs(self, cpus: Sequence[int], node: int, size: int, rounds: int) -> list[float]:
+        if node >= 0 and not self.bind:
+            raise OSError("no")
+        return [30.0 - 10 * abs(node - cpus[0] // 2) if node >= 0 else 25.0]
+
+    def cpuid(self, cpu: int, leaf: int, subleaf: int) -> tuple[int, int, int, int] | None:
+        return ZEN3.get((leaf, subleaf))
+
+
+CACHES = (
+    HostCache(1, 32 * KIB, 8, frozenset({0})),
+    HostCache(2, 512 * KIB, 8, frozenset({0})),
+    HostCache(3, 16384 * KIB, 16, frozenset({0, 1})),
+)
+
+
+def recorded(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    topology: Topology,
+    fake: FakeMeasure,
+    caches: tuple[HostCache, ...] = CACHES,
+) -> tuple[MachineSpec, str]:
+    monkeypatch.setattr(core_kind, "measure", fake)
+    monkeypatch.setattr(between, "measure", fake)
+    monkeypatch.setattr(record, "host_caches", lambda cpu: caches)
+    steps: list[str] = []
+    announced: list[int] = []
+
+    def begin(count: int) -> Callable[[str], None]:
+        announced.append(count)
+        return steps.append
+
+    text = record.record("made-up", True, begin, topology)
+    assert announced == [len(steps)]
+    path = tmp_path / "machine.toml"
+    path.write_text(text)
+    spec = read_preset(path)
+    native_machine(spec)
+    return spec, text
+
+
+def machine(nodes: int, cores: int, efficiency: Sequence[int] = ()) -> Topology:
+    """`cores` cores on every node; each node a package and an LLC domain."""
+    pus = tuple(
+        PU(OsIndex(i), 0, i, i // cores, i // cores, i // cores, efficiency[i] if efficiency else 0)
+        for i in range(nodes * cores)
+    )
+    return Topology(
+        "host",
+        "host",
+        pus,
+        tuple(OsIndex(i) for i in range(nodes)),
+        tuple(tuple(10 + 11 * abs(a - b) for b in range(nodes)) for a in range(nodes)),
+        frozenset(pu.os_index for pu in pus),
+        model='AMD "Test"',
+    )
+
+
+def test_distances_of_several_nodes_are_measured_class_by_class(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    spec, text = recorded(monkeypatch, tmp_path, machine(3, 2), FakeMeasure())
+    assert spec.node_distance[0] == (0, 2, 3)
+    # Class 1 (another domain of the package) is not there: as the class before.
+    assert spec.latency.dram == (100, 100, 150, 200)
+    assert spec.latency.load_modified == (40, 40, 100, 160)
+    assert spec.bandwidth.memory_gbs == (30, 30, 30)
+    assert [link.gbs for link in spec.bandwidth.links] == [20, 10, 20]
+    assert "class 1 U: not here" in text
+    assert spec.protocol == "moesi"
+    assert spec.model == 'AMD "Test"'
+    assert (spec.ghz, spec.l1.latency_ns, spec.llc.latency_ns) == (4.0, 1.0, 100.0)
+    assert spec.core.misses_in_flight == 10
+    assert spec.tlb.l2_entries == 2048
+    assert spec.llc.inclusion == "victim"
+
+
+def test_where_memory_cannot_be_bound_the_remote_one_is_marked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    spec, text = recorded(monkeypatch, tmp_path, machine(2, 2), FakeMeasure(bind=False))
+    assert spec.latency.dram[0] == 100
+    assert spec.latency.dram[2] == pytest.approx(100 * 145 / 90, rel=1e-3)
+    assert "remote U: not allowed to bind memory" in text
+    assert "U: assumed.toml (nothing could be measured)" in text
+
+
+def test_kinds_of_cores_are_classes_fastest_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hybrid = machine(1, 4, efficiency=[0, 1, 1, 0])
+    spec, _ = recorded(monkeypatch, tmp_path, hybrid, FakeMeasure(slow=[0, 3]))
+    assert [kind.ghz for kind in spec.core_classes] == [4.0, 2.0]
+    assert spec.class_of_core == (1, 0, 0, 1)
+    assert [pu.efficiency for pu in spec.topology.pus] == [0, 1, 1, 0]
+
+
+def test_a_page_size_that_is_not_simulated_becomes_the_next_smaller(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    large = dataclasses.replace(machine(1, 2), page_sizes_bytes=(65536, 2 << 20))
+    spec, text = recorded(monkeypatch, tmp_path, large, FakeMeasure())
+    assert spec.page_bytes == 16384
+    assert "U: 65536 in truth (sysconf)" in text
+
+
+def test_one_core_without_known_caches_is_a_machine_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    spec, text = recorded(monkeypatch, tmp_path, machine(1, 1), FakeMeasure(), caches=())
+    assert spec.l1.size_bytes == 32 * KIB
+    assert spec.l2 is None
+    assert "U: no two cores to measure" in text
+    assert len(spec.latency.dram) == 3
+
+
+def test_a_buffer_is_beyond_the_cache_but_within_the_memory() -> None:
+    bench = Bench(rounds=3, pairs=1, most_bytes=100 << 20)
+    assert bench.beyond(16 << 20) == 64 << 20
+    assert bench.beyond(64 << 20) == 100 << 20
+    assert bench.beyond(0) == 8 << 20
+
+
+# --- the native measurements refuse what they cannot do
+
+
+ALLOWED = min(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: measure.clock_ghz(100_000), "CPU 100000 cannot be used"),
+        (lambda: measure.chase_ns(ALLOWED, 4), "at least 32 lines"),
+        (lambda: measure.chase_ns(ALLOWED, 64, chains=3), "1 or 32 chains"),
+        (lambda: measure.read_gbs([100_000], -1, 1 << 20), "CPU 100000 cannot be used"),
+        (lambda: measure.handover_ns(ALLOWED, 100_000), "CPU 100000 cannot be used"),
+        (lambda: measure.read_gbs([ALLOWED], 5000, 1 << 20), "node 5000"),
+    ],
+)
+def test_what_cannot_be_measured_is_an_error_that_says_which(
+    call: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(OSError, match=message):
+        call()
