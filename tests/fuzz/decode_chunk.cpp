@@ -13,10 +13,9 @@ constexpr std::uint32_t most_events = 4096;
 
 std::vector<af_event> decoded(const std::uint8_t* from, const std::uint8_t* to,
                               std::uint32_t events, bool& sound) {
-    auto model = std::make_unique<af_model>();
-    std::memset(model.get(), 0, sizeof *model);
+    auto decoder = std::make_unique_for_overwrite<af_decoder>();
     std::vector<af_event> result(events);
-    sound = af_decode(model.get(), from, to, result.data(), events) == nullptr;
+    sound = af_decode(decoder.get(), from, to, result.data(), events) == nullptr;
     return result;
 }
 
@@ -31,12 +30,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto first = decoded(data + sizeof events, data + size, events, sound);
     if (!sound) return 0;
 
-    auto encoder = std::make_unique<af_encoder>();
+    auto encoder = std::make_unique_for_overwrite<af_encoder>();
     af_encoder_reset(encoder.get());
-    std::vector<std::uint8_t> coded((std::size_t{events} + 1) * AF_EVENT_MAX_BYTES);
-    std::uint8_t* end = coded.data();
-    for (const af_event& event : first) end = af_encode(encoder.get(), end, &event);
-    end = af_flush(encoder.get(), end);
+    for (const af_event& event : first) {
+        if (af_encoder_full(encoder.get())) return 0;  // more than a chunk can be made to hold
+        af_encode(encoder.get(), &event);
+    }
+    std::vector<std::uint8_t> coded(AF_PAYLOAD_BYTES);
+    const std::uint8_t* const end = af_pack(encoder.get(), coded.data());
     const auto second = decoded(coded.data(), end, events, sound);
     if (!sound ||
         (events != 0 && std::memcmp(first.data(), second.data(), events * sizeof(af_event)) != 0))

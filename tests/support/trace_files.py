@@ -1,4 +1,4 @@
-"""Trace files byte by byte, from the description of the format in native/trace/codec.h."""
+"""Trace files byte by byte, from the description of the format in native/trace/format.h."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+VERSION = 2
 STREAM_MAGIC, INDEX_MAGIC, CHUNK_MAGIC = 0x3153545254464101, 0x3158444E49464101, 0x31434641
 STREAM_HEADER, CHUNK_HEADER, INDEX_HEADER, RECORD = "<QIIII", "<IIIII", "<QIIIIQQQQ", "<IIQQQQQQII"
 SIZES = tuple(map(struct.calcsize, (STREAM_HEADER, CHUNK_HEADER, INDEX_HEADER, RECORD)))
@@ -42,7 +43,7 @@ def chunk(number: int, events: int, payload: bytes) -> bytes:
 
 def stream_file(number: int, parent: int, chunks: list[tuple[int, bytes]]) -> tuple[bytes, bytes]:
     """A stream's file from (events, payload) of its chunks, and its record in the index."""
-    content = with_crc(struct.pack(STREAM_HEADER[:-1], STREAM_MAGIC, 1, number, parent))
+    content = with_crc(struct.pack(STREAM_HEADER[:-1], STREAM_MAGIC, VERSION, number, parent))
     sums = b""
     for i, (events, payload) in enumerate(chunks):
         made = chunk(i, events, payload)
@@ -56,7 +57,7 @@ def stream_file(number: int, parent: int, chunks: list[tuple[int, bytes]]) -> tu
 def forged(streams: list[tuple[int, list[tuple[int, bytes]]]], flags: int = 0) -> list[bytes]:
     """A trace's files, all checksums right: the index, then the streams, each (parent, chunks)."""
     made = [stream_file(i, parent, chunks) for i, (parent, chunks) in enumerate(streams)]
-    index = struct.pack(INDEX_HEADER, INDEX_MAGIC, 1, len(streams), flags, 0, 0, 0, 0, 0)
+    index = struct.pack(INDEX_HEADER, INDEX_MAGIC, VERSION, len(streams), flags, 0, 0, 0, 0, 0)
     index += b"".join(record for _, record in made)
     return [with_crc(index), *(content for content, _ in made)]
 

@@ -1,8 +1,8 @@
 // Atomic operations, as instrumented code calls them, and the waiting loops built of them.
 //
-// Every operation is carried out under a lock of its address, so a load knows exactly which write
-// it saw. Stores and releasing read-modify-writes post a token; an acquire load of another thread
-// that sees one awaits it. The order of read-modify-writes among themselves stays free.
+// Every write is carried out under a lock of its address, so a load knows exactly which write it
+// saw. Stores and releasing read-modify-writes post a token; an acquire load of another thread that
+// sees one awaits it. The order of read-modify-writes among themselves stays free.
 //
 // A thread that loads the same values over and over, with nothing else in between, is waiting: from
 // the fourth time on it records nothing, gives up its time slice, and is charged no instructions.
@@ -10,6 +10,7 @@
 #include <sched.h>
 
 #include "objects.h"
+#include "shadow.h"
 
 typedef unsigned __int128 u128;
 
@@ -28,28 +29,12 @@ static bool releases(int order) {
 enum { STATE_LOCKED = 1, STATE_STORED = 2, STATE_WATCHED = 4 };
 enum { WHO_SHIFT = 3, TOKEN_SHIFT = 22, WHO_MASK = 0x7ffff };
 
-// Words for a 4 KiB page of the program's memory, one per 4 bytes.
-enum { SHADOW_PAGE = 12, SHADOW_WORDS = 1 << (SHADOW_PAGE - 2) };
-typedef struct af_shadow {
-    af_object object;
-    _Atomic uint64_t words[SHADOW_WORDS];
-} af_shadow;
-
-static _Atomic uint64_t* shadow_of(af_thread* t, const volatile void* address, int bits) {
+static _Atomic uint64_t* word_of(const volatile void* address, int bits) {
     const uint64_t at = (uint64_t)(uintptr_t)address;
     // Bytes and half words have neighbours in the same four bytes: a record of their own each.
     if (bits < 32 || at % 4 != 0)
         return (_Atomic uint64_t*)&af_object_of(at, AF_IS_ATOMIC, sizeof(af_object))->token;
-    const uint64_t page = (at >> SHADOW_PAGE) + 1;
-    af_shadow* shadow = t != NULL ? t->shadows[page % AF_SHADOWS].shadow : NULL;
-    if (AF_UNLIKELY(shadow == NULL || t->shadows[page % AF_SHADOWS].page != page)) {
-        shadow = (af_shadow*)af_object_of(page, AF_IS_SHADOW, sizeof(af_shadow));
-        if (t != NULL) {
-            t->shadows[page % AF_SHADOWS].page = page;
-            t->shadows[page % AF_SHADOWS].shadow = shadow;
-        }
-    }
-    return &shadow->words[at / 4 % SHADOW_WORDS];
+    return af_shadow_word(at);
 }
 
 static uint64_t take(_Atomic uint64_t* word) {
@@ -67,6 +52,18 @@ typedef struct {
     _Atomic uint64_t* word;
 } seen_write;
 
+// State and value of an address that belong together, without its lock: only writers take that, so
+// that readers do not pull the word from each other.
+#define LOAD_WITH_STATE(p, word, state, value)                                    \
+    for (int i = 0;; i++) {                                                       \
+        state = atomic_load_explicit(word, memory_order_acquire);                 \
+        value = __atomic_load_n(p, __ATOMIC_SEQ_CST);                             \
+        if (AF_LIKELY(!(state & STATE_LOCKED) &&                                  \
+                      atomic_load_explicit(word, memory_order_acquire) == state)) \
+            break;                                                                \
+        if (i > 20) sched_yield();                                                \
+    }
+
 static void watch(_Atomic uint64_t* word) {
     if (word == NULL) return;
     const uint64_t state = take(word);
@@ -82,13 +79,36 @@ static void await_write(af_thread* t, seen_write w) {
     if (w.who != t->number) af_await(t, w.token, NULL);
 }
 
-static void remember_relaxed(af_thread* t, uint64_t token) {
-    for (int i = 3; i > 0; i--) t->relaxed[i] = t->relaxed[i - 1];
-    t->relaxed[0] = token;
+// The last few addresses that were loaded relaxed: what an acquire fence may have to await. The low
+// bit tells bytes and half words.
+static void remember_relaxed(af_thread* t, const volatile void* p, int bits) {
+    t->relaxed[t->relaxed_n++ % AF_RELAXED] = (uintptr_t)p << 1 | (bits < 32);
 }
 
-static void after_load(af_thread* t, const volatile void* p, uint64_t value, seen_write w,
-                       int order) {
+static seen_write look_at(_Atomic uint64_t* word) {
+    const uint64_t state = take(word);
+    atomic_store_explicit(word, state, memory_order_release);
+    return look(word, state);
+}
+
+// A relaxed load awaits nothing unless it ends a wait, so it does without the address's word.
+static void after_relaxed_load(af_thread* t, const volatile void* p, int bits, uint64_t value) {
+    bool woke;
+    const bool again = af_polling(t, (uintptr_t)p, value, &woke);
+    if (t->polls == 1) watch(word_of(p, bits));
+    if (again) {
+        af_rest(t);
+        return;
+    }
+    if (woke)
+        await_write(t, look_at(word_of(p, bits)));
+    else
+        remember_relaxed(t, p, bits);
+    af_alone(t, p, 1, 0);
+    af_polled(t, (uintptr_t)p, value);
+}
+
+static void after_load(af_thread* t, const volatile void* p, uint64_t value, seen_write w) {
     bool woke;
     const bool again = af_polling(t, (uintptr_t)p, value, &woke);
     if (t->polls == 1) watch(w.word);
@@ -96,10 +116,7 @@ static void after_load(af_thread* t, const volatile void* p, uint64_t value, see
         af_rest(t);
         return;
     }
-    if (woke || acquires(order))
-        await_write(t, w);
-    else if (w.token != 0 && w.who != t->number)
-        remember_relaxed(t, w.token);
+    await_write(t, w);
     af_alone(t, p, 1, 0);
     af_polled(t, (uintptr_t)p, value);
 }
@@ -141,11 +158,11 @@ static uint64_t will_post(const af_thread* t, uint64_t* state, bool store, int o
 
 // With `t` NULL (quiet, or not recording) the operation is only carried out, under the lock too:
 // for 128 bits it is what makes it atomic.
-#define BEGIN(bits)                                       \
-    af_thread* const t = af_here();                       \
-    _Atomic uint64_t* const word = shadow_of(t, p, bits); \
-    uint64_t state = take(word);                          \
-    const seen_write w = look(word, state);               \
+#define BEGIN(bits)                                  \
+    af_thread* const t = af_here();                  \
+    _Atomic uint64_t* const word = word_of(p, bits); \
+    uint64_t state = take(word);                     \
+    const seen_write w = look(word, state);          \
     (void)w
 
 #define END atomic_store_explicit(word, state, memory_order_release)
@@ -164,10 +181,17 @@ static uint64_t will_post(const af_thread* t, uint64_t* state, bool store, int o
 // where the width allows, in a loop for the ones the hardware does not have.
 #define ATOMICS(bits, type)                                                                     \
     AF_API type __tsan_atomic##bits##_load(const volatile type* p, int order) {                 \
-        BEGIN(bits);                                                                            \
-        const type value = __atomic_load_n(p, __ATOMIC_SEQ_CST);                                \
-        END;                                                                                    \
-        if (t != NULL) after_load(t, p, (uint64_t)value, w, order);                             \
+        af_thread* const t = af_here();                                                         \
+        type value;                                                                             \
+        if (t == NULL || !acquires(order)) {                                                    \
+            value = __atomic_load_n(p, __ATOMIC_SEQ_CST);                                       \
+            if (t != NULL) after_relaxed_load(t, p, bits, (uint64_t)value);                     \
+            return value;                                                                       \
+        }                                                                                       \
+        _Atomic uint64_t* const word = word_of(p, bits);                                        \
+        uint64_t state;                                                                         \
+        LOAD_WITH_STATE(p, word, state, value)                                                  \
+        after_load(t, p, (uint64_t)value, look(word, state));                                   \
         return value;                                                                           \
     }                                                                                           \
     AF_API void __tsan_atomic##bits##_store(volatile type* p, type v, int order) {              \
@@ -241,7 +265,9 @@ AF_API u128 __tsan_atomic128_load(const volatile u128* p, int order) {
     BEGIN(128);
     const u128 value = *p;
     END;
-    if (t != NULL) after_load(t, p, (uint64_t)value ^ (uint64_t)(value >> 64), w, order);
+    const uint64_t seen = (uint64_t)value ^ (uint64_t)(value >> 64);
+    if (t != NULL && acquires(order)) after_load(t, p, seen, w);
+    if (t != NULL && !acquires(order)) after_relaxed_load(t, p, 128, seen);
     return value;
 }
 AF_API void __tsan_atomic128_store(volatile u128* p, u128 v, int order) {
@@ -306,9 +332,12 @@ AF_API void __tsan_atomic_thread_fence(int order) {
     if (t == NULL) return;
     if (releases(order)) t->fences = true;
     if (!acquires(order)) return;
-    // `who` was checked when the token was noted.
-    for (int i = 3; i >= 0; i--) af_await(t, t->relaxed[i], NULL);
-    for (int i = 0; i < 4; i++) t->relaxed[i] = 0;
+    for (uint32_t i = 0; i < AF_RELAXED; i++) {
+        const uint64_t seen = t->relaxed[t->relaxed_n++ % AF_RELAXED];
+        if (seen != 0)
+            await_write(t, look_at(word_of((const void*)(seen >> 1), seen & 1 ? 8 : 32)));
+    }
+    for (uint32_t i = 0; i < AF_RELAXED; i++) t->relaxed[i] = 0;
 }
 AF_API void __tsan_atomic_signal_fence(int order) {
     (void)order;

@@ -8,7 +8,6 @@ enum { AF_LINES = 48, AF_RING = 64 };
 
 typedef enum {
     AF_IS_ATOMIC,  // one address
-    AF_IS_SHADOW,  // a page of them
     AF_IS_MUTEX,
     AF_IS_RWLOCK,
     AF_IS_COND,

@@ -51,22 +51,20 @@ void af_stream_path(const af_thread* t, char* path, size_t size) {
 
 void af_seal_chunk(af_thread* t) {
     uint8_t* const payload = t->out + sizeof(af_chunk_header);
-    uint8_t* const end = af_flush(t->encoder, t->out + t->out_bytes);
-    af_chunk_header header = {AF_CHUNK_MAGIC, t->record.chunks, t->encoder->events,
-                              (uint32_t)(end - payload), 0};
-    if (header.events > 0) {
-        header.crc = af_chunk_crc(&af_shared->crc, &header, payload);
-        __builtin_memcpy(t->out, &header, sizeof header);
-        char path[4200];
-        af_stream_path(t, path, sizeof path);
-        af_append(path, t->out, (size_t)(end - t->out));
-        t->record.chunks++;
-        t->record.events += header.events;
-        t->record.bytes += (uint64_t)(end - t->out);
-        t->record.crc = af_crc(&af_shared->crc, t->record.crc, &header.crc, sizeof header.crc);
-    }
+    af_chunk_header header = {AF_CHUNK_MAGIC, t->record.chunks, t->encoder->events, 0, 0};
+    if (header.events == 0) return;
+    const uint8_t* const end = af_pack(t->encoder, payload);
+    header.bytes = (uint32_t)(end - payload);
+    header.crc = af_chunk_crc(&af_shared->crc, &header, payload);
+    __builtin_memcpy(t->out, &header, sizeof header);
+    char path[4200];
+    af_stream_path(t, path, sizeof path);
+    af_append(path, t->out, (size_t)(end - t->out));
+    t->record.chunks++;
+    t->record.events += header.events;
+    t->record.bytes += (uint64_t)(end - t->out);
+    t->record.crc = af_crc(&af_shared->crc, t->record.crc, &header.crc, sizeof header.crc);
     af_encoder_reset(t->encoder);
-    t->out_bytes = sizeof(af_chunk_header);
 }
 
 void af_drain(af_thread* t) {
@@ -77,7 +75,6 @@ void af_drain(af_thread* t) {
     t->busy = true;
     atomic_signal_fence(memory_order_seq_cst);
     if (af_recording()) {
-        uint8_t* out = t->out + t->out_bytes;
         for (uint32_t i = 0; i < t->n; i++) {
             const af_slot* s = &t->slots[i];
             uint8_t kind = s->kind;
@@ -89,7 +86,8 @@ void af_drain(af_thread* t) {
             t->encoded_until += gap;
             while (gap > UINT32_MAX) {
                 const af_event filler = {.gap = UINT32_MAX, .kind = AF_COMPUTE};
-                out = af_encode(t->encoder, out, &filler);
+                af_encode(t->encoder, &filler);
+                if (af_encoder_full(t->encoder)) af_seal_chunk(t);
                 gap -= UINT32_MAX;
             }
             const af_event event = {.value = s->value,
@@ -100,11 +98,9 @@ void af_drain(af_thread* t) {
                                     .writes = s->writes,
                                     .kind = kind,
                                     .flags = s->flags};
-            out = af_encode(t->encoder, out, &event);
+            af_encode(t->encoder, &event);
         }
-        t->out_bytes = (size_t)(out - t->out);
-        if (t->out_bytes >= AF_CHUNK_BYTES || t->encoder->events > AF_CHUNK_MAX_EVENTS / 2)
-            af_seal_chunk(t);
+        if (af_encoder_full(t->encoder)) af_seal_chunk(t);
     }
     for (int i = 0; i < AF_OPEN; i++) t->open[i].line = UINT64_MAX;
     t->base += t->n;

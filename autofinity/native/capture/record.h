@@ -26,17 +26,16 @@
 #define AF_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 enum {
-    AF_SLOTS = 2048,   // events between two encodings
-    AF_OPEN = 128,     // lines that can be open at a time
-    AF_SPAN = 512,     // instructions a run may last
+    AF_SLOTS = AF_ROOM_EVENTS - 1,  // events between two encodings
+    AF_OPEN = 128,                  // lines that can be open at a time
+    AF_SPAN = 512,                  // instructions a run may last
     AF_PERIOD = 4096,  // accesses between two looks around (fairness, end of the program)
-    AF_OUT_BYTES = 256 * 1024,
-    AF_CHUNK_BYTES = 96 * 1024,  // a chunk is written out once it has reached this
-    AF_WINDOW = 4,               // atomics a polling loop may alternate between
+    AF_OUT_BYTES = sizeof(af_chunk_header) + AF_PAYLOAD_BYTES,
+    AF_WINDOW = 4,  // atomics a polling loop may alternate between
     AF_AWAITED = 64,
     AF_HELD = 16,
-    AF_SHADOWS = 2048,  // pages with atomics that a thread finds at once
-    AF_SEATS = 1024,    // threads at a time that fairness looks at
+    AF_RELAXED = 4,
+    AF_SEATS = 1024,  // threads at a time that fairness looks at
 };
 
 // As trace/event.hpp has them, and two that exist in the buffer only.
@@ -126,7 +125,8 @@ typedef struct af_thread {
     uint64_t window_seq;  // slot number after which nothing but the polls was recorded
     uint64_t window_now;
     uint64_t awaited[AF_AWAITED];  // tokens awaited lately: once is enough
-    uint64_t relaxed[4];           // tokens seen by relaxed loads: an acquire fence awaits them
+    uint64_t relaxed[AF_RELAXED];  // where it has loaded relaxed lately (atomics.c), in a ring
+    uint32_t relaxed_n;
 
     // Mutexes it holds, outermost first (objects.c).
     struct af_mutex* held[AF_HELD];
@@ -168,16 +168,11 @@ typedef struct af_thread {
     bool parked;           // in libgomp's pool, between two regions
 
     af_open_line open[AF_OPEN];
-    struct {
-        uint64_t page;
-        struct af_shadow* shadow;
-    } shadows[AF_SHADOWS];  // not in thread-local storage: stacks may be small
     af_slot* slots;
 
     // File.
     af_encoder* encoder;
-    uint8_t* out;
-    size_t out_bytes;
+    uint8_t* out;            // a sealed chunk on its way to the file
     uint64_t encoded_until;  // instruction count of the last encoded event
     af_index_stream record;
 } af_thread;

@@ -38,7 +38,9 @@ af_thread* af_thread_new(uint32_t parent) {
     t->slots = (af_slot*)(memory + sizeof(af_thread));
     t->encoder = (af_encoder*)((char*)t->slots + AF_SLOTS * sizeof(af_slot));
     t->out = (uint8_t*)t->encoder + sizeof(af_encoder);
-    t->out_bytes = sizeof(af_chunk_header);
+    af_thread* const saved = af_quiet();  // this memset is not the program's
+    af_encoder_reset(t->encoder);
+    af_loud(saved);
     t->number = number;
     t->parent = number == 0 ? 0 : parent;
     t->cost = af.counted ? 0 : INSTRUCTIONS_PER_ACCESS;

@@ -134,7 +134,7 @@ std::vector<Event> read_stream(const std::string& directory, std::uint32_t numbe
         if (chunk.magic != AF_CHUNK_MAGIC) fail(file.path, at, "no chunk begins here");
         if (chunk.sequence != starts.size()) fail(file.path, at, "a chunk is missing or doubled");
         if (chunk.bytes > AF_CHUNK_MAX_BYTES || chunk.events > AF_CHUNK_MAX_EVENTS ||
-            chunk.bytes > file.size - at - sizeof chunk || chunk.events > 128ull * chunk.bytes)
+            chunk.bytes > file.size - at - sizeof chunk || chunk.events > 128ull * 8 * chunk.bytes)
             fail(file.path, at, "truncated chunk or impossible sizes");
         if (chunk.crc != af_chunk_crc(&crc_table(), &chunk, file.bytes.get() + at + sizeof chunk))
             fail(file.path, at, "checksum mismatch");
@@ -147,14 +147,13 @@ std::vector<Event> read_stream(const std::string& directory, std::uint32_t numbe
         fail(file.path, file.size, "chunks do not add up to what the index promises");
 
     std::vector<Event> result(events);
-    auto model = std::make_unique<af_model>();
+    auto decoder = std::make_unique_for_overwrite<af_decoder>();
     auto* out = reinterpret_cast<af_event*>(result.data());
     for (const std::size_t at : starts) {
         const auto chunk = take<af_chunk_header>(file, at, "chunk header");
         const std::uint8_t* const payload = file.bytes.get() + at + sizeof chunk;
-        std::memset(static_cast<void*>(model.get()), 0, sizeof *model);
         if (const auto* wrong =
-                af_decode(model.get(), payload, payload + chunk.bytes, out, chunk.events))
+                af_decode(decoder.get(), payload, payload + chunk.bytes, out, chunk.events))
             fail(file.path, static_cast<std::uint64_t>(wrong - file.bytes.get()),
                  "no event is coded like this");
         out += chunk.events;

@@ -12,8 +12,6 @@
 namespace autofinity::trace {
 namespace {
 
-constexpr std::size_t kChunkEvents = 1 << 16;
-
 void put(std::ofstream& out, const void* data, std::size_t size) {
     out.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
 }
@@ -39,24 +37,12 @@ af_index_stream write_stream(const Stream& stream, std::uint32_t number, const s
     record.roi_accesses = stream.totals.roi_accesses;
     record.roi_instructions = stream.totals.roi_instructions;
 
-    auto encoder = std::make_unique<af_encoder>();
-    std::vector<std::uint8_t> payload;
-    for (std::size_t first = 0; first < stream.events.size(); first += kChunkEvents) {
-        const std::size_t count = std::min(kChunkEvents, stream.events.size() - first);
-        payload.resize((count + 1) * AF_EVENT_MAX_BYTES);
-        af_encoder_reset(encoder.get());
-        std::uint8_t* end = payload.data();
-        for (std::size_t i = first; i < first + count; i++) {
-            const Event& event = stream.events[i];
-            af_event coded;
-            std::memcpy(&coded, &event, sizeof coded);
-            end = af_encode(encoder.get(), end, &coded);
-            if (!counted) {
-                record.instructions += event.gap;
-                if (event.kind == Kind::access) record.accesses += event.reads + event.writes;
-            }
-        }
-        end = af_flush(encoder.get(), end);
+    auto encoder = std::make_unique_for_overwrite<af_encoder>();
+    std::vector<std::uint8_t> payload(AF_PAYLOAD_BYTES);
+    af_encoder_reset(encoder.get());
+    const auto seal = [&] {
+        if (encoder->events == 0) return;
+        const std::uint8_t* const end = af_pack(encoder.get(), payload.data());
         af_chunk_header chunk{AF_CHUNK_MAGIC, record.chunks++, encoder->events,
                               static_cast<std::uint32_t>(end - payload.data()), 0};
         chunk.crc = af_chunk_crc(&crc_table(), &chunk, payload.data());
@@ -64,7 +50,19 @@ af_index_stream write_stream(const Stream& stream, std::uint32_t number, const s
         put(out, &chunk, sizeof chunk);
         put(out, payload.data(), chunk.bytes);
         record.bytes += sizeof chunk + chunk.bytes;
+        af_encoder_reset(encoder.get());
+    };
+    for (const Event& event : stream.events) {
+        af_event coded;
+        std::memcpy(&coded, &event, sizeof coded);
+        af_encode(encoder.get(), &coded);
+        if (af_encoder_full(encoder.get())) seal();
+        if (!counted) {
+            record.instructions += event.gap;
+            if (event.kind == Kind::access) record.accesses += event.reads + event.writes;
+        }
     }
+    seal();
     out.close();
     if (!out) fail(path);
     return record;
