@@ -1,4 +1,4 @@
-"""Simulations share a machine and a program and nothing else: `make check-native` looks for races."""
+"""Simulations share a machine and a program and nothing else (`make check-native`: no races)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MACHINE = native_machine(load_preset("opteron-6164he"))
 
 
 def everything() -> core.Program:
-    """A short program that meets every part of a replay: sharing, locks, tokens, barriers, units."""
+    """A short program that meets every part of a replay: sharing, locks, tokens, barriers."""
     rng = random.Random(5)
     builder = TraceBuilder()
     for _ in range(THREADS):
