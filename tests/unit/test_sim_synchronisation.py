@@ -197,6 +197,22 @@ def test_a_deadlock_names_every_blocked_event() -> None:
     assert "stream 1, event 3: lock of 1, held by stream 0" in str(caught.value)
 
 
+def test_a_deadlock_of_a_lock_and_an_await_names_both_and_who_would_end_them() -> None:
+    builder = TraceBuilder()
+    first, second = builder.stream(), builder.stream()
+    builder.lock(first, 9)
+    builder.post(first, 5)
+    builder.wait(first, 7)  # holds the lock that the other needs to come to its post
+    builder.wait(second, 5)
+    builder.lock(second, 9)
+    builder.post(second, 7)
+    with pytest.raises(SimulationError) as caught:
+        replay(builder, 0, 1)
+    said = str(caught.value)
+    assert "stream 0, event 2: await of token 7 of stream 1, event 2" in said
+    assert "stream 1, event 1: lock of 9, held by stream 0, event 0" in said
+
+
 def malformed(make: Callable[[TraceBuilder, int], object]) -> TraceBuilder:
     builder = TraceBuilder()
     make(builder, builder.stream())

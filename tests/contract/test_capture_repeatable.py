@@ -1,0 +1,82 @@
+"""The same program captured again, or on a busy host, says the same about affinities."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from autofinity.affinity.enumerate import place
+from autofinity.capture.campaign import capture_suite
+from autofinity.model.affinity import Affinity
+from autofinity.resources import shipped
+from autofinity.sim.preset import load_preset
+from autofinity.sim.replay import load_program, simulate, workers_of
+from autofinity.trace.manifest import load_suite
+from autofinity.trace.meta import TraceMeta
+
+# One LLC, both of a socket, two sockets, four sockets.
+AFFINITIES = ("{4,0}{0,0}{0,0}{0,0}", "{2,2}{0,0}{0,0}{0,0}", "{2,0}{2,0}{0,0}{0,0}",
+              "{1,0}{1,0}{1,0}{1,0}")  # fmt: skip
+DIFFERENT = 1.02  # times nearer to each other than this have no order
+
+
+@contextmanager
+def busy_host() -> Iterator[None]:
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
+    try:
+        yield
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+
+
+def times_of(meta: TraceMeta) -> list[float]:
+    spec, program = load_preset("opteron-6164he"), load_program(meta.path)
+    return [
+        simulate(
+            spec,
+            program,
+            place(spec.topology, Affinity.parse(affinity)).cpus,
+            workers=workers_of(meta.path, 4),
+        ).roi_ns
+        for affinity in AFFINITIES
+    ]
+
+
+def disagreements(one: list[float], other: list[float]) -> list[tuple[int, int]]:
+    """Pairs of affinities that both captures tell apart, and order differently."""
+    return [
+        (a, b)
+        for a, b in combinations(range(len(one)), 2)
+        if max(one[a] / one[b], one[b] / one[a]) > DIFFERENT
+        and max(other[a] / other[b], other[b] / other[a]) > DIFFERENT
+        and (one[a] < one[b]) != (other[a] < other[b])
+    ]
+
+
+# A lock-free search whose order of discovery is the host's; a queue; locks and barriers.
+@pytest.mark.parametrize("name", ["bfs", "prodcons", "fluid"])
+def test_a_second_capture_and_one_on_a_busy_host_rank_affinities_alike(
+    name: str, tmp_path: Path
+) -> None:
+    suite = load_suite(shipped("training", "suite.toml"))
+
+    def captured(folder: str) -> list[float]:
+        (meta,) = capture_suite(suite, [name], 4, "tiny", tmp_path / folder, builds=tmp_path / "b")
+        return times_of(meta)
+
+    first, second = captured("first"), captured("second")
+    with busy_host():
+        busy = captured("busy")
+    assert max(first) > DIFFERENT * min(first), "nothing to rank"
+    for other in (second, busy):
+        assert disagreements(first, other) == [], (first, other)
+        # And the best stays the best, or as good.
+        assert other[first.index(min(first))] <= 1.05 * min(other), (first, other)
