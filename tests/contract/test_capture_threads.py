@@ -441,3 +441,39 @@ def test_memory_and_string_functions_are_seen(shop: Workshop) -> None:
     _, writes = run.counts(0, run.address("a"), 1024)
     # The copy goes by the lines of its source, which are one byte off those of its target.
     assert 63 + 32 <= writes <= 63 + 40
+
+
+TRANSFERS = r"""
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+static _Alignas(64) char sent[4096], got[4096], parts[2][1024], file[1024];
+int main(void) {
+    int ends[2];
+    pipe(ends);
+    write(ends[1], sent, 3200);
+    read(ends[0], got, 4096);  // less than was asked for: 3200 bytes come
+    if (read(-1, got, 4096) != -1) return 1;
+    socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
+    send(ends[1], sent, 1600, 0);
+    struct iovec v[2] = {{parts[0], 1024}, {parts[1], 1024}};
+    readv(ends[0], v, 2);
+    FILE* f = tmpfile();
+    fwrite(sent, 8, 80, f);
+    rewind(f);
+    fread(file, 1, 1024, f);
+    printf("sent %p got %p parts %p file %p\n", sent, got, parts, file);
+}
+"""
+
+
+def test_what_the_kernel_and_streams_transfer_is_seen(shop: Workshop) -> None:
+    run = shop.run(TRANSFERS)
+    assert run.code == 0
+    width = 16
+    assert run.counts(0, run.address("sent"), 4096) == ((3200 + 1600 + 640) // width, 0)
+    assert run.counts(0, run.address("got"), 4096) == (0, 3200 // width)
+    assert run.counts(0, run.address("parts"), 2048) == (0, 1600 // width)
+    assert run.counts(0, run.address("file"), 1024) == (0, 640 // width)

@@ -5,49 +5,17 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "record.h"
-
-enum { WIDTH = 16 };
-
-// The recording thread, or NULL. Does not attach: these calls come at any time.
-static inline af_thread* here(void) {
-    af_thread* t = af_self;
-    return t != NULL && !t->busy ? t : NULL;
-}
-
-static void touch_range(af_thread* t, uintptr_t from, size_t size, bool write) {
-    const uintptr_t end = from + size;
-    while (from < end) {
-        uintptr_t next = (from | 63) + 1;
-        if (next > end) next = end;
-        const unsigned count = (unsigned)((next - from + WIDTH - 1) / WIDTH);
-        t->now += count;
-        af_line(t, from >> 6, write ? 0 : count, write ? count : 0);
-        t->budget -= (int32_t)count - 1;
-        af_spend(t);
-        from = next;
-    }
-}
-
-static void read_range(const void* p, size_t size) {
-    af_thread* t = here();
-    if (t != NULL && size > 0) touch_range(t, (uintptr_t)p, size, false);
-}
-
-static void write_range(void* p, size_t size) {
-    af_thread* t = here();
-    if (t != NULL && size > 0) touch_range(t, (uintptr_t)p, size, true);
-}
+#include "ranges.h"
 
 // Reads and writes alternate line by line, as a copy does.
 static void copy_range(void* to, const void* from, size_t size) {
-    af_thread* t = here();
+    af_thread* t = af_heard();
     if (t == NULL) return;
     for (size_t done = 0; done < size;) {
         size_t step = 64 - ((uintptr_t)from + done) % 64;
         if (step > size - done) step = size - done;
-        touch_range(t, (uintptr_t)from + done, step, false);
-        touch_range(t, (uintptr_t)to + done, step, true);
+        af_touch_range(t, (uintptr_t)from + done, step, false);
+        af_touch_range(t, (uintptr_t)to + done, step, true);
         done += step;
     }
 }
@@ -86,7 +54,7 @@ AF_API void* memmove(void* to, const void* from, size_t size) {
     return to;
 }
 AF_API void* memset(void* p, int c, size_t size) {
-    write_range(p, size);
+    af_write_range(p, size);
     if (AF_LIKELY(have_memset())) return real_memset(p, c, size);
     for (size_t i = 0; i < size; i++) ((volatile char*)p)[i] = (char)c;
     return p;
@@ -113,14 +81,14 @@ AF_API int memcmp(const void* a, const void* b, size_t size) {
         for (size_t i = 0; i < size && result == 0; i++)
             result = ((const unsigned char*)a)[i] - ((const unsigned char*)b)[i];
     }
-    if (here() != NULL) {
+    if (af_heard() != NULL) {
         size_t same = size;
         if (result != 0)
             for (same = 0; same < size; same++)
                 if (((const char*)a)[same] != ((const char*)b)[same]) break;
         if (same < size) same++;
-        read_range(a, same);
-        read_range(b, same);
+        af_read_range(a, same);
+        af_read_range(b, same);
     }
     return result;
 }
@@ -132,7 +100,7 @@ AF_API void* memchr(const void* p, int c, size_t size) {
         for (size_t i = 0; i < size && found == NULL; i++)
             if (((const char*)p)[i] == (char)c) found = (const char*)p + i;
     }
-    read_range(p, found != NULL ? (size_t)(found - (const char*)p) + 1 : size);
+    af_read_range(p, found != NULL ? (size_t)(found - (const char*)p) + 1 : size);
     return (void*)found;
 }
 
@@ -149,21 +117,21 @@ static size_t length_within(const char* s, size_t limit) {
 }
 AF_API size_t strlen(const char* s) {
     const size_t n = length(s);
-    read_range(s, n + 1);
+    af_read_range(s, n + 1);
     return n;
 }
 AF_API size_t strnlen(const char* s, size_t limit) {
     const size_t n = length_within(s, limit);
-    read_range(s, n < limit ? n + 1 : n);
+    af_read_range(s, n < limit ? n + 1 : n);
     return n;
 }
 
 static void read_common(const char* a, const char* b, size_t limit) {
-    if (here() == NULL) return;
+    if (af_heard() == NULL) return;
     size_t n = 0;
     while (n < limit && a[n] == b[n] && a[n] != 0) n++;
-    read_range(a, n < limit ? n + 1 : n);
-    read_range(b, n < limit ? n + 1 : n);
+    af_read_range(a, n < limit ? n + 1 : n);
+    af_read_range(b, n < limit ? n + 1 : n);
 }
 AF_API int strcmp(const char* a, const char* b) {
     read_common(a, b, SIZE_MAX);
@@ -210,7 +178,7 @@ AF_API char* strncat(char* restrict to, const char* restrict from, size_t size) 
 AF_API char* strchr(const char* s, int c) {
     size_t n = 0;
     while (s[n] != (char)c && s[n] != 0) n++;
-    read_range(s, n + 1);
+    af_read_range(s, n + 1);
     return s[n] == (char)c ? (char*)s + n : NULL;
 }
 AF_API char* strrchr(const char* s, int c) {
