@@ -38,7 +38,10 @@ dev: ## Build the native parts in place (needs an environment with nanobind; PY=
 check-native: $(VENV)/.ready-native ## Native code under sanitizers (SANITIZE=address,undefined or thread)
 	@scripts/check-native "$(PY)" $(SANITIZE)
 
+bench: $(VENV)/.ready-dev ## All benchmarks beside their peers (QUICK=1: minutes, not an hour); build/bench.json
+	@$(PY) scripts/bench $(if $(QUICK),--quick)
+
 fuzz: $(VENV)/.ready-native ## Look for bytes that break the readers (SECONDS=60 each; needs clang)
 	@scripts/fuzz "$(PY)" "$(or $(SECONDS),60)"
 
-.PHONY: help setup demo test check check-native policies dev fuzz
+.PHONY: help setup demo test check check-native policies dev bench fuzz

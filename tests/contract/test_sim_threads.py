@@ -17,7 +17,7 @@ MACHINE = native_machine(load_preset("opteron-6164he"))
 
 
 def everything() -> core.Program:
-    """A short program that meets every part of a replay: sharing, locks, tokens, barriers."""
+    """A short program with everything threads do to each other: sharing, locks, tokens, units."""
     rng = random.Random(5)
     builder = TraceBuilder()
     for _ in range(THREADS):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Start-up of `autofinity run` and of its peers: milliseconds to run /bin/true, tool by tool.
 
-    scripts/bench_run.py [--launcher PATH] [--rounds 50] [--json build/bench-run.json]
+    scripts/bench/startup.py [--launcher PATH] [--rounds 50] [--json build/bench-run.json]
 
 Tools take turns in every round, so that a disturbance meets all of them. Peers that are not
 installed are left out. Printed: median, and what that is above a plain exec.

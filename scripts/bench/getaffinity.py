@@ -1,6 +1,6 @@
 """Time of GETAFFINITY for one call through Python, over all hints, thread counts and machines.
 
-    python scripts/bench_affinity.py [--csv]
+    python scripts/bench/getaffinity.py [--csv]
 
 Prints the slowest hint of each row: the median of repeated calls, in microseconds.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Nanoseconds per decision of a policy exported as C header.
 
-usage: scripts/bench_header POLICY.json [--samples N]
+usage: scripts/bench/header.py POLICY.json [--samples N]
 
 Exports the policy, builds examples/embed/bench.c with it (-O2) and asks about samples that are
 spread evenly over the policy's bins, in random order (so branches are hard to predict).
@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from autofinity.policy.export import exported  # noqa: E402

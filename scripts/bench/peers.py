@@ -1,0 +1,134 @@
+"""pycachesim and cachegrind on the same programs: accesses a second of CPU time."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from parts import BUILD, Part, Settings
+from traces import FRIENDLY, MIX, THREADS, capture_bench, capture_training, request_of, training
+
+from autofinity._core import trace as traces
+from autofinity.capture.run import arguments_of, environment_of
+from autofinity.sim.replay import workers_of
+
+PYCACHESIM = "pycachesim==0.3.1"
+WORKER = Path(__file__).parent / "pycachesim_worker.py"
+
+
+def run(settings: Settings) -> Part:
+    values: dict[str, float | None] = {}
+    lines: list[str] = []
+    _pycachesim(settings, values, lines)
+    _cachegrind(settings, values, lines)
+    return Part(values, lines)
+
+
+def _environment() -> Path | None:
+    """Python of an environment that has pycachesim, made on first use; None where pip cannot."""
+    venv = BUILD / "pycachesim"
+    python = venv / "bin" / "python"
+    if (venv / ".ready").exists():
+        return python
+    made = [[sys.executable, "-m", "venv", "--clear", str(venv)]]
+    pip = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    # Its set-up script needs the setuptools of its time and, at run time, their pkg_resources.
+    made.append([*pip, "setuptools<81", "wheel", "numpy<2"])
+    made.append([*pip, "--no-build-isolation", PYCACHESIM])
+    for command in made:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            print(done.stderr[-2000:], file=sys.stderr)
+            return None
+    (venv / ".ready").touch()
+    return python
+
+
+def _accesses(folder: Path, most: int) -> np.ndarray:
+    """The busiest worker's first accesses in a row: line << 1 | store, as uint64."""
+    trace = traces.read(str(folder))
+    events = trace.events(workers_of(folder, 1)[0])
+    events = events[events["kind"] == 0]
+    each = events["reads"].astype(np.int64) + events["writes"]
+    events = events[: int(np.searchsorted(np.cumsum(each), most)) + 1]
+    counts = np.stack([events["reads"], events["writes"]], axis=1).ravel()
+    lines = np.repeat(events["value"], 2) << np.uint64(1) | np.tile(
+        np.array([0, 1], np.uint64), len(events)
+    )
+    return np.repeat(lines, counts)[:most]
+
+
+def _pycachesim(settings: Settings, values: dict[str, float | None], lines: list[str]) -> None:
+    python = _environment()
+    if python is None:
+        values["pycachesim_maccs"] = None
+        lines.append(f"pycachesim left out: pip could not install {PYCACHESIM}")
+        return
+    most = 200_000 if settings.quick else 1_000_000
+    speeds: dict[str, tuple[int, float]] = {}
+    calls: dict[str, tuple[int, float]] = {}
+    chase = capture_bench(settings, "chase", "small")
+    for name, folder in [
+        *((name, capture_training(settings, name)) for name in (*FRIENDLY, *MIX)),
+        ("chase", chase),
+    ]:
+        with tempfile.NamedTemporaryFile(suffix=".u64") as stream:
+            _accesses(folder, most).tofile(stream.name)
+            out = subprocess.run(
+                [python, WORKER, stream.name], capture_output=True, text=True, check=True
+            ).stdout
+        batch, single = (
+            (int(count), float(cpu_s)) for count, cpu_s in map(str.split, out.splitlines())
+        )
+        speeds[name], calls[name] = batch, single
+        lines.append(
+            f"pycachesim {name:16}{batch[0] / batch[1] / 1e6:9.2f} M accesses/s in one batch, "
+            f"{single[0] / single[1] / 1e6:.2f} call by call"
+        )
+    values["pycachesim_maccs"] = _together(speeds, MIX)
+    values["pycachesim_call_by_call_maccs"] = _together(calls, MIX)
+    values["pycachesim_l1_maccs"] = _together(speeds, FRIENDLY)
+    values["pycachesim_miss_maccs"] = _together(speeds, ("chase",))
+
+
+def _together(speeds: dict[str, tuple[int, float]], names: tuple[str, ...]) -> float:
+    return sum(speeds[n][0] for n in names) / sum(speeds[n][1] for n in names) / 1e6
+
+
+def _cachegrind(settings: Settings, values: dict[str, float | None], lines: list[str]) -> None:
+    if shutil.which("valgrind") is None:
+        values["cachegrind_maccs"] = None
+        lines.append("cachegrind left out: no valgrind in PATH (Debian: apt install valgrind)")
+        return
+    suite = training()
+    speeds = {}
+    for name in (*FRIENDLY, *MIX)[: 3 if settings.quick else None]:
+        (spec,) = suite.pick((name,))
+        request = request_of(suite, spec, "small", THREADS, instrumented=False)
+        with tempfile.TemporaryDirectory() as work:
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            done = subprocess.run(
+                ["valgrind", "--tool=cachegrind", "--cache-sim=yes",
+                 "--cachegrind-out-file=/dev/null", *arguments_of(request)],
+                env=environment_of(request, os.environ), cwd=work,
+                capture_output=True, text=True, errors="replace", check=True,
+            )  # fmt: skip
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        found = re.search(r"D\s+refs:\s+([\d,]+)", done.stderr)
+        if found is None:
+            raise SystemExit(f"cachegrind said nothing of data references: {done.stderr[-500:]}")
+        speeds[name] = (int(found[1].replace(",", "")), cpu_s)
+        lines.append(
+            f"cachegrind {name:16}{speeds[name][0] / cpu_s / 1e6:9.1f} M data references/s"
+        )
+    measured = tuple(name for name in MIX if name in speeds)
+    values["cachegrind_maccs"] = _together(speeds, measured)
+    values["cachegrind_l1_maccs"] = _together(speeds, FRIENDLY)

@@ -1,0 +1,28 @@
+"""Small costs that a user pays at each start: a decision, a placement, a launch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from parts import ROOT, Part, Settings
+
+HERE = Path(__file__).parent
+
+
+def run(settings: Settings) -> Part:
+    """Their own output is the result; see the scripts for single figures."""
+    commands = {
+        "decision of the exported policy": ["header.py", str(ROOT / "policies" / "default.json")],
+        "GETAFFINITY, microseconds": ["getaffinity.py"],
+        "start-up of run": ["startup.py", "--rounds", "10" if settings.quick else "50"],
+    }
+    lines = []
+    for title, (script, *arguments) in commands.items():
+        command = [sys.executable, str(HERE / script), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        lines.append(f"{title}:")
+        shown = done.stdout if done.returncode == 0 else f"failed: {done.stderr[-300:]}"
+        lines += [f"  {line}" for line in shown.splitlines()]
+    return Part({}, lines)

@@ -1,0 +1,58 @@
+"""Traces that the parts replay, captured once and kept in build/bench/traces."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+from parts import BUILD, Settings
+
+from autofinity.capture.build import Built, Compilers, build_program
+from autofinity.capture.run import CaptureRequest, capture
+from autofinity.resources import shipped
+from autofinity.trace.manifest import ProgramSpec, Suite, load_suite
+
+FRIENDLY = ("lu", "pricer")
+"""Nearly every access hits the first-level cache."""
+MIX = ("pic", "stencil", "cg", "mergesort")
+"""Together about 13 % first-level misses on the Opteron."""
+THREADS = 8
+
+
+def training() -> Suite:
+    return load_suite(shipped("training", "suite.toml"))
+
+
+def _bench() -> Suite:
+    return load_suite(Path(__file__).parent / "programs" / "suite.toml")
+
+
+def built(suite: Suite, spec: ProgramSpec, instrumented: bool) -> Built:
+    cache = BUILD / "builds"
+    return build_program(suite, spec, Compilers.find(os.environ), cache, instrumented=instrumented)
+
+
+def request_of(
+    suite: Suite, spec: ProgramSpec, size: str, threads: int, instrumented: bool = True
+) -> CaptureRequest:
+    folder = BUILD / "traces"
+    folder.mkdir(parents=True, exist_ok=True)
+    return CaptureRequest(suite, spec, built(suite, spec, instrumented), threads, size, folder)
+
+
+def _captured(suite: Suite, name: str, size: str, threads: int) -> Path:
+    (spec,) = suite.pick((name,))
+    with contextlib.redirect_stdout(sys.stderr):
+        return capture(request_of(suite, spec, size, threads)).path
+
+
+def capture_training(
+    settings: Settings, name: str, size: str = "small", threads: int = THREADS
+) -> Path:
+    return _captured(training(), name, size, threads)
+
+
+def capture_bench(settings: Settings, name: str, size: str, threads: int = THREADS) -> Path:
+    return _captured(_bench(), name, size, threads)
