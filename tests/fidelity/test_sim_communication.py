@@ -8,28 +8,20 @@ CCPE 2014, figures 1 to 3, on the machine of figure 2, two Xeon E5-2650. The pro
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 
 import pytest
 from captured_training import CapturedTraining, captured_training
-from sim_programs import cpus
+from measure_mapping import (
+    OTHER_SOCKET,
+    PERIODS,
+    SAME_CORE,
+    SAME_CORE_FAR,
+    SAME_LLC,
+    phased_ns,
+)
 
-from autofinity._core import sim as core
-from autofinity.sim.native import native_machine
 from autofinity.sim.preset import load_preset
-from autofinity.sim.replay import pus_of_streams
 from autofinity.sim.spec import MachineSpec
-
-SAME_CORE = (0, 16, 1, 17, 2, 18, 3, 19)
-"""Neighbours on the two hardware threads of a core: case A of figure 2."""
-SAME_LLC = (0, 1, 2, 3, 4, 5, 6, 7)
-"""Case B."""
-OTHER_SOCKET = (0, 8, 1, 9, 2, 10, 3, 11)
-"""Case C."""
-SAME_CORE_FAR = (0, 1, 2, 3, 16, 17, 18, 19)
-"""Case A for the second phase, in which thread i talks to thread i + 4."""
-
-PERIODS = 4
 
 
 @pytest.fixture(scope="module")
@@ -59,27 +51,6 @@ def test_pairs_do_best_on_one_core_and_worst_on_two_sockets(
     assert moved[0] < 0.1 * moved[1]
     assert c.total("cache_to_cache_transfers_remote") > 0.9 * moved[1]
     assert b.total("cache_to_cache_transfers_remote") == 0
-
-
-def phased_ns(
-    captured: CapturedTraining, spec: MachineSpec, mappings: Sequence[Sequence[int]]
-) -> int:
-    """Time with threads migrated at the beginning of each period to the next of `mappings`."""
-    position = {pu.os_index: index for index, pu in enumerate(spec.topology.pus)}
-    pus = pus_of_streams(
-        spec.topology, captured.program.streams, cpus(*mappings[0]), captured.workers
-    )
-    run = core.Simulation(native_machine(spec), captured.program, pus)
-    period = 0
-    while not run.advance(2_000):
-        now = min(PERIODS - 1, int(run.progress * PERIODS))
-        if now != period:
-            period = now
-            for worker, cpu in zip(
-                captured.workers, cpus(*mappings[now % len(mappings)]), strict=True
-            ):
-                run.bind(worker, position[cpu])
-    return run.elapsed_ns
 
 
 def test_mappings_of_the_phase_changing_benchmark_order_as_in_figure_3(

@@ -22,9 +22,9 @@ def cpus(*numbers: int) -> list[OsIndex]:
 
 
 def route_gbs(spec: MachineSpec, a_node: int, b_node: int) -> float:
-    """Of the narrowest link from one node to another."""
+    """Of the narrowest link from one node to another; infinite when none has a limit."""
     route = spec.bandwidth.routes[a_node * spec.topology.n_nodes + b_node]
-    return min(spec.bandwidth.links[link // 2].gbs for link in route)
+    return min(spec.bandwidth.links[link // 2].gbs or float("inf") for link in route)
 
 
 def without_prefetch(spec: MachineSpec) -> MachineSpec:

@@ -1,0 +1,233 @@
+"""Prints how the simulated machine compares with published and analytic facts, as Markdown.
+
+    PYTHONPATH=. python scripts/fidelity_table.py
+
+The numbers come from the functions that the tests in `tests/fidelity` use, whose names are in the
+last column. Takes about ten seconds; needs the test tools, and a C compiler for the captured
+programs.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+from captured_training import captured_training  # noqa: E402
+from measure_contention import false_sharing_of, handover_ns  # noqa: E402
+from measure_latency import LOAD, STORE, UPDATE, cache_levels, line_ns, memory_ns  # noqa: E402
+from measure_mapping import (  # noqa: E402
+    OTHER_SOCKET,
+    PERIODS,
+    SAME_CORE,
+    SAME_CORE_FAR,
+    SAME_LLC,
+    gains,
+    phased_ns,
+)
+from measure_queues import (  # noqa: E402
+    SERVICE_NS,
+    cores_of,
+    demand_gbs,
+    poisson,
+    read_gbs,
+    simulated_wait_ns,
+)
+from sim_programs import cores_by_distance, route_gbs, without_prefetch  # noqa: E402
+
+from autofinity.sim.preset import load_preset, preset_names  # noqa: E402
+
+type Row = tuple[str, ...]
+
+
+def pair(published: float, ours: float) -> str:
+    return f"{published:.1f} / {ours:.1f}"
+
+
+def latencies() -> Iterator[Row]:
+    """Nanoseconds, machine file / ours."""
+    for name in preset_names():
+        spec = load_preset(name)
+        levels = {level: pair(ns, got) for level, ns, got in cache_levels(spec)}
+        far = max(range(len(spec.node_distance)), key=lambda node: spec.node_distance[0][node])
+        memory = [
+            pair(spec.latency.dram[spec.node_distance[0][node]], memory_ns(spec, node))
+            for node in (0, far)
+        ]
+        yield (name, *(levels.get(level, "none") for level in ("L1", "L2", "LLC")), *memory)
+
+
+def transfers() -> Iterator[Row]:
+    """Nanoseconds, machine file / ours, of the nearest and the farthest other core."""
+    for name in preset_names():
+        spec = without_prefetch(load_preset(name))
+        by_distance = cores_by_distance(spec)
+        for distance in sorted({min(by_distance), max(by_distance)}):
+            other, table = [(by_distance[distance][0], 1)], spec.latency
+            yield (
+                name,
+                str(distance),
+                pair(table.load_modified[distance], line_ns(spec, other, LOAD)),
+                pair(table.store_modified[distance], line_ns(spec, other, STORE)),
+                pair(table.atomic_modified[distance], line_ns(spec, other, UPDATE)),
+            )
+
+
+def bandwidths() -> Iterator[Row]:
+    """GB/s, machine file / ours; what the cores of a node cannot ask for is left out."""
+    for name in preset_names():
+        spec = without_prefetch(load_preset(name))
+        pus = cores_of(spec, 0, 48)
+        cells = []
+        for node in (0, len(spec.node_distance) - 1):
+            limits = [spec.bandwidth.memory_gbs[node]]
+            if node:
+                limits.append(route_gbs(spec, 0, node))
+            limit = min(limits)
+            demand = demand_gbs(spec, pus, spec.latency.dram[spec.node_distance[0][node]])
+            full = demand > 1.2 * limit
+            cells.append(pair(limit, read_gbs(spec, pus, node, limit)) if full else "not filled")
+        yield (name, cells[0], cells[1] if len(spec.node_distance) > 1 else "one node")
+
+
+def queueing() -> Iterator[Row]:
+    for utilisation in (0.3, 0.5, 0.7, 0.9):
+        expected = utilisation / (2 * (1 - utilisation))
+        ours = simulated_wait_ns(poisson(utilisation, seed=1)) / SERVICE_NS
+        yield (
+            f"mean wait for a controller at a utilisation of {utilisation}, in services",
+            "M/D/1, Pollaczek-Khinchin",
+            f"{expected:.2f}",
+            f"{ours:.2f}",
+            "test_sim_queues.py",
+        )
+
+
+def contention() -> Iterator[Row]:
+    spec = load_preset("opteron-6164he")
+    for distance, near in cores_by_distance(spec).items():
+        store_ns, atomic_ns = (
+            spec.latency.store_modified[distance],
+            spec.latency.atomic_modified[distance],
+        )
+        each, ns = false_sharing_of(spec, near[0], store_ns)
+        yield (
+            f"false sharing on the Opteron, distance {distance}: transfers a store, ns a transfer",
+            "David et al., SOSP 2013",
+            f"1, {store_ns:.1f}",
+            f"{each:.3f}, {ns:.1f}",
+            "test_sim_contention.py",
+        )
+        yield (
+            f"handing a lock over, distance {distance}: atomics on another core's line",
+            "two transfers of the line",
+            "2",
+            f"{handover_ns(spec, near[0]) / atomic_ns:.2f}",
+            "test_sim_contention.py",
+        )
+
+
+def factors() -> Iterator[Row]:
+    for name, factor in (("altix-450", 2.1), ("xeon-x7550", 1.5), ("opteron-6386", 2.8)):
+        spec = load_preset(name)
+        own, *others = (memory_ns(spec, node) for node in range(len(spec.node_distance)))
+        yield (
+            f"NUMA factor of {name}",
+            "Diener et al., TPDS 2016, table 4",
+            f"{factor}",
+            f"{max(others) / own:.2f}",
+            "test_sim_mapping_impact.py",
+        )
+
+
+def mapping(folder: Path) -> Iterator[Row]:
+    found = gains("cg", "14 3", folder / "cg")
+    source = "Diener et al., TPDS 2016, section 3 (SP; ours: cg)"
+    for what, published, ours in (
+        ("local threads and data", 62, found.threads_and_data),
+        ("local data alone", 31, found.data),
+        ("local threads alone", 15, found.threads),
+    ):
+        yield (
+            f"gain by {what} against both remote",
+            source,
+            f"{published} %",
+            f"{ours:.0%}".replace("%", " %"),
+            "test_sim_mapping_impact.py",
+        )
+
+
+def communication(folder: Path) -> Iterator[Row]:
+    spec = load_preset("xeon-e5-2650")
+    source = "Cruz et al., CCPE 2014, figure"
+    pairs = captured_training("prodcons", "256 1 512", 8, folder / "pairs")
+    a, b, c = (pairs.run(spec, pus).roi_ns for pus in (SAME_CORE, SAME_LLC, OTHER_SOCKET))
+    yield (
+        "time of producers and consumers: same core, same LLC, other socket",
+        f"{source} 2",
+        "A < B < C",
+        f"1 < {b / a:.2f} < {c / a:.2f}",
+        "test_sim_communication.py",
+    )
+    phases = captured_training("prodcons", f"512 {PERIODS} 512", 8, folder / "phases")
+    blind = sorted(
+        phases.run(spec, random.Random(seed).sample(range(32), 8)).roi_ns for seed in range(5)
+    )[2]
+    static = phased_ns(phases, spec, [SAME_CORE]) / blind
+    oracle = phased_ns(phases, spec, [SAME_CORE, SAME_CORE_FAR]) / blind
+    yield (
+        "time of two phases in turn: oracle, static, placed blindly",
+        f"{source} 3",
+        "oracle < static < OS",
+        f"{oracle:.2f} < {static:.2f} < 1",
+        "test_sim_communication.py",
+    )
+
+
+def table(title: str, head: Row, rows: Iterator[Row]) -> None:
+    print(f"\n## {title}\n")
+    print("| " + " | ".join(head) + " |")
+    print("|" + " --- |" * len(head))
+    for row in rows:
+        print("| " + " | ".join(row) + " |", flush=True)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        parts: tuple[Callable[[], Iterator[Row]], ...] = (
+            queueing,
+            contention,
+            factors,
+            lambda: communication(folder),
+            lambda: mapping(folder),
+        )
+        table(
+            "Facts",
+            ("fact", "source", "published", "ours", "in tests/fidelity"),
+            (row for part in parts for row in part()),
+        )
+    table(
+        "Idle latencies, ns: machine file / pointer chase",
+        ("machine", "L1", "L2", "LLC", "own memory", "farthest memory"),
+        latencies(),
+    )
+    table(
+        "A line that another core has modified, ns: machine file / ours",
+        ("machine", "distance", "load", "store", "atomic"),
+        transfers(),
+    )
+    table(
+        "Bandwidth, GB/s: machine file / read by the cores of the first node",
+        ("machine", "own controllers", "the last node's, over links"),
+        bandwidths(),
+    )
+
+
+if __name__ == "__main__":
+    main()
