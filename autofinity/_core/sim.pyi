@@ -90,6 +90,9 @@ class Machine:
     spin: int
     wake: int
     migration: int
+    balance: int
+    cache_hot: int
+    daemon: int
     skew: int
     def __init__(self) -> None: ...
     def validate(self) -> None: ...
@@ -138,6 +141,7 @@ class Simulation:
         page_table: dict[int, int] = ...,
         starts: Sequence[tuple[float, bool]] = ...,
         restart: bool = False,
+        os_pus: Sequence[Sequence[int]] = ...,
     ) -> None: ...
     def advance(self, ns: float) -> bool: ...
     def run(self) -> bool: ...

@@ -130,6 +130,9 @@ class _Converter:
         machine.spin = self.ticks(system.spin_us * 1000)
         machine.wake = self.ticks(system.wake_us * 1000)
         machine.migration = self.ticks(system.migration_us * 1000)
+        machine.balance = self.ticks(system.balance_us * 1000)
+        machine.cache_hot = self.ticks(system.cache_hot_us * 1000)
+        machine.daemon = self.ticks(system.daemon_us * 1000)
 
 
 def _set_topology(machine: core.Machine, spec: MachineSpec) -> None:

@@ -18,6 +18,9 @@ from autofinity.sim.preset_topology import (
 )
 from autofinity.sim.routes import UnconnectedError, direct_links, routes_over
 from autofinity.sim.spec import (
+    OS_BALANCE_US,
+    OS_CACHE_HOT_US,
+    OS_DAEMON_US,
     PAGE_BYTES,
     BandwidthSpec,
     CacheSpec,
@@ -206,6 +209,9 @@ def _system(table: Fields) -> SystemSpec:
         spin_us=table.number("spin_us", 0, 1e6),
         wake_us=table.number("wake_us", 0, 1e6),
         migration_us=table.number("migration_us", 0, 1e6),
+        balance_us=table.number("balance_us", 0, 1e9, OS_BALANCE_US),
+        cache_hot_us=table.number("cache_hot_us", 0, 1e6, OS_CACHE_HOT_US),
+        daemon_us=table.number("daemon_us", 0, 1e12, OS_DAEMON_US),
     )
     table.end()
     return spec

@@ -55,6 +55,15 @@ def pus_of_streams(
         raise PlacementError(f"got {len(cpus)} PUs for {len(workers)} workers; expected one each")
     if not all(0 <= worker < streams for worker in workers):
         raise PlacementError(f"workers {list(workers)} are not all among the {streams} streams")
+    places = logical_pus(topology, cpus)
+    pus = [places[0]] * streams
+    for worker, place in zip(workers, places, strict=True):
+        pus[worker] = place
+    return pus
+
+
+def logical_pus(topology: Topology, cpus: Sequence[OsIndex]) -> list[int]:
+    """Logical numbers of PUs. Raises `PlacementError` for one that does not exist."""
     position = {pu.os_index: index for index, pu in enumerate(topology.pus)}
     unknown = [cpu for cpu in cpus if cpu not in position]
     if unknown:
@@ -62,10 +71,7 @@ def pus_of_streams(
             f"{topology.name} has no PU {', '.join(map(str, unknown))}; "
             f"its {len(position)} PUs go from {min(position)} to {max(position)}"
         )
-    pus = [position[cpus[0]]] * streams
-    for worker, cpu in zip(workers, cpus, strict=True):
-        pus[worker] = position[cpu]
-    return pus
+    return [position[cpu] for cpu in cpus]
 
 
 def result_of(

@@ -146,6 +146,10 @@ class DirectorySpec:
     ways: int
 
 
+OS_BALANCE_US, OS_CACHE_HOT_US, OS_DAEMON_US = 4_000.0, 500.0, 500_000.0
+"""What `SystemSpec` has of the scheduler where a preset file does not say."""
+
+
 @dataclass(frozen=True, slots=True)
 class SystemSpec:
     """The operating system's part, microseconds. A wait shorter than `spin_us` needs no wake-up."""
@@ -155,6 +159,13 @@ class SystemSpec:
     spin_us: float
     wake_us: float
     migration_us: float
+    balance_us: float = OS_BALANCE_US
+    """Between balancings of threads that are not bound: a timer tick at 250 Hz."""
+    cache_hot_us: float = OS_CACHE_HOT_US
+    """So long after it ran a waiting thread is left where it is (sched_migration_cost_ns)."""
+    daemon_us: float = OS_DAEMON_US
+    """Mean time between system threads that take a PU and push a thread off it; 0: none. A guess:
+    what a quiet Linux does depends on what is installed."""
 
 
 @dataclass(frozen=True, slots=True)

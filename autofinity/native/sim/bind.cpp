@@ -128,6 +128,9 @@ void bind_sim(nb::module_& module) {
         .def_rw("spin", &Machine::spin)
         .def_rw("wake", &Machine::wake)
         .def_rw("migration", &Machine::migration)
+        .def_rw("balance", &Machine::balance)
+        .def_rw("cache_hot", &Machine::cache_hot)
+        .def_rw("daemon", &Machine::daemon)
         .def_rw("skew", &Machine::skew)
         .def("validate", &validate,
              "Raises SimulationError for a machine that cannot be simulated.");
@@ -178,7 +181,8 @@ void bind_sim(nb::module_& module) {
                std::vector<std::uint32_t> pus, double sample_period_ns, std::uint64_t seed,
                const std::string& policy, std::uint32_t node,
                std::unordered_map<std::uint64_t, std::uint32_t> table,
-               const std::vector<std::pair<double, bool>>& starts, bool restart) {
+               const std::vector<std::pair<double, bool>>& starts, bool restart,
+               std::vector<std::vector<std::uint32_t>> os_pus) {
                 validate(*machine);
                 Options options;
                 options.pu_of_stream = std::move(pus);
@@ -187,6 +191,7 @@ void bind_sim(nb::module_& module) {
                 for (const auto& [at_ns, after] : starts)
                     options.starts.push_back({to_ticks(*machine, at_ns), after});
                 options.restart = restart;
+                options.os_pus = std::move(os_pus);
                 if (policy == "interleave")
                     options.placement.policy = PagePolicy::interleave;
                 else if (policy == "bind")
@@ -210,7 +215,8 @@ void bind_sim(nb::module_& module) {
             nb::arg("sample_period_ns") = 0.0, nb::arg("seed") = 0,
             nb::arg("page_policy") = "first_touch", nb::arg("node") = 0,
             nb::arg("page_table") = std::unordered_map<std::uint64_t, std::uint32_t>{},
-            nb::arg("starts") = std::vector<std::pair<double, bool>>{}, nb::arg("restart") = false)
+            nb::arg("starts") = std::vector<std::pair<double, bool>>{}, nb::arg("restart") = false,
+            nb::arg("os_pus") = std::vector<std::vector<std::uint32_t>>{})
         .def(
             "advance",
             [](Simulation& self, double ns) {

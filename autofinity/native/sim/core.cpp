@@ -30,7 +30,7 @@ void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
             if (out.instructions != before || p.time > started) idle_slices_ = 0;
             account(out, p.time);
             out.status = Status::ready;
-            out.ready_at = p.time;
+            out.ready_at = out.left_pu = p.time;
             p.queue.push_back(p.stream);
             give_pu(index);
             return;

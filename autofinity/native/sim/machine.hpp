@@ -109,6 +109,9 @@ struct Machine {
     Ticks spin = 0;  // a wait shorter than this needs no wake-up
     Ticks wake = 0;
     Ticks migration = 0;
+    Ticks balance = 0;    // between balancings of threads that are not bound
+    Ticks cache_hot = 0;  // so long after it ran, a waiting thread is not pulled elsewhere
+    Ticks daemon = 0;     // mean time between system threads on a PU; 0: none
 
     Ticks skew = ticks_per_clock;  // how far ordered accesses may run ahead of the slowest core
 };

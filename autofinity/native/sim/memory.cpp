@@ -1,9 +1,5 @@
 #include "memory.hpp"
 
-#include <string>
-
-#include "error.hpp"
-
 namespace autofinity::sim {
 
 Memory::Memory(const Machine& machine, const Program& program, Placement placement,
@@ -28,19 +24,6 @@ Memory::Memory(const Machine& machine, const Program& program, Placement placeme
     for (std::size_t core = machine.llc_of_core.size(); core-- > 0;)
         node_of_llc_[machine.llc_of_core[core]] = machine.node_of_core[core];
     lost_.reserve(max_cores_in_use);
-}
-
-std::uint32_t Memory::slot_of(std::uint32_t core) {
-    if (slot_of_core_[core] < 0) {
-        if (cores_.size() == max_cores_in_use)
-            throw SimulationError("more than " + std::to_string(max_cores_in_use) +
-                                  " cores in one simulation; place the threads on fewer");
-        slot_of_core_[core] = static_cast<std::int32_t>(cores_.size());
-        cores_.push_back(std::make_unique<PrivateCaches>(machine_, core, pages_.units));
-        cores_.back()->counts = &nobody_;
-        slots_of_llc_[machine_.llc_of_core[core]] |= std::uint64_t{1} << (cores_.size() - 1);
-    }
-    return static_cast<std::uint32_t>(slot_of_core_[core]);
 }
 
 Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {

@@ -59,6 +59,10 @@ class Memory {
     // Slot of a core, given on first use. Throws SimulationError above max_cores_in_use.
     std::uint32_t slot_of(std::uint32_t core);
     PrivateCaches& caches(std::uint32_t slot) { return *cores_[slot]; }
+    // The core's lines leave it, and its slot is free for another one. Nothing may run there.
+    void release_slot(std::uint32_t slot);
+    bool has_slot() const { return !free_slots_.empty() || cores_.size() < max_cores_in_use; }
+    bool in_use(std::uint32_t core) const { return slot_of_core_[core] >= 0; }
     std::uint32_t slots() const { return static_cast<std::uint32_t>(cores_.size()); }
 
     // Makes the translation present at `now`; returns what it cost.
@@ -161,6 +165,7 @@ class Memory {
     Zeroed<DirectoryLine> directory_;
     std::vector<std::unique_ptr<PrivateCaches>> cores_;
     std::vector<std::int32_t> slot_of_core_;
+    std::vector<std::uint32_t> free_slots_;
     std::vector<std::unique_ptr<Sets>> llcs_;
     std::vector<std::unique_ptr<Sets>> filters_;  // of the nodes; empty: unlimited directories
     std::vector<std::uint64_t> slots_of_llc_;     // bitmap of slots

@@ -11,7 +11,7 @@ void Simulation::block(std::uint32_t pu, Stream& s) {
     Pu& p = pus_[pu];
     account(s, p.time);
     s.status = Status::blocked;
-    s.blocked_at = p.time;
+    s.blocked_at = s.left_pu = p.time;
     p.stream = nobody;
     give_pu(pu);
 }
@@ -34,6 +34,7 @@ void Simulation::wake(std::uint32_t number, Ticks at) {
     if (s.resume == Resume::choose) std::erase(idle_streams_, number);
     s.status = Status::ready;
     yield_ = true;
+    if (os_) place(s, slept);
     enqueue(number, at);
 }
 
@@ -55,6 +56,7 @@ void Simulation::give_pu(std::uint32_t index) {
     Pu& p = pus_[index];
     p.stream = nobody;
     if (p.queue.empty()) {
+        if (os_ && pull_to(index)) return;
         update_siblings(p.core);
         return;
     }
@@ -77,7 +79,7 @@ void Simulation::start_on(std::uint32_t index, std::uint32_t number) {
     Pu& p = pus_[index];
     Stream& s = streams_[number];
     if (p.slot == nobody) {
-        p.slot = memory_.slot_of(p.core);
+        p.slot = slot_for(p.core);
         pus_of_slot_[p.slot].push_back(index);
     }
     p.time = std::max(p.time, s.ready_at);

@@ -62,6 +62,17 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
     }
     if (runs_[0].start.after_previous)
         throw SimulationError("the first program cannot begin after another one");
+    if (!options_.os_pus.empty()) {
+        options_.os_pus.resize(streams_.size());
+        for (const auto& pus : options_.os_pus)
+            for (const std::uint32_t pu : pus)
+                if (pu >= pus_.size())
+                    throw SimulationError("a stream may run on PU " + std::to_string(pu) +
+                                          "; the machine has " + std::to_string(pus_.size()));
+        os_ = std::make_unique<OsScheduler>(*machine_, options_.os_pus, options_.seed);
+        if (machine_->balance != 0) next_balance_ = machine_->balance;
+        if (machine_->daemon != 0) next_daemon_ = os_->until_daemon();
+    }
     start_due_processes(0);
 }
 
@@ -78,6 +89,7 @@ bool Simulation::advance(Ticks duration) {
             now_ = stop_;
             account_all(now_);
             if (stop_ == next_start_) start_due_processes(now_);
+            if (stop_ == next_balance_ || stop_ == next_daemon_) os_events(now_);
             if (stop_ == next_sample_) {
                 take_sample(now_);
                 next_sample_ += options_.sample_period;
@@ -87,6 +99,7 @@ bool Simulation::advance(Ticks duration) {
             continue;
         }
         const std::uint32_t index = heap_.first();
+        waker_ = index;
         run_pu(index, std::min(heap_.second_time(forever) + machine_->skew, stop_));
         if (pus_[index].stream == nobody)
             heap_.remove(index);
@@ -101,7 +114,9 @@ bool Simulation::advance(Ticks duration) {
     return true;
 }
 
-void Simulation::set_stop() { stop_ = std::min({target_, next_sample_, next_start_}); }
+void Simulation::set_stop() {
+    stop_ = std::min({target_, next_sample_, next_start_, next_balance_, next_daemon_});
+}
 
 Ticks Simulation::move_page(std::uint32_t process, std::uint64_t virtual_page, std::uint32_t node) {
     if (node >= machine_->nodes)

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "memory.hpp"
+#include "os_scheduler.hpp"
 #include "pu_heap.hpp"
 
 namespace autofinity::sim {
@@ -33,8 +34,11 @@ struct Start {
 struct Options {
     std::vector<std::uint32_t> pu_of_stream;
     std::vector<Start> starts;  // of the processes; missing ones begin at 0
-    bool restart = false;       // a process that ends before the others begins again, uncounted
-    Ticks sample_period = 0;    // 0: no samples but the last
+    // PUs that the operating system may run each stream on; none of one stream stands for all, no
+    // list at all for streams that are bound to `pu_of_stream`.
+    std::vector<std::vector<std::uint32_t>> os_pus;
+    bool restart = false;     // a process that ends before the others begins again, uncounted
+    Ticks sample_period = 0;  // 0: no samples but the last
     std::uint64_t seed = 0;
     Placement placement;
 };
@@ -129,6 +133,8 @@ class Simulation {
         std::uint32_t process = 0;
         std::uint32_t pu = 0;
         Status status = Status::absent;
+        bool placed = false;  // by the operating system
+        Ticks left_pu = 0;    // when it last ran
         Resume resume = Resume::nothing;
         Line resume_line = 0;
         Ticks ready_at = 0;
@@ -222,6 +228,15 @@ class Simulation {
     bool stuck() const;
     void rebuild_heap();
 
+    // Operating system.
+    OsScheduler::Loads loads() const;
+    void place(Stream& s, bool slept);
+    bool pull_to(std::uint32_t pu);
+    void take_over(Stream& s, std::uint32_t pu, Ticks at);
+    void os_events(Ticks at);
+    void carry_out(const OsScheduler::Move& wanted, Ticks at);
+    std::uint32_t slot_for(std::uint32_t core);
+
     bool take_lock(std::uint32_t pu, Stream& s, const Step& step);
     void hold(Lock& lock, const Stream& s);
     void release_lock(Pu& p, Stream& s, const Step& step);
@@ -305,6 +320,10 @@ class Simulation {
     std::vector<std::uint32_t> retiring_;  // processes whose region has ended
     std::uint32_t outside_ = 0;            // processes that run and are not in their region yet
     std::uint32_t not_ended_ = 0;
+    std::unique_ptr<OsScheduler> os_;  // none: streams are bound
+    std::uint32_t waker_ = nobody;     // PU whose turn it is
+    std::uint64_t balance_tick_ = 0;
+    Ticks next_balance_ = forever, next_daemon_ = forever;
 
     bool in_region_ = false, ended_ = false;
     std::uint32_t idle_slices_ = 0;  // slices in a row in which nothing was done

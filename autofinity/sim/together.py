@@ -1,0 +1,199 @@
+"""Several programs on one simulated machine: one after the other, side by side, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity._core import sim as core
+from autofinity._core import trace as traces
+from autofinity.model.errors import SimulationError
+from autofinity.model.topology import OsIndex
+from autofinity.sim.native import native_machine
+from autofinity.sim.replay import logical_pus, pus_of_streams, result_of, workers_of
+from autofinity.sim.result import EVENT_INDEX, SimResult
+from autofinity.sim.spec import MachineSpec
+
+type Scheduler = Literal["bound", "os"]
+"""Threads stay on the PU they were given, or the operating system's scheduler places them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRun:
+    """One program of a run: a trace, and where and when its threads run.
+
+    `cpus` are the PUs of its workers, one each; under the scheduler "os" all PUs that its threads
+    may use. `workers` default to as many of the busiest streams as there are `cpus`.
+    """
+
+    trace: str | Path | traces.Trace
+    cpus: tuple[OsIndex, ...]
+    workers: tuple[int, ...] | None = None
+    start_ns: float = 0.0
+    after: bool = False
+    """Begin when the program before this one has ended, whatever `start_ns` says."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPages:
+    """Pages that several programs have in common, as processes map one object of shared memory.
+
+    `first_pages` names, by program, the object's first page there (4 KiB page numbers). All must
+    have the same remainder modulo 8.
+    """
+
+    name: str
+    first_pages: dict[int, int]
+    pages: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProgramResult:
+    """One program's region of interest. Times since the first region of the run began."""
+
+    begin_ns: int
+    end_ns: int
+    totals: npt.NDArray[np.uint64]
+    """Counts in the region, [streams of the program, events]."""
+    workers: tuple[int, ...]
+
+    @property
+    def roi_ns(self) -> int:
+        """Time of the region."""
+        return self.end_ns - self.begin_ns
+
+    def total(self, event: str) -> int:
+        """Count of an event over the region and all streams."""
+        column: npt.NDArray[Any] = self.totals[:, EVENT_INDEX[event]]
+        return int(column.sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TogetherResult:
+    """The run as a whole and each program of it, in the order given."""
+
+    whole: SimResult
+    programs: tuple[ProgramResult, ...]
+
+
+def prepare_together(
+    runs: Sequence[ProgramRun], shared: Sequence[SharedPages] = ()
+) -> core.Program:
+    """Read the traces and make them ready for replay in address spaces of their own.
+
+    Raises `TraceError`, `SimulationError` for what no replay could follow, or when two pieces of
+    shared memory have one name.
+    """
+    if len({each.name for each in shared}) < len(shared):
+        raise SimulationError("two pieces of shared memory have one name; expected one entry each")
+    loaded = [
+        run.trace if isinstance(run.trace, traces.Trace) else traces.read(str(run.trace))
+        for run in runs
+    ]
+    ranges = [
+        (program, first, each.pages, number)
+        for number, each in enumerate(shared)
+        for program, first in each.first_pages.items()
+    ]
+    return core.Program(loaded, ranges)
+
+
+def start_together(
+    spec: MachineSpec,
+    program: core.Program,
+    runs: Sequence[ProgramRun],
+    *,
+    machine: core.Machine | None = None,
+    scheduler: Scheduler = "bound",
+    restart: bool = False,
+    sample_period_ns: float = 0,
+    seed: int = 0,
+) -> tuple[core.Simulation, list[tuple[int, ...]]]:
+    """A replay of `runs`, prepared as `program`, and the workers of each by stream of the run.
+
+    Args:
+        spec: the machine.
+        program: of `prepare_together`, with the same runs.
+        runs: the programs.
+        machine: of `native_machine(spec)`, to use it again.
+        scheduler: who places the threads.
+        restart: programs that end early begin again, uncounted, until the last has ended once.
+        sample_period_ns: simulated time between samples; 0 for one sample of the whole run.
+        seed: of the page colours and of the scheduler.
+
+    Raises `SimulationError`, `PlacementError`.
+
+    """
+    pus: list[int] = []
+    allowed: list[list[int]] = []
+    workers_by_run = []
+    for run, (first, streams) in zip(runs, program.processes, strict=True):
+        workers = _workers(run, streams)
+        workers_by_run.append(tuple(first + worker for worker in workers))
+        if scheduler == "os":
+            usable = logical_pus(spec.topology, run.cpus)
+            allowed += [usable] * streams
+            pus += [usable[0]] * streams
+        else:
+            pus += pus_of_streams(spec.topology, streams, run.cpus, workers)
+    simulation = core.Simulation(
+        machine or native_machine(spec),
+        program,
+        pus,
+        sample_period_ns=sample_period_ns,
+        seed=seed,
+        starts=[(run.start_ns, run.after) for run in runs],
+        restart=restart,
+        os_pus=allowed,
+    )
+    return simulation, workers_by_run
+
+
+def simulate_together(
+    spec: MachineSpec,
+    runs: Sequence[ProgramRun],
+    *,
+    shared: Sequence[SharedPages] = (),
+    scheduler: Scheduler = "bound",
+    restart: bool = False,
+    sample_period_ns: float = 500_000,
+    seed: int = 0,
+) -> TogetherResult:
+    """Replay several programs to the end of the last one's region of interest.
+
+    For the arguments and what is raised see `prepare_together` and `start_together`.
+    """
+    program = prepare_together(runs, shared)
+    simulation, workers = start_together(
+        spec,
+        program,
+        runs,
+        scheduler=scheduler,
+        restart=restart,
+        sample_period_ns=sample_period_ns,
+        seed=seed,
+    )
+    simulation.run()
+    everyone = [worker for each in workers for worker in each]
+    cpus = [spec.topology.pus[simulation.pu_of(worker)].os_index for worker in everyone]
+    totals = simulation.totals()
+    programs = tuple(
+        ProgramResult(begin, end, totals[first : first + streams], tuple(w - first for w in chosen))
+        for (begin, end, _), (first, streams), chosen in zip(
+            simulation.process_times_ns, program.processes, workers, strict=True
+        )
+    )
+    return TogetherResult(result_of(simulation, cpus, everyone, spec.clock_hz), programs)
+
+
+def _workers(run: ProgramRun, streams: int) -> tuple[int, ...]:
+    if run.workers is not None:
+        return run.workers
+    if isinstance(run.trace, traces.Trace):
+        return tuple(range(streams))[-len(run.cpus) :]
+    return workers_of(run.trace, min(len(run.cpus), streams))
