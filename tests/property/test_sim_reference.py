@@ -76,19 +76,23 @@ def test_the_caches_of_one_core_count_as_the_reference(
     length=st.sampled_from([10, 100, 600]),
     pages=st.sampled_from([3, 9, 20, 41]),
     hot=st.integers(1, 20),
-    entries=st.integers(1, 12),
+    l1=shapes(12),
     l2=shapes(5),
 )
 def test_the_tlbs_count_as_the_reference(
-    seed: int, length: int, pages: int, hot: int, entries: int, l2: tuple[int, int]
+    seed: int, length: int, pages: int, hot: int, l1: tuple[int, int], l2: tuple[int, int]
 ) -> None:
     (cores,) = VICTIM.core_classes
     tlb = dataclasses.replace(
-        cores.tlb, l1_entries=entries, l2_entries=l2[0] * l2[1], l2_ways=l2[1]
+        cores.tlb,
+        l1_entries=l1[0] * l1[1],
+        l1_ways=l1[1],
+        l2_entries=l2[0] * l2[1],
+        l2_ways=l2[1],
     )
     spec = dataclasses.replace(VICTIM, core_classes=(dataclasses.replace(cores, tlb=tlb),))
     touched = numbers(seed, length, pages, hot)
-    expected = reference_tlb(entries, l2, touched)
+    expected = reference_tlb(l1, l2, touched)
     result = run_stream(spec, [(page * LINES_PER_PAGE, False) for page in touched])
     events = ("dtlb_misses", "l2_tlb_hits", "page_walks")
     assert {e: result.total(e) for e in events} == {e: expected[e] for e in events}

@@ -133,9 +133,9 @@ class InclusiveCore(ReferenceCore):
                 self.l2.mark(victim, True)
 
 
-def reference_tlb(l1_entries: int, l2: tuple[int, int], pages: Iterable[int]) -> Counter[str]:
-    """A fully associative first level, a second one of (sets, ways)."""
-    first, second = Lru(1, l1_entries), Lru(*l2)
+def reference_tlb(l1: tuple[int, int], l2: tuple[int, int], pages: Iterable[int]) -> Counter[str]:
+    """Two levels of (sets, ways)."""
+    first, second = Lru(*l1), Lru(*l2)
     counts: Counter[str] = Counter()
     for page in pages:
         if page not in first:
