@@ -40,6 +40,7 @@ def describe(topology: Any) -> dict[str, Any]:
             "os_index": node.os_index,
             "cpus": _cpus(node),
             "subtype": node.subtype or "",
+            "memory_bytes": node.attr.local_memory,
         }
         for node in topology.iter_numa_nodes()
     ]

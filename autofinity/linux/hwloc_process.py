@@ -141,7 +141,10 @@ def _read(answer: dict[str, Any]) -> RawMachine:
             RawPU(pu["os_index"], pu["package"], pu["core"], tuple(pu["caches"]), pu["efficiency"])
             for pu in answer["pus"]
         ),
-        nodes=tuple(RawNode(node["os_index"], frozenset(node["cpus"])) for node in answer["nodes"]),
+        nodes=tuple(
+            RawNode(node["os_index"], frozenset(node["cpus"]), node["memory_bytes"] > 0)
+            for node in answer["nodes"]
+        ),
         caches={int(number): RawCache(**cache) for number, cache in answer["caches"].items()},
         distances=distances,
         allowed=frozenset(answer["allowed"]),

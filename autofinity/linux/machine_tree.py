@@ -57,6 +57,7 @@ class RawNode:
 
     os_index: int
     cpus: frozenset[int]
+    has_memory: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,14 @@ def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
         caches=_caches(raw),
         page_sizes_bytes=raw.page_sizes_bytes or (4096,),
         model=raw.model,
+        memoryless_nodes=_memoryless(node_order),
     )
+
+
+def _memoryless(nodes: Sequence[RawNode]) -> frozenset[int]:
+    """Logical nodes without memory; none where no node tells of any, which then is not known."""
+    found = frozenset(logical for logical, node in enumerate(nodes) if not node.has_memory)
+    return found if len(found) < len(nodes) else frozenset()
 
 
 def _local_nodes(pus: Sequence[RawPU], nodes: Sequence[RawNode]) -> dict[int, int]:

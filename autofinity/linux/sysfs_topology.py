@@ -170,8 +170,14 @@ def _nodes(folder: Path, online: frozenset[int]) -> list[RawNode]:
         if entry.name.startswith("node") and entry.name[4:].isdigit()
     )
     listed = _cpu_list(folder / "online")
+    # Empty where the kernel has no such file: then all have some.
+    with_memory = _cpu_list(folder / "has_memory")
     nodes = [
-        RawNode(number, _cpu_list(folder / f"node{number}" / "cpulist") & online)
+        RawNode(
+            number,
+            _cpu_list(folder / f"node{number}" / "cpulist") & online,
+            number in with_memory or not with_memory,
+        )
         for number in numbers
         if not listed or number in listed
     ]

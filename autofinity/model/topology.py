@@ -9,7 +9,7 @@ are never mixed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NewType
 
@@ -69,6 +69,8 @@ class Topology:
     page_sizes_bytes: tuple[int, ...] = (4096,)
     model: str = ""
     """CPU model as the machine reports it; empty where unknown."""
+    memoryless_nodes: frozenset[int] = frozenset()
+    """Logical nodes that no page can live on."""
 
     @cached_property
     def by_os_index(self) -> dict[OsIndex, PU]:
@@ -105,14 +107,4 @@ class Topology:
 
     def restricted(self, allowed: frozenset[OsIndex]) -> Topology:
         """The same machine with only `allowed` (∩ what was allowed before) to place on."""
-        return Topology(
-            self.name,
-            self.origin,
-            self.pus,
-            self.node_os_indices,
-            self.distances,
-            self.allowed & allowed,
-            self.caches,
-            self.page_sizes_bytes,
-            self.model,
-        )
+        return replace(self, allowed=self.allowed & allowed)

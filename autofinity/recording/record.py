@@ -172,6 +172,8 @@ def _topology_rows(topology: Topology, kinds: int) -> Iterator[Row]:
     columns = "OS index, core, LLC domain, package, node" + (", class" if kinds > 1 else "")
     yield matrix_row("pus", rows, f"hwloc: {columns}")
     yield matrix_row("distances", topology.distances, "SLIT")
+    if topology.memoryless_nodes:
+        yield list_row("memoryless_nodes", sorted(topology.memoryless_nodes), "hwloc")
 
 
 def _coherence(topology: Topology) -> list[Row]:

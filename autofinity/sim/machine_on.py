@@ -47,7 +47,7 @@ def machine_on(topology: Topology, latencies: Path) -> MachineSpec:
     root = Fields(latencies, "", document)
     classes, _ = core_classes(root)
     class_of_core = _class_of_core(latencies, topology, len(classes))
-    placed = PlacedCores(topology, class_of_core, tuple(range(topology.n_nodes)))
+    placed = PlacedCores(topology, class_of_core)
     spec = assembled(root, placed, classes, read_llc(root.table("llc")), classes_by_rank=True)
     root.end()
     return spec

@@ -119,7 +119,6 @@ def assembled(
         latency=latency,
         node_distance=node_distance,
         llc_distance=llc_distance,
-        home_nodes=placed.home_nodes,
         bandwidth=bandwidth,
         system=_system(root.table("system")),
         pmu_counters=_pmu(root.table("pmu")),

@@ -21,11 +21,10 @@ type Block = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class PlacedCores:
-    """What a preset file says of where cores and memory are."""
+    """What a preset file says of where cores are, and of which kind."""
 
     topology: Topology
     class_of_core: tuple[int, ...]
-    home_nodes: tuple[int, ...]
 
 
 def read_block(table: Fields, number: int) -> Block:
@@ -47,9 +46,8 @@ def read_topology(table: Fields, name: str, model: str, blocks: Sequence[Block])
     else:
         pus, class_of_core, nodes = _nested(table, blocks or (read_block(table, 0),))
     distances = table.square("distances", nodes)
-    without = set(table.wholes("memoryless_nodes", 0, nodes - 1))
-    homes = tuple(node for node in range(nodes) if node not in without)
-    if not homes:
+    memoryless = frozenset(table.wholes("memoryless_nodes", 0, nodes - 1))
+    if len(memoryless) == nodes:
         raise table.error("memoryless_nodes", "names all nodes; expected one with memory")
     table.end()
     topology = Topology(
@@ -60,8 +58,9 @@ def read_topology(table: Fields, name: str, model: str, blocks: Sequence[Block])
         distances=distances,
         allowed=frozenset(pu.os_index for pu in pus),
         model=model,
+        memoryless_nodes=memoryless,
     )
-    return PlacedCores(topology, class_of_core, homes)
+    return PlacedCores(topology, class_of_core)
 
 
 def with_caches(topology: Topology, first: CoreClassSpec, llc: CacheSpec) -> Topology:

@@ -207,8 +207,6 @@ class MachineSpec:
     """Distance class between nodes: 0 the same, 1 the same package, 2 and up others."""
     llc_distance: tuple[tuple[int, ...], ...]
     """Distance class between LLC domains."""
-    home_nodes: tuple[int, ...]
-    """Nodes with memory; pages live nowhere else."""
     bandwidth: BandwidthSpec
     system: SystemSpec
     pmu_counters: int
@@ -219,6 +217,12 @@ class MachineSpec:
     """4 KiB, 16 KiB or 2 MiB, all pages of a run alike."""
     directory: DirectorySpec | None = None
     """None: a directory that never has to drop a line."""
+
+    @property
+    def home_nodes(self) -> tuple[int, ...]:
+        """Nodes with memory; pages live nowhere else."""
+        without = self.topology.memoryless_nodes
+        return tuple(node for node in range(self.topology.n_nodes) if node not in without)
 
     @property
     def ghz(self) -> float:

@@ -215,7 +215,9 @@ def machine(nodes: int, cores: int, efficiency: Sequence[int] = ()) -> Topology:
 def test_distances_of_several_nodes_are_measured_class_by_class(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    spec, text = recorded(monkeypatch, tmp_path, machine(3, 2), FakeMeasure())
+    here = dataclasses.replace(machine(3, 2), memoryless_nodes=frozenset({2}))
+    spec, text = recorded(monkeypatch, tmp_path, here, FakeMeasure())
+    assert spec.home_nodes == (0, 1)
     assert spec.node_distance[0] == (0, 2, 3)
     # Class 1 (another domain of the package) is not there: as the class before.
     assert spec.latency.dram == (100, 100, 150, 200)

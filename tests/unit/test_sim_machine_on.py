@@ -91,6 +91,15 @@ def test_unequal_domains_and_nodes_without_cores_are_machines_too() -> None:
     native_machine(spec)
 
 
+def test_pages_live_on_nodes_with_memory_only() -> None:
+    two = topology([(0, 0, 0), (1, 1, 1)], [[10, 20], [20, 10]])
+    spec = machine_on(
+        dataclasses.replace(two, memoryless_nodes=frozenset({1})), assumed_latencies()
+    )
+    assert spec.home_nodes == (0,)
+    native_machine(spec)
+
+
 def test_more_distances_than_latencies_take_the_last_one() -> None:
     slit = [[10 if a == b else 20 + 5 * abs(a - b) for b in range(8)] for a in range(8)]
     spec = machine_on(topology([(i, i, i) for i in range(8)], slit), assumed_latencies())

@@ -56,6 +56,14 @@ def test_of_several_local_nodes_the_narrowest_and_then_the_first_counts() -> Non
     assert topology.node_os_indices == (0, 4, 9)
 
 
+def test_nodes_without_memory_are_known_where_any_node_tells_of_memory() -> None:
+    pus = [RawPU(i, i, i, (), 0) for i in range(2)]
+    nodes = [RawNode(3, frozenset({0}), has_memory=False), RawNode(7, frozenset({1}))]
+    assert build_topology(raw(pus, nodes), "m", "file").memoryless_nodes == {0}
+    silent = [RawNode(i, frozenset({i}), has_memory=False) for i in range(2)]
+    assert build_topology(raw(pus, silent), "m", "file").memoryless_nodes == frozenset()
+
+
 def test_missing_distances_are_ten_and_twenty() -> None:
     pus = [RawPU(i, i, i, (), 0) for i in range(3)]
     nodes = [RawNode(5 * i, frozenset({i})) for i in range(3)]
