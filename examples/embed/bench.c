@@ -1,5 +1,4 @@
-/* Nanoseconds that one decision of an exported policy takes; scripts/bench/header.py builds and runs
- * it.
+/* Nanoseconds that one decision of an exported policy takes; scripts/bench/header.py builds it.
  *
  * Samples come from standard input (binary doubles, one row a sample), so that they fall on all
  * sides of the policy's edges. Each round asks about every sample once; the best round counts,

@@ -106,11 +106,15 @@ def _write(parts: dict[str, Part], settings: Settings) -> None:
         "details": {key: value for key, value in values.items() if key not in KEYS},
         "quick": settings.quick,
         "host": f"{platform.machine()}, {os.cpu_count()} CPUs",
+        "load_average": os.getloadavg()[0],
         "python": platform.python_version(),
     }
     for key in KEYS:
         value = document[key]
         print(f"{key:32}{'-' if value is None else f'{value:12.3f}'}")
+    print(
+        f"load of the host: {os.getloadavg()[0]:.1f} (rates are of CPU time, but neighbours cost)"
+    )
     (ROOT / "build" / "bench.json").write_text(json.dumps(document, indent=1) + "\n")
 
 

@@ -74,9 +74,9 @@ def _pycachesim(settings: Settings, values: dict[str, float | None], lines: list
     most = 200_000 if settings.quick else 1_000_000
     speeds: dict[str, tuple[int, float]] = {}
     calls: dict[str, tuple[int, float]] = {}
-    chase = capture_bench(settings, "chase", "small")
+    chase = capture_bench("chase", "small")
     for name, folder in [
-        *((name, capture_training(settings, name)) for name in (*FRIENDLY, *MIX)),
+        *((name, capture_training(name)) for name in (*FRIENDLY, *MIX)),
         ("chase", chase),
     ]:
         with tempfile.NamedTemporaryFile(suffix=".u64") as stream:

@@ -83,7 +83,7 @@ def run(settings: Settings) -> Part:
     def over(names: tuple[str, ...], title: str) -> Measured:
         total = Measured()
         for name in names:
-            one = replayed(capture_training(settings, name), rounds)
+            one = replayed(capture_training(name), rounds)
             lines.append(one.row(name))
             total += one
         lines.append(total.row(title))
@@ -91,7 +91,7 @@ def run(settings: Settings) -> Part:
 
     friendly, mix = over(FRIENDLY, "L1-friendly, together"), over(MIX, "mix, together")
     size = "small" if settings.quick else "medium"
-    miss = replayed(capture_bench(settings, "chase", size), rounds)
+    miss = replayed(capture_bench("chase", size), rounds)
     lines.append(miss.row("everything misses (chase)"))
     lines.append(
         "events_meps and effective_maccs are those of the mix's full stream: there is no private "

@@ -48,7 +48,7 @@ def run_thousand(settings: Settings) -> Part:
     spec = load_preset(MACHINE)
     count = 40 if settings.quick else WANTED
     size = "small" if settings.quick else "medium"
-    folder = capture_training(settings, "lu", size, 24)
+    folder = capture_training("lu", size, 24)
     every = list(islice(enumerate_affinities(spec.topology, 24), WANTED))
     chosen = every[:: len(every) // count][:count]
     cpu_s, accesses = swept(folder, chosen, 24, "sweep_1000")
@@ -72,7 +72,7 @@ def run_all(settings: Settings) -> Part:
     for program in training().pick(()):
         if not program.threads.allows(EACH_THREADS):
             continue
-        folder = capture_training(settings, program.name)
+        folder = capture_training(program.name)
         cpu_s, _ = swept(folder, chosen, EACH_THREADS, program.name)
         seconds += cpu_s / CORES * len(every) / len(chosen)
         names.append(program.name)

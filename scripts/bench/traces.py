@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from parts import BUILD, Settings
+from parts import BUILD
 
 from autofinity.capture.build import Built, Compilers, build_program
 from autofinity.capture.run import CaptureRequest, capture
@@ -48,11 +48,9 @@ def _captured(suite: Suite, name: str, size: str, threads: int) -> Path:
         return capture(request_of(suite, spec, size, threads)).path
 
 
-def capture_training(
-    settings: Settings, name: str, size: str = "small", threads: int = THREADS
-) -> Path:
+def capture_training(name: str, size: str = "small", threads: int = THREADS) -> Path:
     return _captured(training(), name, size, threads)
 
 
-def capture_bench(settings: Settings, name: str, size: str, threads: int = THREADS) -> Path:
-    return _captured(_bench(), name, size, threads)
+def capture_bench(name: str, size: str) -> Path:
+    return _captured(_bench(), name, size, THREADS)

@@ -19,7 +19,7 @@ from autofinity._core import trace as core
 
 EVENTS_KEPT = 150
 """Of each stream of a captured program."""
-HOST_WORDS = ("kind", "value", "gap", "span", "aux", "reads", "writes", "flags")
+FIELDS = ("kind", "value", "gap", "span", "aux", "reads", "writes", "flags")
 VARIANTS = (0x10, 0x21, 0x32, 0x47, 0x2A, 0x1D)
 """Machines and placements of the replay target."""
 
@@ -37,9 +37,8 @@ def beginning(folder: Path) -> core.Trace:
     builder = core.TraceBuilder()
     for stream in range(whole.streams):
         builder.stream(whole.parent(stream))
-    for stream in range(whole.streams):
         for event in whole.events(stream)[:EVENTS_KEPT]:
-            builder.event(stream, *(int(event[word]) for word in HOST_WORDS))
+            builder.event(stream, *(int(event[field]) for field in FIELDS))
     return builder.build()
 
 
