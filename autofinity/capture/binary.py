@@ -132,7 +132,7 @@ def capture_binary(
         if not is_whole(partial):
             raise CaptureError(
                 f"{what} ran to its end (exit code {code}), but nothing whole was recorded; it may "
-                "have replaced itself by another program, or clear LD_PRELOAD"
+                "have replaced itself by another program, or cleared LD_PRELOAD, unless it says above why"
             )
         facts = recorded(partial)
         if facts.roi_begins == 0:

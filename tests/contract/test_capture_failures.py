@@ -16,10 +16,12 @@ SOURCES = {
     "crash": "int main(void) { raise(SIGSEGV); return 0; }",
     "code": 'int main(void) { fputs("no input", stderr); return 3; }',
     "hang": "int main(void) { for (;;) pause(); }",
+    # What LLVM's OpenMP runtime looks like to ours.
+    "llvm": 'void __kmpc_fork_call(void) {} int main(void) { puts("right"); return 0; }',
 }
 PROGRAM = """
 [programs.NAME]
-build = "{cc} {cflags} -o {out}/NAME '{dir}/NAME.c' {ldflags}"
+build = "{cc} {cflags} -rdynamic -o {out}/NAME '{dir}/NAME.c' {ldflags}"
 run = ["{out}/NAME"]
 roi = "whole"
 expect = "right"
@@ -53,6 +55,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("crash", "was ended by SIGSEGV under capture"),
         ("code", "left with exit code 3 under capture; it said: no input"),
         ("hang", "did not end within 2 s under capture"),
+        ("llvm", "uses LLVM's OpenMP runtime, which cannot be captured; build it with gcc"),
     ],
 )
 def test_a_failing_program_is_named_with_its_reason_and_the_others_are_kept(

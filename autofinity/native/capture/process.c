@@ -6,6 +6,7 @@
 //   AUTOFINITY_CAPTURE_AHEAD   accesses a thread may be ahead of another; 0: as the host runs them
 #include "process.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,6 +53,12 @@ static void start_recording(void) {
     }
     const char* ahead = getenv("AUTOFINITY_CAPTURE_AHEAD");
     if (ahead != NULL) af_shared->ahead = strtoull(ahead, NULL, 10);
+    // Its teams and barriers are calls we do not know: the trace would hold no order.
+    if (dlsym(RTLD_DEFAULT, "__kmpc_fork_call") != NULL) {
+        af_fail("the program uses LLVM's OpenMP runtime, which cannot be captured;",
+                "build it with gcc, for libgomp", ENOTSUP);
+        return;
+    }
     af_count_instructions();
     const char* roi = getenv("AUTOFINITY_CAPTURE_ROI");
     af.roi_parallel = roi != NULL && strcmp(roi, "parallel") == 0;
