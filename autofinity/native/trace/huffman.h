@@ -110,10 +110,11 @@ static inline int af_codes(const uint8_t length[256], uint16_t code[256]) {
 static inline uint8_t* af_pack_column(uint8_t* out, const uint8_t* from, size_t n) {
     out = af_put_varint(out, n);
     if (n == 0) return out;
-    uint32_t count[256] = {0};
+    uint32_t count[256], part[4][256] = {{0}};  // four, or equal neighbours wait for each other
     uint8_t length[256];
     uint16_t code[256];
-    for (size_t i = 0; i < n; i++) count[from[i]]++;
+    for (size_t i = 0; i < n; i++) part[i & 3][from[i]]++;
+    for (int i = 0; i < 256; i++) count[i] = part[0][i] + part[1][i] + part[2][i] + part[3][i];
     af_code_lengths(count, length);
     uint64_t bits = 0;
     for (int i = 0; i < 256; i++) bits += (uint64_t)count[i] * length[i];
@@ -126,14 +127,17 @@ static inline uint8_t* af_pack_column(uint8_t* out, const uint8_t* from, size_t 
     *out++ = 1;
     for (int i = 0; i < 256; i += 2) *out++ = (uint8_t)(length[i] | length[i + 1] << 4);
     out = af_put_varint(out, bytes);
+    uint32_t symbol[256];  // code and length above it
+    for (int i = 0; i < 256; i++) symbol[i] = code[i] | (uint32_t)length[i] << 16;
     uint64_t pending = 0;
     unsigned have = 0;
     for (size_t i = 0; i < n; i++) {
-        pending |= (uint64_t)code[from[i]] << have;
-        have += length[from[i]];
+        const uint32_t one = symbol[from[i]];
+        pending |= (uint64_t)(one & 0xffff) << have;
+        have += one >> 16;
         if (have >= 32) {
             const uint32_t word = (uint32_t)pending;
-            memcpy(out, &word, 4);
+            __builtin_memcpy(out, &word, 4);
             out += 4;
             pending >>= 32;
             have -= 32;
