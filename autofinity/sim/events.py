@@ -26,8 +26,8 @@ EVENTS: dict[str, str] = {
     "clean_data_cache_lines_evicted": "lines in S or E that an L1 refill displaced",
     "modified_data_cache_lines_evicted": "lines in M or O that an L1 refill displaced",
     "coherence_misses": (
-        "L1 misses that find the line's own tag, invalid: another core's store, an inclusive LLC "
-        "or the move of the page took it away"
+        "L1 misses that find the line's own tag, invalid: another core's store, an inclusive LLC, "
+        "a full directory or the move of the page took it away"
     ),
     "l2_accesses": "L1 misses, looked up in the L2",
     "l2_misses": "of these, those that missed",
@@ -46,7 +46,8 @@ EVENTS: dict[str, str] = {
     "directory_evictions": "entries of full directories that made room for this core's lines",
     "read_requests_to_llc_any_core": "requests of all cores of the domain to its LLC",
     "exclusive_read_requests_to_llc_any_core": (
-        "of these, data cache reads (AMD 4E0h, unit mask 01h Read Block Exclusive)"
+        "of these, reads for the data cache, page walks and prefetches included "
+        "(AMD 4E0h, unit mask 01h Read Block Exclusive)"
     ),
     "modify_read_requests_to_llc_any_core": (
         "of these, for ownership (AMD 4E0h, unit mask 04h Read Block Modify)"
@@ -87,7 +88,7 @@ EVENTS: dict[str, str] = {
     "await_waits": "awaits whose token had not been posted",
     "units_executed": "work units (loop chunks, tasks) carried out",
     "context_switches": "times its PU changed to this thread from another",
-    "migrations": "times the thread was bound to another PU",
+    "migrations": "times the thread went to another PU: bound there, or moved by the scheduler",
     "useful_work": "units of work reported by heartbeats",
 }
 
