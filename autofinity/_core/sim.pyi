@@ -20,7 +20,9 @@ class CacheShape:
 class PrefetchShape:
     """Stream prefetcher of a core."""
 
-    def __init__(self, streams: int, trigger: int, distance: int, degree: int) -> None: ...
+    def __init__(
+        self, streams: int, trigger: int, distance: int, degree: int, in_flight: int
+    ) -> None: ...
 
 class PrivateSide:
     """Caches, TLBs and prefetcher of a kind of core."""
@@ -93,6 +95,8 @@ class Machine:
     balance: int
     cache_hot: int
     daemon: int
+    shootdown: int
+    interrupt: int
     skew: int
     def __init__(self) -> None: ...
     def validate(self) -> None: ...

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from autofinity.cli.page_size_option import PAGE_SIZES
 from autofinity.model.errors import AutofinityError, UsageError
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.resources import shipped
 
 if TYPE_CHECKING:
     from autofinity.sim.machine import SimMachine
+    from autofinity.sim.spec import MachineSpec
 
 SYNTHETIC = "synthetic:"
 
@@ -111,15 +114,25 @@ def _spans(topology: Topology) -> str:
     return cpu_list(frozenset(topology.by_os_index))
 
 
-def simulated(name: str, latencies: str | None = None) -> SimMachine:
+def simulated(name: str, latencies: str | None = None, page_size: str | None = None) -> SimMachine:
+    """The machine of `simulated_spec`, with pages of `page_size` (`PAGE_SIZES`) if given."""
+    from autofinity.sim.machine import SimMachine
+
+    spec = simulated_spec(name, latencies)
+    if page_size is not None:
+        spec = replace(spec, page_bytes=PAGE_SIZES[page_size])
+    return SimMachine(spec)
+
+
+def simulated_spec(name: str, latencies: str | None = None) -> MachineSpec:
     """The simulated machine called `name`: a preset, a machine file (TOML) of one's own, or any
     topology (hwloc XML, `synthetic:…`, `host`) with the latencies of a file or of a preset.
 
     Without `latencies` those of a topology are assumed, and one line on stderr says so. Raises
     `UsageError` for a name that is no machine, `TopologyError` for a bad file.
     """
-    from autofinity.sim.machine import SimMachine
     from autofinity.sim.machine_on import assumed_latencies, machine_on
+    from autofinity.sim.preset import load_preset
 
     if name in preset_names() or name.endswith(".toml"):
         if latencies is not None:
@@ -129,7 +142,7 @@ def simulated(name: str, latencies: str | None = None) -> SimMachine:
             )
         if name not in preset_names() and not Path(name).is_file():
             raise UsageError(f"--machine {name}: there is no such machine file")
-        return SimMachine.preset(name)
+        return load_preset(name)
     if name == "host" and latencies is None:
         raise UsageError(
             "--machine host: the real machine cannot be profiled (that needs hardware counters and "
@@ -149,4 +162,4 @@ def simulated(name: str, latencies: str | None = None) -> SimMachine:
         file = shipped("data", "machines", f"{latencies}.toml")
     else:
         file = Path(latencies)
-    return SimMachine(machine_on(topology, file))
+    return machine_on(topology, file)

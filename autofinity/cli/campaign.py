@@ -4,7 +4,8 @@
 
 Everything is in one work folder, and whatever is complete there is not done again:
 `traces/PROGRAM-SIZE-THREADSt/` and `observations/MACHINE/` (`MACHINE-20us/` for another sample
-period than the default: samples of different lengths are never mixed).
+period than the default, `MACHINE-2M-pages/` for a page size asked for: different ones are never
+mixed).
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ class Wanted:
     quiet: bool = False
     latencies: str | None = None
     """For a machine that is only a topology: a file or a preset."""
+    page_size: str | None = None
+    """One of `PAGE_SIZES`; None: the machine's own."""
 
 
 def gather(wanted: Wanted) -> ObservationTable:
@@ -57,7 +60,7 @@ def gather(wanted: Wanted) -> ObservationTable:
     """
     from autofinity.cli.backends import simulated
 
-    machine = simulated(wanted.machine, wanted.latencies)
+    machine = simulated(wanted.machine, wanted.latencies, wanted.page_size)
     affinities = {
         threads: select(machine.topology, threads, wanted.affinities, wanted.seed)
         for threads in wanted.threads
@@ -124,6 +127,8 @@ def observations_folder(wanted: Wanted) -> Path:
     safe = "".join(c if c.isalnum() or c in "-._" else "_" for c in wanted.machine)
     if wanted.period_us not in (None, DEFAULT_PERIOD_US):
         safe += f"-{wanted.period_us:g}us"
+    if wanted.page_size is not None:
+        safe += f"-{wanted.page_size}-pages"
     return wanted.work / "observations" / safe
 
 

@@ -13,6 +13,7 @@ import click
 from autofinity.cli.campaign import Wanted
 from autofinity.cli.latencies_option import latencies_option
 from autofinity.cli.microseconds import microseconds
+from autofinity.cli.page_size_option import page_size_option
 from autofinity.cli.placing_options import simulated_option
 from autofinity.model.errors import UsageError
 from autofinity.resources import shipped
@@ -24,6 +25,7 @@ class CampaignOptions(TypedDict):
 
     machine: str
     latencies: str | None
+    page_size: str | None
     suite_path: Path | None
     programs: tuple[str, ...]
     size: str
@@ -38,6 +40,7 @@ class CampaignOptions(TypedDict):
 _OPTIONS = (
     simulated_option,
     latencies_option,
+    page_size_option,
     click.option(
         "--suite",
         "suite_path",
@@ -109,6 +112,7 @@ def wanted_of(options: CampaignOptions, threads: str) -> Wanted:
     return Wanted(
         machine=options["machine"],
         latencies=options["latencies"],
+        page_size=options["page_size"],
         suite=load_suite(path),
         programs=options["programs"],
         size=options["size"],

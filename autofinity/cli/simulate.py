@@ -13,6 +13,7 @@ from autofinity.cli.hint_option import hint_of
 from autofinity.cli.json_option import json_option
 from autofinity.cli.latencies_option import latencies_option
 from autofinity.cli.microseconds import microseconds
+from autofinity.cli.page_size_option import page_size_option
 from autofinity.cli.placing_options import simulated_option
 from autofinity.model.affinity import Affinity
 from autofinity.model.errors import UsageError
@@ -46,6 +47,7 @@ SHOWN = (
 @click.argument("trace", type=click.Path(path_type=Path))
 @simulated_option
 @latencies_option
+@page_size_option
 @click.option("--threads", "-t", type=int, help="Default: as many as the program had.")
 @click.option("--hint", help="Place the threads as this hint says, for example SLP.")
 @click.option("--affinity", help="Place them as this affinity says, for example '{2,2}{4}'.")
@@ -65,6 +67,7 @@ def command(
     trace: Path,
     machine: str,
     latencies: str | None,
+    page_size: str | None,
     threads: int | None,
     hint: str | None,
     affinity: str | None,
@@ -81,7 +84,7 @@ def command(
     """
     from autofinity.sim.replay import load_program, simulate, workers_of
 
-    spec = simulated(machine, latencies).spec
+    spec = simulated(machine, latencies, page_size).spec
     threads = _threads(trace, cpus, threads)
     chosen = _placed(spec.topology, threads, hint, affinity, cpus)
     result = simulate(

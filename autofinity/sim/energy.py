@@ -1,6 +1,8 @@
 """Energy of the whole simulated machine, from what its events and its time cost.
 
-Dynamic energy is a price for every event, all threads included (helpers as well as workers). Static
+Dynamic energy is a price for every event, all threads included (helpers as well as workers). A page
+walk looks its entry up in the L2 and a prefetch writes its line there; what either asks of LLC,
+links and memory counts with the requests of the core. A line pays for every link it passes. Static
 power is drawn by every core and every LLC domain of the machine, used or not:
 
 * a core takes `core_w` while a thread runs on it and `idle_core_w` otherwise;
@@ -23,11 +25,14 @@ PRICED_EVENTS: dict[str, str] = {
     "instructions": "instruction_pj",
     "data_cache_accesses": "l1_access_pj",
     "l2_accesses": "l2_access_pj",
+    "page_walks": "l2_access_pj",
+    "prefetches_issued": "l2_access_pj",
     "llc_requests": "llc_access_pj",
     "dram_reads_local": "dram_read_line_pj",
     "dram_reads_remote": "dram_read_line_pj",
     "dram_writes": "dram_write_line_pj",
     "link_bytes": "link_byte_pj",
+    "link_request_bytes": "link_byte_pj",
 }
 """Event → the field of `EnergySpec` that prices it."""
 

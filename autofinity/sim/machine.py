@@ -122,7 +122,12 @@ class SimProcess:
         )
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
-        """Bind threads and move pages now; the cost of page moves is reported."""
+        """Bind threads and move pages now.
+
+        `cost_ns` is the time that copying the pages takes whoever asks for it, a thread outside
+        the program: the caller charges it. Threads on cores whose TLBs had the pages pay for the
+        interrupts themselves, in simulated time.
+        """
         done, cost_ns = 0, 0
         reasons: list[str] = []
         skipped = 0
@@ -148,13 +153,16 @@ class SimProcess:
         return len(self._workers)
 
     def _move(self, action: MovePages) -> tuple[int, int]:
-        if action.page_size_bytes != 4096:
+        """The core knows a larger page by its first 4 KiB and moves it whole."""
+        if action.page_size_bytes not in {4096, self._spec.page_bytes}:
             raise SimulationError(
-                f"got pages of {action.page_size_bytes} bytes; the simulator has 4096"
+                f"got pages of {action.page_size_bytes} bytes; this machine has "
+                f"{self._spec.page_bytes}"
             )
+        small = action.page_size_bytes // 4096
         moved, cost_ns = 0, 0
         for page, node in zip(action.pages, action.nodes, strict=True):
-            ns = self._simulation.move_page(page, node)
+            ns = self._simulation.move_page(page * small, node)
             moved += ns > 0
             cost_ns += ns
         return moved, cost_ns

@@ -99,6 +99,7 @@ class _Converter:
                 each.prefetch.trigger,
                 each.prefetch.distance_lines,
                 each.prefetch.degree,
+                each.prefetch.lines_in_flight,
             )
         return side
 
@@ -133,6 +134,8 @@ class _Converter:
         machine.balance = self.ticks(system.balance_us * 1000)
         machine.cache_hot = self.ticks(system.cache_hot_us * 1000)
         machine.daemon = self.ticks(system.daemon_us * 1000)
+        machine.shootdown = self.ticks(system.shootdown_us * 1000)
+        machine.interrupt = self.ticks(system.interrupt_us * 1000)
 
 
 def _set_topology(machine: core.Machine, spec: MachineSpec) -> None:

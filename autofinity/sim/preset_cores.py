@@ -104,6 +104,7 @@ def _prefetch(table: Fields | None) -> PrefetchSpec | None:
         trigger=table.whole("trigger", 1, 16),
         distance_lines=table.whole("distance_lines", 1, 64),
         degree=table.whole("degree", 1, 16),
+        lines_in_flight=table.whole("lines_in_flight", 1, 256, 16),
     )
     table.end()
     return spec

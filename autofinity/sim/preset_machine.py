@@ -211,6 +211,8 @@ def _system(table: Fields) -> SystemSpec:
         balance_us=table.number("balance_us", 0, 1e9, OS_BALANCE_US),
         cache_hot_us=table.number("cache_hot_us", 0, 1e6, OS_CACHE_HOT_US),
         daemon_us=table.number("daemon_us", 0, 1e12, OS_DAEMON_US),
+        shootdown_us=table.number("shootdown_us", 0, 1e6, 0),
+        interrupt_us=table.number("interrupt_us", 0, 1e6, 0),
     )
     table.end()
     return spec

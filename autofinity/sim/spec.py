@@ -83,6 +83,8 @@ class PrefetchSpec:
     trigger: int
     distance_lines: int
     degree: int
+    lines_in_flight: int = 16
+    """That the prefetcher waits for at once; it asks for no more until one has come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +168,10 @@ class SystemSpec:
     daemon_us: float = OS_DAEMON_US
     """Mean time between system threads that take a PU and push a thread off it; 0: none. A guess:
     what a quiet Linux does depends on what is installed."""
+    shootdown_us: float = 0.0
+    """Of who moves a page: telling the cores that have its translation."""
+    interrupt_us: float = 0.0
+    """Of each of these cores."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def programs(draw: st.DrawFn) -> Trace:
     return builder.build()
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(
     trace=programs(),
     spec=machines(),

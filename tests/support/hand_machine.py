@@ -59,6 +59,12 @@ PREFETCHING = replace(VICTIM, core_classes=(replace(_CORES, prefetch=PrefetchSpe
 FILTERED = replace(VICTIM, directory=DirectorySpec(entries_per_node=4, ways=2))
 """Caches hold at most four lines of a node, in two sets: set = line & 1."""
 
+PREFETCHING_ONE_AT_A_TIME = replace(
+    VICTIM,
+    core_classes=(replace(_CORES, prefetch=PrefetchSpec(2, 2, 2, 2, lines_in_flight=1)),),
+)
+"""The same with one line on its way at once."""
+
 PREFETCHING_INTO_LLC = replace(
     VICTIM, core_classes=(replace(_CORES, l2=None, prefetch=PrefetchSpec(2, 2, 2, 2)),)
 )

@@ -29,13 +29,16 @@ def test_every_event_has_its_price() -> None:
         "instructions": 7.0,
         "data_cache_accesses": 6.0,
         "l2_accesses": 5.0,
+        "page_walks": 2.0,
+        "prefetches_issued": 3.0,
         "llc_requests": 4.0,
         "dram_reads_local": 2.0,
         "dram_reads_remote": 1.0,
         "dram_writes": 2.0,
         "link_bytes": 8.0,
+        "link_request_bytes": 16.0,
     }
-    picojoules = 7 + 60 + 500 + 4000 + 30_000 + 40_000 + 40
+    picojoules = 7 + 60 + 500 + 500 + 4000 + 30_000 + 40_000 + 40 + 80
     assert dynamic_j(PRICES, counts) == pytest.approx(picojoules * 1e-12, rel=1e-15)
     assert set(PRICED_EVENTS) <= set(EVENTS)
 

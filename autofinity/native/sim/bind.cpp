@@ -64,8 +64,9 @@ void bind_sim(nb::module_& module) {
     nb::class_<CacheShape>(module, "CacheShape", "Sets and ways of a cache or TLB.")
         .def(nb::init<std::uint32_t, std::uint32_t>(), nb::arg("sets"), nb::arg("ways"));
     nb::class_<PrefetchShape>(module, "PrefetchShape", "Stream prefetcher of a core.")
-        .def(nb::init<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>(),
-             nb::arg("streams"), nb::arg("trigger"), nb::arg("distance"), nb::arg("degree"));
+        .def(nb::init<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>(),
+             nb::arg("streams"), nb::arg("trigger"), nb::arg("distance"), nb::arg("degree"),
+             nb::arg("in_flight"));
     nb::class_<PrivateSide>(module, "PrivateSide", "Caches, TLBs and prefetcher of a kind of core.")
         .def(nb::init<>())
         .def_rw("l1", &PrivateSide::l1)
@@ -131,6 +132,8 @@ void bind_sim(nb::module_& module) {
         .def_rw("balance", &Machine::balance)
         .def_rw("cache_hot", &Machine::cache_hot)
         .def_rw("daemon", &Machine::daemon)
+        .def_rw("shootdown", &Machine::shootdown)
+        .def_rw("interrupt", &Machine::interrupt)
         .def_rw("skew", &Machine::skew)
         .def("validate", &validate,
              "Raises SimulationError for a machine that cannot be simulated.");
@@ -199,7 +202,8 @@ void bind_sim(nb::module_& module) {
                 else if (policy != "first_touch")
                     throw SimulationError("unknown page policy '" + policy +
                                           "'; there are first_touch, interleave and bind");
-                if (node >= machine->nodes || machine->home_of_node[node] != node)
+                if (options.placement.policy == PagePolicy::bind &&
+                    (node >= machine->nodes || machine->home_of_node[node] != node))
                     throw SimulationError("no node " + std::to_string(node) +
                                           " with memory to bind pages to");
                 for (const auto& [page, at] : table)
@@ -272,7 +276,9 @@ void bind_sim(nb::module_& module) {
                 return to_ns(self.machine(), self.move_page(process, page, node));
             },
             nb::arg("page"), nb::arg("node"), nb::arg("process") = 0,
-            "Moves a page; returns the cost in nanoseconds.")
+            "Moves a page, and the rest of a larger unit with it; returns the nanoseconds it takes "
+            "who "
+            "moves it. Cores that had its translation are interrupted.")
         .def(
             "node_of_page",
             [](const Simulation& self, std::uint64_t page, std::uint32_t process) {

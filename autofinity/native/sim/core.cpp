@@ -224,8 +224,11 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
     p.time = free;
     if (atomic) drain(p, s);
     const Ticks issued = p.time;
-    const Ticks walked = issued + memory_.translate(p.slot, step.line >> page_shift, issued);
-    const Served served = memory_.access(p.slot, step, walked);
+    // What an access asks of the memory it asks at its own time, after a walk too: cores would
+    // otherwise act far ahead of the others. The latencies add up all the same.
+    const Ticks walk = memory_.translate(p.slot, step.line >> page_shift, issued);
+    Served served = memory_.access(p.slot, step, issued);
+    served.ready += walk;
     s.counts[data_cache_loads] += step.reads;
     s.counts[data_cache_stores] += step.writes;
     if (atomic) ++s.counts[atomics];

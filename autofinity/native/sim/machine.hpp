@@ -31,6 +31,7 @@ struct PrefetchShape {
     std::uint32_t trigger = 2;
     std::uint32_t distance = 0;
     std::uint32_t degree = 0;
+    std::uint32_t in_flight = 1;  // lines on their way at once
 };
 
 // What a kind of core has to itself: caches, TLBs, prefetcher.
@@ -112,6 +113,8 @@ struct Machine {
     Ticks balance = 0;    // between balancings of threads that are not bound
     Ticks cache_hot = 0;  // so long after it ran, a waiting thread is not pulled elsewhere
     Ticks daemon = 0;     // mean time between system threads on a PU; 0: none
+    Ticks shootdown = 0;  // of the core that moves a page: telling the others
+    Ticks interrupt = 0;  // of each core that had its translation: being told
 
     Ticks skew = ticks_per_clock;  // how far ordered accesses may run ahead of the slowest core
 };

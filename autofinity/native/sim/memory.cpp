@@ -81,7 +81,7 @@ Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {
     else if (writes && state == exclusive)
         c.l1.at(line)[0] = word_of(line, modified);
     // Last, for what it fetches may push the line out again.
-    if (missed) c.prefetcher.train(line, [&](Line ahead) { prefetch(slot, ahead, now); });
+    if (missed) c.prefetcher.train(line, now, [&](Line ahead) { prefetch(slot, ahead, now); });
     return served;
 }
 

@@ -74,9 +74,12 @@ class Memory {
     bool stays_private(PrivateCaches& c, const Step& step);
     // Carries an access out at `now`. The page must have been translated.
     Served access(std::uint32_t slot, const Step& step, Ticks now);
-    // Moves the unit of a page: caches and TLBs forget it, its lines are read and written; returns
-    // the cost.
-    Ticks move_page(std::uint32_t page, std::uint32_t node, Ticks now);
+    // Moves the unit of a page: caches and TLBs forget it, its lines are read and written.
+    struct Moved {
+        Ticks cost = 0;               // of who moves it; 0: nothing moved
+        std::uint64_t shot_down = 0;  // slots whose TLBs had it
+    };
+    Moved move_page(std::uint32_t page, std::uint32_t node, Ticks now);
 
     // Lost lines since the last call of clear_lost().
     const std::vector<Lost>& lost() const { return lost_; }
@@ -129,6 +132,7 @@ class Memory {
     Ticks entry(std::uint32_t slot, Line line, bool write, Ticks now);
     Ticks arrival(PrivateCaches& c, Line line, bool was_there, Ticks ready);
     void prefetch(std::uint32_t slot, Line line, Ticks now);
+    void prefetch_into_l2(std::uint32_t slot, Line line, Ticks now);
     void prefetch_into_llc(PrivateCaches& c, Line line, Ticks now);
 
     // Private side.

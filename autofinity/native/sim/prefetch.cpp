@@ -16,11 +16,19 @@ Ticks Memory::arrival(PrivateCaches& c, Line line, bool was_there, Ticks ready) 
 }
 
 void Memory::prefetch(std::uint32_t slot, Line line, Ticks now) {
+    // Nobody waits for a prefetch: what it waits for is no time of the thread.
+    Counts& n = *counts_;
+    const std::uint64_t waited[] = {n[memory_queue_clocks], n[link_queue_clocks]};
+    if (cores_[slot]->has_l2())
+        prefetch_into_l2(slot, line, now);
+    else
+        prefetch_into_llc(*cores_[slot], line, now);
+    n[memory_queue_clocks] = waited[0];
+    n[link_queue_clocks] = waited[1];
+}
+
+void Memory::prefetch_into_l2(std::uint32_t slot, Line line, Ticks now) {
     PrivateCaches& c = *cores_[slot];
-    if (!c.has_l2()) {
-        prefetch_into_llc(c, line, now);
-        return;
-    }
     if (private_state(c, line) != invalid) return;
     ++(*counts_)[prefetches_issued];
     Word state = invalid;

@@ -11,13 +11,15 @@ namespace autofinity::sim {
 
 class Prefetcher {
   public:
-    explicit Prefetcher(const PrefetchShape& shape) : shape_(shape), streams_(shape.streams) {}
+    explicit Prefetcher(const PrefetchShape& shape)
+        : shape_(shape), streams_(shape.streams), due_(shape.in_flight, 0) {}
 
     bool present() const { return !streams_.empty(); }
 
-    // Learns of an L1 miss; calls `fetch(line)` for each line that its stream asks for.
+    // Learns of an L1 miss at `now`; calls `fetch(line)` for each line that its stream asks for, as
+    // long as not too many are on their way.
     template <typename Fetch>
-    void train(Line line, Fetch&& fetch) {
+    void train(Line line, Ticks now, Fetch&& fetch) {
         const std::uint32_t page = line >> page_shift;
         const auto offset = static_cast<std::int32_t>(line & (lines_per_page - 1));
         Stream& s = stream_of(page);
@@ -46,7 +48,7 @@ class Prefetcher {
         for (std::uint32_t i = 0; i < shape_.degree; ++i) {
             next += direction;
             if (next < 0 || next >= static_cast<std::int32_t>(lines_per_page) ||
-                (next - offset) * direction > reach)
+                (next - offset) * direction > reach || !free_by(now))
                 break;
             s.sent = next;
             fetch(page << page_shift | static_cast<Line>(next));
@@ -55,7 +57,10 @@ class Prefetcher {
 
     // A prefetched line arrives at `ready`. One that collides takes the place of an older one,
     // which then counts as never used and already here.
-    void sent(Line line, Ticks ready) { arrivals_[slot(line)] = {line, ready}; }
+    void sent(Line line, Ticks ready) {
+        arrivals_[slot(line)] = {line, ready};
+        due_[free_] = ready;
+    }
     // When the line was or is due if it was prefetched and has not been asked for since; else 0.
     Ticks take(Line line) {
         Arrival& arrival = arrivals_[slot(line)];
@@ -84,6 +89,14 @@ class Prefetcher {
     static std::size_t slot(Line line) {
         return (line ^ line >> page_shift) * 0x9E3779B1u >> 24;  // 8 bits
     }
+    // Whether one of the buffers for lines in flight is free; `free_` is it.
+    bool free_by(Ticks now) {
+        for (std::size_t i = 0; i < due_.size(); ++i) {
+            free_ = free_ + 1 < due_.size() ? free_ + 1 : 0;
+            if (due_[free_] <= now) return true;
+        }
+        return false;
+    }
     // The stream of the page, or the least recent one to start anew.
     Stream& stream_of(std::uint32_t page) {
         std::size_t oldest = 0;
@@ -97,6 +110,8 @@ class Prefetcher {
     PrefetchShape shape_;
     std::vector<Stream> streams_;
     std::array<Arrival, 256> arrivals_{};
+    std::vector<Ticks> due_;  // of the lines in flight
+    std::size_t free_ = 0;
     std::uint64_t clock_ = 0;
 };
 

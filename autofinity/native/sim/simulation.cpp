@@ -126,10 +126,22 @@ Ticks Simulation::move_page(std::uint32_t process, std::uint64_t virtual_page, s
         throw SimulationError("node " + std::to_string(node) + " has no memory to move pages to");
     const std::uint32_t page = program_->page_of(process, virtual_page);
     if (page == 0) return 0;
-    const Ticks cost = memory_.move_page(page, node, now_);
+    const Memory::Moved moved = memory_.move_page(page, node, now_);
     if (!heap_.empty()) split_lost_runs();
     memory_.clear_lost();
-    return cost;
+    interrupt(moved.shot_down);
+    return moved.cost;
+}
+
+// What runs on these cores stands still while they forget a translation.
+void Simulation::interrupt(std::uint64_t slots) {
+    for (std::uint32_t i = 0; i < pus_.size(); ++i) {
+        Pu& p = pus_[i];
+        if (p.stream == nobody || (slots >> p.slot & 1) == 0 || !heap_.contains(i)) continue;
+        p.time += machine_->interrupt;
+        p.key += machine_->interrupt;
+        heap_.delay(i, p.key);
+    }
 }
 
 std::int64_t Simulation::node_of_page(std::uint32_t process, std::uint64_t virtual_page) const {

@@ -78,7 +78,8 @@ class Simulation {
     // Between two calls of advance.
     void bind(std::uint32_t stream, std::uint32_t pu);
     std::uint32_t pu_of(std::uint32_t stream) const { return streams_[stream].pu; }
-    // Returns the cost in ticks, or 0 when the page is there already or not yet touched.
+    // Returns what it costs who moves it, in ticks: 0 when the page is there already or not yet
+    // touched. Threads on cores that had its translation pay for the interrupt themselves.
     Ticks move_page(std::uint32_t process, std::uint64_t virtual_page, std::uint32_t node);
     // Node of a page, or -1 while it is untouched.
     std::int64_t node_of_page(std::uint32_t process, std::uint64_t virtual_page) const;
@@ -276,6 +277,7 @@ class Simulation {
     void end_task(const Unit& unit, Ticks at);
     void release_if_complete(std::uint32_t barrier, Ticks at);
     void update_siblings(std::uint32_t core);
+    void interrupt(std::uint64_t slots);
 
     // Accounting.
     void account(Stream& s, Ticks until);

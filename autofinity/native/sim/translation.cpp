@@ -29,8 +29,7 @@ Ticks Memory::translate(std::uint32_t slot, std::uint32_t page, Ticks now) {
     } else {
         ++n[page_walks];
         cost += c.side.page_walk;
-        if (c.side.walk_reads_caches)
-            cost = entry(slot, c.units.entry(page), fault, now + cost) - now;
+        if (c.side.walk_reads_caches) cost += entry(slot, c.units.entry(page), fault, now) - now;
         c.tlb2.insert(set, word_of(unit, shared));
     }
     c.tlb1.insert(unit);
@@ -62,8 +61,8 @@ Ticks Memory::entry(std::uint32_t slot, Line line, bool write, Ticks now) {
     return ready;
 }
 
-Ticks Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks now) {
-    if (!pages_.mapped(page) || pages_.node(page) == node) return 0;
+Memory::Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks now) {
+    if (!pages_.mapped(page) || pages_.node(page) == node) return {};
     now_ = now;
     counts_ = &nobody_;
     const std::uint32_t from = pages_.node(page);
@@ -85,15 +84,20 @@ Ticks Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks now) {
         }
     });
     const std::uint32_t unit = pages_.units.of(page);
-    for (auto& core : cores_) {
-        const bool first = core->tlb1.forget(unit);
-        Word* set = core->tlb2.at(unit);
-        const int way = core->tlb2.find(set, unit);
-        if (way >= 0) core->tlb2.remove(set, way);
-        if (first || way >= 0) ++(*core->counts)[tlb_shootdowns];
+    Moved moved;
+    for (std::uint32_t slot = 0; slot < cores_.size(); ++slot) {
+        PrivateCaches& c = *cores_[slot];
+        const bool first = c.tlb1.forget(unit);
+        Word* set = c.tlb2.at(unit);
+        const int way = c.tlb2.find(set, unit);
+        if (way >= 0) c.tlb2.remove(set, way);
+        if (!first && way < 0) continue;
+        ++(*c.counts)[tlb_shootdowns];
+        moved.shot_down |= std::uint64_t{1} << slot;
     }
     pages_.place(page, node);
-    return ready - now + machine_.dram[0];
+    moved.cost = ready - now + machine_.dram[0] + (moved.shot_down != 0 ? machine_.shootdown : 0);
+    return moved;
 }
 
 }  // namespace autofinity::sim

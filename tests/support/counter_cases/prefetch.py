@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from counter_case import Turns, case
-from hand_machine import PREFETCHING, PREFETCHING_INTO_LLC
+from hand_machine import PREFETCHING, PREFETCHING_INTO_LLC, PREFETCHING_ONE_AT_A_TIME
 
 
 # Line 1 is the second miss in a row: lines 2 and 3 are fetched. Line 2 hits the L2 and asks for 4
@@ -68,3 +68,9 @@ def more_streams_than_there_are_train_nothing(t: Turns) -> None:
 )
 def without_an_l2_the_llc_takes_what_is_fetched_ahead(t: Turns) -> None:
     t.load(0, 0, 1, 2, 3, gap=1000)
+
+
+# Line 1 asks for 2; 3 must wait. Line 2, used a thousand clocks later, asks for 3, not yet for 4.
+@case(PREFETCHING_ONE_AT_A_TIME, 0, prefetches_issued=2, prefetches_useful=1)
+def no_more_lines_are_asked_for_than_can_be_on_their_way(t: Turns) -> None:
+    t.load(0, 0, 1, 2, gap=1000)
