@@ -132,8 +132,8 @@ def capture_binary(
         if not is_whole(partial):
             raise CaptureError(
                 f"{what} ran to its end (exit code {code}), but nothing whole was recorded; it may "
-                "have replaced itself by another program or cleared LD_PRELOAD, unless a line above "
-                "says why"
+                "have replaced itself by another program or cleared LD_PRELOAD, unless a line "
+                "above says why"
             )
         facts = recorded(partial)
         if facts.roi_begins == 0:

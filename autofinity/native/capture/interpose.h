@@ -2,6 +2,8 @@
 #ifndef AUTOFINITY_CAPTURE_INTERPOSE_H
 #define AUTOFINITY_CAPTURE_INTERPOSE_H
 
+#include <errno.h>
+
 #include "record.h"
 
 #define REAL(name)                                                                       \
@@ -14,6 +16,20 @@
         }                                                                                \
         return f;                                                                        \
     }
+
+// The body of a function that takes a lock: an attempt, and only if it is held a wait during which
+// nobody waits for this thread. `taken` sees the thread as `t` and what came of it as `error`.
+#define AF_TAKING(attempt, wait, taken) \
+    af_thread* const t = af_here();     \
+    if (t == NULL) return wait;         \
+    int error = AF_QUIETLY(attempt);    \
+    if (error == EBUSY) {               \
+        af_block(t);                    \
+        error = AF_QUIETLY(wait);       \
+        af_unblock(t);                  \
+    }                                   \
+    taken;                              \
+    return error
 
 // The real function of a library that may not be there, such as libgomp.
 #define AF_REAL(type, name, parameters)                                        \

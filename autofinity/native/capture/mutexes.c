@@ -8,17 +8,8 @@
 // A dead owner's mutex is taken too (robust mutexes).
 static bool took(int error) { return error == 0 || error == EOWNERDEAD; }
 
-#define LOCKING(address, attempt, wait)                                    \
-    af_thread* const t = af_here();                                        \
-    if (t == NULL) return wait;                                            \
-    int error = AF_QUIETLY(attempt);                                       \
-    if (error == EBUSY) {                                                  \
-        af_block(t);                                                       \
-        error = AF_QUIETLY(wait);                                          \
-        af_unblock(t);                                                     \
-    }                                                                      \
-    if (took(error)) af_acquired(t, (uint64_t)(uintptr_t)(address), true); \
-    return error
+#define LOCKING(address, attempt, wait) \
+    AF_TAKING(attempt, wait, if (took(error)) af_acquired(t, (uint64_t)(uintptr_t)(address), true))
 
 REAL(pthread_mutex_init)
 REAL(pthread_mutex_trylock)

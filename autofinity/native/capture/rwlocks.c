@@ -66,17 +66,7 @@ static void rw_unlocking(af_thread* t, void* address) {
     af_object_unlock(&l->object);
 }
 
-#define RW_LOCKING(done, attempt, wait) \
-    af_thread* const t = af_here();     \
-    if (t == NULL) return wait;         \
-    int error = AF_QUIETLY(attempt);    \
-    if (error == EBUSY) {               \
-        af_block(t);                    \
-        error = AF_QUIETLY(wait);       \
-        af_unblock(t);                  \
-    }                                   \
-    if (error == 0) done(t, l);         \
-    return error
+#define RW_LOCKING(done, attempt, wait) AF_TAKING(attempt, wait, if (error == 0) done(t, l))
 
 AF_API int pthread_rwlock_rdlock(pthread_rwlock_t* l) {
     RW_LOCKING(read_locked, real_pthread_rwlock_tryrdlock()(l), real_pthread_rwlock_rdlock()(l));
