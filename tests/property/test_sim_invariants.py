@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -113,6 +114,11 @@ def test_invariants_hold_at_every_stop(
                 run.bind(0, (pus[0] + moved) % len(spec.topology.pus))
             run.check()
             moved = 0
+    check_sums(run, spec)
+
+
+def check_sums(run: core.Simulation, spec: MachineSpec) -> None:
+    """Counts that must agree, whatever the program."""
     totals = dict(zip(core.event_names(), run.totals().sum(axis=0).tolist(), strict=True))
     if spec.l2 is not None:
         assert totals["l2_accesses"] == totals["data_cache_misses"]
@@ -128,3 +134,39 @@ def test_invariants_hold_at_every_stop(
     )
     assert totals["prefetches_late"] <= totals["prefetches_useful"] <= totals["prefetches_issued"]
     assert totals["invalidations_sent"] == totals["invalidations_received"]
+
+
+def long_program(seed: int, threads: int, lines: int) -> Trace:
+    """Hundreds of accesses a thread, half of them to the same few lines."""
+    rng = random.Random(seed)
+    builder = TraceBuilder()
+    for _ in range(threads):
+        stream = builder.stream()
+        for _ in range(400):
+            page, offset = divmod(rng.randrange(6 if rng.random() < 0.5 else lines), 20)
+            reads, writes = rng.choice([(1, 0), (3, 0), (1, 1), (0, 1), (2, 2)])
+            flags = rng.choice([0, 0, FIRST_WRITE, DEPENDENT, ATOMIC])
+            line, gap = BASE + page * 64 + offset, rng.randrange(40)
+            builder.access(stream, line, reads, writes, gap, rng.randrange(30), flags)
+        builder.barrier(stream, 1, threads)
+    return builder.build()
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32),
+    threads=st.integers(2, 8),
+    lines=st.sampled_from([10, 60, 300]),
+    spec=machines(),
+    spread=st.integers(1, 7),
+)
+def test_invariants_hold_under_long_contention(
+    seed: int, threads: int, lines: int, spec: MachineSpec, spread: int
+) -> None:
+    program = core.Program(long_program(seed, threads, lines))
+    pus = [(thread * spread) % len(spec.topology.pus) for thread in range(threads)]
+    run = core.Simulation(native_machine(spec), program, pus, seed=seed)
+    while not run.advance(2_000):
+        run.check()
+    run.check()
+    check_sums(run, spec)
