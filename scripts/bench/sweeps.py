@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import time
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from traces import capture_training, training
 
 from autofinity._core import sim as core
 from autofinity.affinity.enumerate import enumerate_affinities, place
+from autofinity.capture.build import Compilers, skip_reason
 from autofinity.model.affinity import Affinity
 from autofinity.sim.native import native_machine
 from autofinity.sim.preset import load_preset
@@ -68,9 +70,12 @@ def run_all(settings: Settings) -> Part:
     spec = load_preset(MACHINE)
     every = list(enumerate_affinities(spec.topology, EACH_THREADS))
     chosen = every[:: len(every) // 4][:4] if settings.quick else every
-    seconds, names = 0.0, []
+    compilers = Compilers.find(os.environ)
+    seconds, names, left_out = 0.0, [], []
     for program in training().pick(()):
-        if not program.threads.allows(EACH_THREADS):
+        reason = skip_reason(program, compilers)
+        if reason or not program.threads.allows(EACH_THREADS):
+            left_out.append(f"{program.name} left out: {reason or 'it cannot run so'}")
             continue
         folder = capture_training(program.name)
         cpu_s, _ = swept(folder, chosen, EACH_THREADS, program.name)
@@ -80,7 +85,7 @@ def run_all(settings: Settings) -> Part:
         f"{len(chosen)} of {len(every)} affinities of {len(names)} programs (small, 8 threads), "
         f"CPU seconds scaled to {len(every)} on {CORES} idle cores: {seconds:.0f} s"
     ]
-    return Part({"all_programs_80_affinities_s": seconds}, lines, _peak_mib())
+    return Part({"all_programs_80_affinities_s": seconds}, lines + left_out, _peak_mib())
 
 
 def _peak_mib() -> float:
