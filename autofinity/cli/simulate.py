@@ -15,6 +15,7 @@ from autofinity.cli.latencies_option import latencies_option
 from autofinity.cli.microseconds import microseconds
 from autofinity.cli.page_size_option import page_size_option
 from autofinity.cli.placing_options import simulated_option
+from autofinity.cli.simulate_together import bound_runs, durations_ns, show, unbound_runs
 from autofinity.model.affinity import Affinity
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex, Topology
@@ -22,6 +23,7 @@ from autofinity.model.topology import OsIndex, Topology
 if TYPE_CHECKING:
     from autofinity.sim.result import SimResult
     from autofinity.sim.spec import MachineSpec
+    from autofinity.sim.together import ProgramRun
 
 SHOWN = (
     "instructions",
@@ -44,7 +46,9 @@ SHOWN = (
 
 
 @click.command()
-@click.argument("trace", type=click.Path(path_type=Path))
+@click.argument(
+    "traces", metavar="TRACE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
 @simulated_option
 @latencies_option
 @page_size_option
@@ -52,7 +56,9 @@ SHOWN = (
 @click.option("--hint", help="Place the threads as this hint says, for example SLP.")
 @click.option("--affinity", help="Place them as this affinity says, for example '{2,2}{4}'.")
 @click.option("--cpus", help="Place thread i on the i-th CPU of this list, for example 0,6,12-14.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the page colours.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, help="Of the page colours and --placement os."
+)
 @click.option(
     "--pages",
     type=click.Choice(["first_touch", "interleave"]),
@@ -60,11 +66,21 @@ SHOWN = (
     show_default=True,
     help="Where a page goes.",
 )
+@click.option(
+    "--placement",
+    type=click.Choice(["bound", "os"]),
+    default="bound",
+    show_default=True,
+    help="os: a model of Linux's scheduler moves the threads, on all CPUs or those of --cpus.",
+)
+@click.option("--start", help="When each of several programs begins, for example 0,5ms.")
+@click.option("--after", is_flag=True, help="Several programs run one after the other.")
+@click.option("--restart", is_flag=True, help="Programs begin again until the longest has ended.")
 @click.option("--period-us", type=microseconds, default=500.0, show_default=True)
 @click.option("--all", "every", is_flag=True, help="Show every counter.")
 @json_option
 def command(
-    trace: Path,
+    traces: tuple[Path, ...],
     machine: str,
     latencies: str | None,
     page_size: str | None,
@@ -74,17 +90,47 @@ def command(
     cpus: str | None,
     seed: int,
     pages: str,
+    placement: str,
+    start: str | None,
+    after: bool,
+    restart: bool,
     period_us: float,
     every: bool,
     as_json: bool,
 ) -> None:
     """Replay TRACE (a folder that `autofinity capture` made) on a simulated machine.
 
-    Without --hint, --affinity or --cpus the threads are distributed (SLP).
+    Without --hint, --affinity or --cpus the threads are distributed (SLP). Several traces run side
+    by side, each in an address space of its own.
     """
     from autofinity.sim.replay import load_program, simulate, workers_of
+    from autofinity.sim.together import simulate_together
 
     spec = simulated(machine, latencies, page_size).spec
+    if len(traces) > 1 or placement == "os":
+        if pages != "first_touch" or affinity or (hint and placement == "os"):
+            raise UsageError(
+                "several programs, or threads that are not bound, take no --pages and --affinity, "
+                "and --placement os no --hint"
+            )
+        if cpus and placement == "bound":
+            raise UsageError("--cpus places one program; expected --hint for several")
+        together = simulate_together(
+            spec,
+            _runs(traces, spec.topology, threads, hint, cpus, placement, start, after),
+            scheduler="os" if placement == "os" else "bound",
+            restart=restart,
+            sample_period_ns=period_us * 1000,
+            seed=seed,
+        )
+        if len(traces) > 1:
+            show(traces, spec, together, as_json)
+        else:
+            _show(traces[0], spec, together.whole, every, as_json)
+        return
+    if start or after or restart:
+        raise UsageError("--start, --after and --restart are for several programs; got one")
+    trace = traces[0]
     threads = _threads(trace, cpus, threads)
     chosen = _placed(spec.topology, threads, hint, affinity, cpus)
     result = simulate(
@@ -96,6 +142,28 @@ def command(
         seed=seed,
         page_policy="interleave" if pages == "interleave" else "first_touch",
     )
+    _show(trace, spec, result, every, as_json)
+
+
+def _runs(
+    traces: tuple[Path, ...],
+    topology: Topology,
+    threads: int | None,
+    hint: str | None,
+    cpus: str | None,
+    placement: str,
+    start: str | None,
+    after: bool,
+) -> list[ProgramRun]:
+    teams = [_threads(trace, None, threads) for trace in traces]
+    starts_ns = durations_ns(start, len(traces))
+    if placement == "os":
+        usable = _cpus(cpus) if cpus else None
+        return unbound_runs(topology, traces, teams, usable, starts_ns, after)
+    return bound_runs(topology, traces, teams, hint, starts_ns, after)
+
+
+def _show(trace: Path, spec: MachineSpec, result: SimResult, every: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(_document(trace, spec, result)))
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -68,6 +69,59 @@ def test_simulate_places_by_hint_and_by_affinity(trace: str) -> None:
 def test_simulate_refuses_what_does_not_fit(trace: str, options: list[str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         CliRunner().invoke(simulate, [trace, *options], catch_exceptions=False)
+
+
+def together(*options: str) -> dict[str, Any]:
+    done = CliRunner().invoke(simulate, [*options, "--json"], catch_exceptions=False)
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def test_several_traces_run_beside_or_after_each_other(trace: str) -> None:
+    beside = together(trace, trace, "--threads", "2", "--start", "0,50us")
+    assert len(set(beside["cpus"])) == 4
+    first, second = beside["programs"]
+    assert 40_000 < second["begin_ns"] <= 50_000  # since the region of the first
+    after = together(trace, trace, "--threads", "2", "--after")
+    first, second = after["programs"]
+    assert second["begin_ns"] >= first["end_ns"]
+    assert after["roi_ns"] == second["end_ns"]
+    text = CliRunner().invoke(simulate, [trace, trace, "--threads", "2", "--restart"])
+    assert "2 programs on opteron-6164he" in text.stdout
+
+
+def test_the_operating_system_may_place_the_threads(trace: str) -> None:
+    free = together(trace, "--threads", "2", "--placement", "os", "--seed", "3")
+    assert free == together(trace, "--threads", "2", "--placement", "os", "--seed", "3")
+    assert len(set(free["cpus"])) == 2
+    within = together(trace, "--threads", "2", "--placement", "os", "--cpus", "5,17")
+    assert set(within["cpus"]) <= {5, 17}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--start", "0,5ms"], "are for several programs; got one"),
+        (["--placement", "os", "--hint", "SLP"], "--placement os no --hint"),
+        (["--placement", "os", "--affinity", "{2}"], "take no --pages and --affinity"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    trace: str, options: list[str], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        CliRunner().invoke(simulate, [trace, *options], catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [("0", "got 1 starts for 2 programs"), ("0,soon", "not a list of durations"), ("0,-1", "not")],
+)
+def test_starts_that_are_none_are_refused(trace: str, start: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        CliRunner().invoke(
+            simulate, [trace, trace, "--threads", "2", "--start", start], catch_exceptions=False
+        )
 
 
 def test_a_folder_without_a_trace_is_an_error(tmp_path: Path) -> None:

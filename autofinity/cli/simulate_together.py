@@ -1,0 +1,118 @@
+"""`autofinity simulate` with several traces, or with threads that are not bound."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from autofinity.cli.hint_option import hint_of
+from autofinity.model.errors import UsageError
+from autofinity.model.topology import OsIndex, Topology
+
+if TYPE_CHECKING:
+    from autofinity.sim.spec import MachineSpec
+    from autofinity.sim.together import ProgramRun, TogetherResult
+
+UNITS_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def durations_ns(text: str | None, programs: int) -> tuple[float, ...]:
+    """Start of each program from `0,5ms`; nanoseconds where no unit is given.
+
+    Raises `UsageError` for what is no duration or not one for each program.
+    """
+    if text is None:
+        return (0.0,) * programs
+    found = []
+    for part in text.split(","):
+        number = part.strip()
+        unit = next((name for name in UNITS_NS if number.endswith(name)), "")
+        try:
+            value = float(number.removesuffix(unit)) * UNITS_NS.get(unit, 1.0)
+        except ValueError:
+            value = math.nan
+        if not 0 <= value <= 1e12:
+            raise UsageError(f"not a list of durations: {text!r}; expected for example 0,5ms")
+        found.append(value)
+    if len(found) != programs:
+        raise UsageError(f"got {len(found)} starts for {programs} programs; expected one each")
+    return tuple(found)
+
+
+def bound_runs(
+    topology: Topology,
+    traces: Sequence[Path],
+    threads: Sequence[int],
+    hint: str | None,
+    starts_ns: Sequence[float],
+    after: bool,
+) -> list[ProgramRun]:
+    """Every program placed as the hint says: beside the earlier ones as long as there is room.
+
+    Programs that come one after the other, and those that find too few CPUs left, have the whole
+    machine to choose from.
+    """
+    from autofinity.affinity.hints import get_affinity
+    from autofinity.sim.together import ProgramRun
+
+    taken: frozenset[OsIndex] = frozenset()
+    runs = []
+    for number, (trace, each) in enumerate(zip(traces, threads, strict=True)):
+        left = topology.allowed - taken
+        roomy = not after and len(left) >= each
+        cpus = get_affinity(topology, each, hint_of(hint or "SLP"), left if roomy else None).cpus
+        taken |= frozenset(cpus)
+        runs.append(ProgramRun(trace, cpus, None, starts_ns[number], after=after and number > 0))
+    return runs
+
+
+def unbound_runs(
+    topology: Topology,
+    traces: Sequence[Path],
+    threads: Sequence[int],
+    cpus: Sequence[OsIndex] | None,
+    starts_ns: Sequence[float],
+    after: bool,
+) -> list[ProgramRun]:
+    """Every program on all of `cpus`, or of the machine, as the scheduler likes."""
+    from autofinity.sim.replay import workers_of
+    from autofinity.sim.together import ProgramRun
+
+    usable = tuple(cpus if cpus is not None else sorted(topology.allowed))
+    return [
+        ProgramRun(trace, usable, workers_of(trace, each), start, after=after and number > 0)
+        for number, (trace, each, start) in enumerate(zip(traces, threads, starts_ns, strict=True))
+    ]
+
+
+def show(traces: Sequence[Path], spec: MachineSpec, result: TogetherResult, as_json: bool) -> None:
+    """Time, counters and instructions per clock of each program and of the whole."""
+    from autofinity.sim.events import EVENTS
+
+    if as_json:
+        programs = [
+            {
+                "trace": str(trace),
+                "begin_ns": each.begin_ns,
+                "end_ns": each.end_ns,
+                "roi_ns": each.roi_ns,
+                "totals": {event: each.total(event) for event in EVENTS},
+            }
+            for trace, each in zip(traces, result.programs, strict=True)
+        ]
+        whole = result.whole
+        document = {"machine": spec.name, "roi_ns": whole.roi_ns, "cpus": list(whole.cpus)}
+        click.echo(json.dumps(document | {"programs": programs}))
+        return
+    click.echo(f"{len(traces)} programs on {spec.name}, {result.whole.roi_ns / 1e6:.3f} ms in all")
+    for trace, each in zip(traces, result.programs, strict=True):
+        click.echo(
+            f"{trace.name}: from {each.begin_ns / 1e6:.3f} to {each.end_ns / 1e6:.3f} ms, region "
+            f"of interest {each.roi_ns / 1e6:.3f} ms, {each.total('instructions'):,} instructions, "
+            f"{each.total('llc_misses'):,} LLC misses, {each.total('migrations'):,} migrations"
+        )
