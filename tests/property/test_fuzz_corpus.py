@@ -49,7 +49,7 @@ def read_and_replay(folder: Path) -> None:
 
 
 def test_every_input_of_the_corpus_is_read_and_replayed_or_refused(tmp_path) -> None:
-    assert len(BUNDLES) >= 15
+    assert len(BUNDLES) >= 100
     for bundle in BUNDLES:
         read_and_replay(write_files(tmp_path, list(unpack(bundle.read_bytes()))))
 
