@@ -88,7 +88,7 @@ EVENTS: dict[str, str] = {
     "await_waits": "awaits whose token had not been posted",
     "units_executed": "work units (loop chunks, tasks) carried out",
     "context_switches": "times its PU changed to this thread from another",
-    "migrations": "times the thread went to another PU: bound there, or moved by the scheduler",
+    "migrations": "times the thread was moved to another PU, by a binding or by the scheduler",
     "useful_work": "units of work reported by heartbeats",
 }
 

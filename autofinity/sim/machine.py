@@ -28,6 +28,13 @@ from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import load_program, pus_of_streams, workers_of
 from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import MachineSpec
+from autofinity.sim.together import (
+    ProgramRun,
+    Scheduler,
+    SharedPages,
+    prepare_together,
+    start_together,
+)
 
 
 def choose_pus(placement: Placement, topology: Topology) -> tuple[OsIndex, ...]:
@@ -208,16 +215,7 @@ class SimMachine:
         Raises `CapabilityError` for an unknown counter or the sharing sensor, `TraceError`,
         `PlacementError`, `SimulationError`.
         """
-        if sensors.sharing:
-            raise CapabilityError(
-                "the simulator does not sense sharing yet; leave Sensors.sharing off"
-            )
-        unknown = [name for name in sensors.counters if name not in EVENTS]
-        if unknown:
-            raise CapabilityError(
-                f"unknown counter {', '.join(unknown)}; {self.spec.name} counts: "
-                + ", ".join(EVENTS)
-            )
+        self._check(sensors)
         if len(placement.masks) != request.threads:
             raise PlacementError(
                 f"got {len(placement.masks)} masks for {request.threads} threads; expected one each"
@@ -228,6 +226,47 @@ class SimMachine:
         pus = pus_of_streams(self.topology, program.streams, cpus, workers)
         simulation = core.Simulation(self._native, program, pus, seed=seed)
         return SimProcess(simulation, self.spec, workers, sensors.counters)
+
+    def start_several(
+        self,
+        runs: Sequence[ProgramRun],
+        sensors: Sensors,
+        seed: int = 0,
+        *,
+        scheduler: Scheduler = "bound",
+        restart: bool = False,
+        shared: Sequence[SharedPages] = (),
+    ) -> SimProcess:
+        """Start programs together; the threads of the process are the workers of all, in order.
+
+        One program under the scheduler "os" is the baseline that leaves threads to the operating
+        system. For the arguments see `autofinity.sim.together`; raises as `start` does.
+        """
+        self._check(sensors)
+        program = prepare_together(runs, shared)
+        simulation, workers = start_together(
+            self.spec,
+            program,
+            runs,
+            machine=self._native,
+            scheduler=scheduler,
+            restart=restart,
+            seed=seed,
+        )
+        everyone = [worker for each in workers for worker in each]
+        return SimProcess(simulation, self.spec, everyone, sensors.counters)
+
+    def _check(self, sensors: Sensors) -> None:
+        if sensors.sharing:
+            raise CapabilityError(
+                "the simulator does not sense sharing yet; leave Sensors.sharing off"
+            )
+        unknown = [name for name in sensors.counters if name not in EVENTS]
+        if unknown:
+            raise CapabilityError(
+                f"unknown counter {', '.join(unknown)}; {self.spec.name} counts: "
+                + ", ".join(EVENTS)
+            )
 
     def _load(self, directory: str) -> core.Program:
         """Affinities of one program follow each other: the last prepared trace is kept."""

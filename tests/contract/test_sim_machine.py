@@ -16,6 +16,7 @@ from autofinity.model.topology import OsIndex
 from autofinity.ports import BindThreads, Interval, Machine, MovePages, Process, RunRequest, Sensors
 from autofinity.sim.events import EVENTS, PAPER_EVENTS
 from autofinity.sim.machine import SimMachine, choose_pus
+from autofinity.sim.together import ProgramRun
 
 
 def masks(*cpus: int) -> Placement:
@@ -149,3 +150,29 @@ def test_many_replays_of_one_trace_at_once_give_the_bits_of_one_alone(
     alone = [totals(placement) for placement in placements]
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(totals, placements)) == alone
+
+
+def test_several_programs_are_one_process_with_the_threads_of_all(
+    machine: SimMachine, program: str
+) -> None:
+    runs = [
+        ProgramRun(program, (OsIndex(0), OsIndex(6))),
+        ProgramRun(program, (OsIndex(12), OsIndex(18)), start_ns=100_000),
+    ]
+    process = machine.start_several(runs, Sensors(("data_cache_accesses", "migrations")))
+    intervals = all_intervals(process, 100_000)
+    assert len(intervals[0].samples) == 4
+    done = [sum(i.samples[t].counts["data_cache_accesses"] for i in intervals) for t in range(4)]
+    assert done[:2] == done[2:]
+    assert all(count >= 150 * 128 * 3 for count in done)
+
+
+def test_the_operating_system_places_the_threads_as_the_seed_says(
+    machine: SimMachine, program: str
+) -> None:
+    def end_ns(seed: int) -> int:
+        run = ProgramRun(program, tuple(OsIndex(cpu) for cpu in range(48)), workers=(1, 2))
+        process = machine.start_several([run], Sensors(), seed, scheduler="os")
+        return all_intervals(process, 10**12)[-1].end_ns
+
+    assert end_ns(1) == end_ns(1)
