@@ -186,8 +186,9 @@ class Memory {
 
 // Each miss depends on four loads that the host misses itself, one after the other: the directory
 // entries of its line and of what falls out of L2 and LLC, and the set of the LLC between them.
-// They are begun while earlier misses are carried out, the first ones the farthest ahead. Inlined,
-// for a compiler may take a function that only prefetches for one that does nothing.
+// They are begun while earlier misses are carried out, the first ones the farthest ahead; so is
+// the line's set of a finite directory. Inlined, for a compiler may take a function that only
+// prefetches for one that does nothing.
 [[gnu::always_inline]] inline void Memory::foresee(PrivateCaches& c, const Step* at) const {
     constexpr std::ptrdiff_t far = steps_foreseen, nearer = 4, next = 2;
     if (is_access(at[far])) {
@@ -198,11 +199,15 @@ class Memory {
         const Word out = c.l1.last(line);
         return c.l2.last(pages_.physical(c.exclusive_levels() && out != 0 ? line_of(out) : line));
     };
-    if (is_access(at[nearer]) && pages_.mapped(at[nearer].line >> page_shift))
-        if (const Word out = out_of_l2(at[nearer].line); out != 0) {
+    if (is_access(at[nearer]) && pages_.mapped(at[nearer].line >> page_shift)) {
+        const Line line = at[nearer].line;
+        if (!filters_.empty())
+            filters_[pages_.node(line >> page_shift)]->prefetch(pages_.physical(line));
+        if (const Word out = out_of_l2(line); out != 0) {
             __builtin_prefetch(&directory_[line_of(out)], 1);
             llcs_[c.llc]->prefetch(pages_.physical(line_of(out)));
         }
+    }
     if (is_access(at[next]) && pages_.mapped(at[next].line >> page_shift))
         if (const Word out = out_of_l2(at[next].line); out != 0)
             __builtin_prefetch(
