@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+
 import pytest
 
 from autofinity._core import trace as core
@@ -244,3 +247,32 @@ def test_the_whole_program_can_be_of_interest(shop: Workshop) -> None:
     main, worker, late = roi_accesses(str(run.folder))
     assert 350 <= main <= 365
     assert (worker, late) == (300, 300)
+
+
+ADDRESSES = r"""
+#include <stdio.h>
+#include <stdlib.h>
+static long fixed[64];
+int main(int c, char** v) {
+    long local = 1, *small = malloc(64), *big = malloc(1 << 20);
+    for (int i = 0; i < 64; i++) fixed[i] = big[i * 64] = small[i % 8] = local += i;
+    printf("%s %p %p %p %p\n", v[1], (void*)fixed, (void*)&local, (void*)small, (void*)big);
+    return fixed[63] == 0;
+}
+"""
+
+
+def no_fixed_addresses() -> bool:
+    """Whether the kernel or a container forbids to switch address randomisation off."""
+    return subprocess.run(["setarch", "-R", "true"], check=False).returncode != 0
+
+
+@pytest.mark.skipif(
+    shutil.which("setarch") is None or no_fixed_addresses(),
+    reason="address randomisation cannot be switched off here, or setarch is missing",
+)
+def test_every_capture_of_a_program_sees_it_at_the_same_addresses(shop: Workshop) -> None:
+    first, second = (shop.run(ADDRESSES, "the same arguments", replays=0) for _ in range(2))
+    assert first.stdout.startswith("the same arguments 0x")
+    assert first.stdout == second.stdout
+    assert first.trace.events(0).tobytes() == second.trace.events(0).tobytes()

@@ -28,12 +28,17 @@ static void forget_in_child(void) {
 
 static void quick(void) { af_finish(); }
 
-static void start_recording(void) {
+static void start_recording(char** arguments) {
     if (atomic_exchange(&af.initialised, 1)) return;
     const char* directory = getenv("AUTOFINITY_CAPTURE_DIR");
     if (directory == NULL || *directory == 0 ||
         strlen(directory) + 40 > sizeof af_shared->directory)
         return;
+#ifndef AF_UNDER_PLUGIN
+    af_fix_addresses(arguments);
+#else
+    (void)arguments;  // QEMU maps the program where it likes
+#endif
     strcpy(af_shared->directory, directory);
     // One process a trace: the first that comes. Its children run unrecorded.
     char owner[4200];
@@ -144,7 +149,11 @@ void af_finish(void) {
     atomic_store(&af_shared->recording, 0);
 }
 
-__attribute__((constructor(101))) static void begin(void) { start_recording(); }
+// The loader of glibc hands main's arguments to constructors as well.
+__attribute__((constructor(101))) static void begin(int count, char** arguments) {
+    (void)count;
+    start_recording(arguments);
+}
 
 __attribute__((destructor(101))) static void end(void) { af_finish(); }
 

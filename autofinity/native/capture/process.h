@@ -19,6 +19,8 @@ typedef struct af_process {
 
 extern AF_HIDDEN af_process af;
 
+// addresses.c
+AF_HIDDEN void af_fix_addresses(char** arguments);
 // roi.c
 AF_HIDDEN void af_whole_begins(void);
 AF_HIDDEN void af_roi_settle(af_thread* t);  // the sums of a thread whose end has come
