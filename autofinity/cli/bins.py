@@ -8,15 +8,23 @@ from pathlib import Path
 import click
 
 from autofinity.cli.json_option import json_option
-from autofinity.cli.learning_options import learning_options, observations_argument
+from autofinity.cli.learning_options import (
+    hints_for,
+    learning_options,
+    machine_option,
+    observations_argument,
+)
 from autofinity.learning.settings import LearningSettings
 
 
 @click.command()
 @observations_argument
+@machine_option
 @learning_options("bins")
 @json_option
-def command(observations: Path, settings: LearningSettings, as_json: bool) -> None:
+def command(
+    observations: Path, machine: str | None, settings: LearningSettings, as_json: bool
+) -> None:
     """Cut the chosen counters into bins and count what falls into each.
 
     OBS is a folder of observations. Bins are (lower, upper].
@@ -24,15 +32,17 @@ def command(observations: Path, settings: LearningSettings, as_json: bool) -> No
     import numpy as np
 
     from autofinity.learning.discretise import bin_of
-    from autofinity.learning.pipeline import chosen_counters, cut, prepare
+    from autofinity.learning.pipeline import chosen_features, cut, prepare
     from autofinity.store.observations import read
 
-    ready = prepare(read(observations), settings)
-    counters, _ = chosen_counters(ready, settings)
-    cuts = cut(ready.table, counters, settings)
+    seen = read(observations)
+    hints_of = hints_for(seen, machine, settings.leeway)
+    ready = prepare(seen, settings, hints_of)
+    counters, _ = chosen_features(ready, settings, hints_of)
+    cuts = cut(ready, counters, settings)
     held = {}
     for name in counters:
-        found = bin_of(ready.table.counters[name], cuts[name])
+        found = bin_of(ready.behaviours.counters[name], cuts[name])
         held[name] = np.bincount(found[found >= 0], minlength=len(cuts[name]) + 1).tolist()
     if as_json:
         document = [

@@ -8,34 +8,37 @@ from pathlib import Path
 import click
 
 from autofinity.cli.json_option import json_option
-from autofinity.cli.learning_options import learning_options, observations_argument
+from autofinity.cli.learning_options import (
+    hints_for,
+    learning_options,
+    machine_option,
+    observations_argument,
+)
 from autofinity.learning.settings import LearningSettings
 
 
 @click.command()
 @observations_argument
+@machine_option
 @learning_options("counters")
 @json_option
-def command(observations: Path, settings: LearningSettings, as_json: bool) -> None:
-    """Choose the k counters that together tell most about the metric.
+def command(
+    observations: Path, machine: str | None, settings: LearningSettings, as_json: bool
+) -> None:
+    """Choose what a policy looks at, of what the PMU can count at once.
 
-    OBS is a folder of observations. Counters are ranked by correlation-based feature selection
-    (WEKA's CfsSubsetEval, grown greedily); those beyond where the search alone would have stopped
-    add little.
+    OBS is a folder of observations. Counters or ratios are added while the loss on held-out
+    programs falls (--selection regret), or ranked by correlation-based feature selection (cfs:
+    WEKA's CfsSubsetEval, grown greedily; those beyond where the search alone would have stopped add
+    little).
     """
-    from autofinity.learning.counter_selection import choose_counters
-    from autofinity.learning.pipeline import prepare
+    from autofinity.learning.pipeline import feature_report, prepare
     from autofinity.store.observations import read
 
-    ready = prepare(read(observations), settings)
-    report = choose_counters(
-        ready.table,
-        ready.metric,
-        settings.k,
-        engine=settings.engine,
-        standardise=settings.standardise,
-        drop_repeats=settings.drop_repeats,
-    )
+    seen = read(observations)
+    hints_of = hints_for(seen, machine, settings.leeway)
+    ready = prepare(seen, settings, hints_of)
+    report = feature_report(ready, settings, hints_of)
     if as_json:
         document = {
             "chosen": list(report.chosen),
@@ -57,7 +60,7 @@ def command(observations: Path, settings: LearningSettings, as_json: bool) -> No
     table.add_column("merit of the set", justify="right")
     table.add_column("")
     for index, ranked in enumerate(report.ranking):
-        marks = ["chosen"] if index < settings.k else []
+        marks = ["chosen"] if ranked.counter in report.chosen else []
         if index + 1 == report.stopped_at:
             marks.append("the search alone stops here")
         table.add_row(str(index + 1), ranked.counter, f"{ranked.merit:.4f}", ", ".join(marks))

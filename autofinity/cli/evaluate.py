@@ -52,11 +52,12 @@ if TYPE_CHECKING:
     help="Judge by these observations (a folder or a file of `profile`), without profiling.",
 )
 @click.option(
-    "--sample",
+    "--samples",
     type=click.IntRange(min=0),
-    default=1,
+    default=0,
     show_default=True,
-    help="Period that is shown to the policy; 0 still has cold caches.",
+    help="Periods after the warm-up whose mean is shown to the policy; 0: the whole run, which is "
+    "then run again.",
 )
 @json_option
 def command(
@@ -64,14 +65,14 @@ def command(
     train_threads: str,
     policy: Path | None,
     observations: Path | None,
-    sample: int,
+    samples: int,
     as_json: bool,
     settings: LearningSettings,
     **options: Unpack[CampaignOptions],
 ) -> None:
     """Judge a policy on programs it has not seen.
 
-    Each program is left out in turn: a policy is learned from the others, shown one sample of it in
+    Each program is left out in turn: a policy is learned from the others, shown what it did in
     the distributed affinity, and the program runs again in the chosen affinity. Beside it stand
     packed, distributed, the best of the eight hints and the oracle (the best affinity profiled).
     """
@@ -92,7 +93,8 @@ def command(
             wanted.threads,
             learner,
             _matches(wanted.machine),
-            sample,
+            settings.warmup,
+            samples,
             lambda subject: bar.step(subject.program),
         )
     summary = summarise(cases)

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from autofinity.learning.settings import (
     BIN_NUMBERS,
     BIN_TYPES,
     CONDENSE,
     ENGINES,
+    FEATURES,
+    LABELS,
     LEARNERS,
     MATCHING,
     METHODS,
     METRICS,
+    PAPER,
     SAMPLED_IN,
+    SELECTIONS,
     WEIGHTINGS,
     LearningSettings,
 )
@@ -46,6 +52,41 @@ def _setting(
 
 
 _SELECTION = (
+    click.option(
+        "--paper",
+        is_flag=True,
+        help="Learn as Moore & Childers did: their choice for every option not given here.",
+    ),
+    _setting(
+        "--labels",
+        "labels",
+        "What labels a behaviour: whole runs in each affinity, or matching sample periods.",
+        LABELS,
+    ),
+    _setting(
+        "--features",
+        "features",
+        "Rules look at rates of counters, at ratios of them, or at both.",
+        FEATURES,
+    ),
+    _setting(
+        "--selection",
+        "selection",
+        "Counters that correlate with the metric, or those that lose least on held-out programs.",
+        SELECTIONS,
+    ),
+    _setting(
+        "--warmup",
+        "warmup",
+        "Cold periods at the start of a run that are left out (--labels runs).",
+        click.IntRange(min=0),
+    ),
+    _setting(
+        "--window",
+        "window",
+        "Periods a behaviour is the mean of; 0: the whole run (--labels runs).",
+        click.IntRange(min=0),
+    ),
     _setting("--metric", "metric", "What to make as large as possible.", METRICS),
     _setting("--k", "k", "Counters to choose: what the PMU counts at once.", click.IntRange(min=1)),
     _setting(
@@ -75,7 +116,7 @@ _BINS = (
         "--counters",
         metavar="NAME,…",
         default=None,
-        help="These counters instead of chosen ones.",
+        help="These counters or ratios instead of chosen ones.",
     ),
     _setting("--discretisation", "discretisation", "How counters are cut into bins.", METHODS),
     _setting(
@@ -132,9 +173,10 @@ _RULES = (
     _setting(
         "--learner",
         "learner",
-        "WEKA's JRip, or our own RIPPER, which needs no Java.",
+        "WEKA's JRip, our own RIPPER, or a tree that loses least (these two need no Java).",
         LEARNERS,
     ),
+    _setting("--most-rules", "most_rules", "Rules of a regret-tree.", click.IntRange(min=1)),
     _setting(
         "--bin-type",
         "bin_type",
@@ -164,14 +206,20 @@ def learning_options(step: str) -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def collected(**given: Any) -> None:
+            as_in_paper = given.pop("paper")
+            source = click.get_current_context().get_parameter_source
             chosen = {
-                field: given.pop(field)
+                field: getattr(PAPER, field)
+                if as_in_paper and source(field) is ParameterSource.DEFAULT
+                else given[field]
                 for field in LearningSettings.__dataclass_fields__
                 if field in given
             }
+            for field in chosen:
+                del given[field]
             if chosen.get("counters") is not None:
                 chosen["counters"] = tuple(name.strip() for name in chosen["counters"].split(","))
-            command(settings=LearningSettings(**chosen), **given)
+            command(settings=replace(PAPER if as_in_paper else _DEFAULTS, **chosen), **given)
 
         wrapped: Command = collected
         for option in reversed(options):

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -182,11 +182,11 @@ def _rebuild(database: BehaviourDB, old: Path | None, observations: Path | None)
 
 
 def _settings(present: RulePolicy | None) -> LearningSettings:
-    """The present policy's settings, with the counters it asks for: runs have measured those."""
-    from autofinity.learning.settings import LearningSettings
+    """The present policy's settings, with what its rules look at: runs have measured that."""
+    from autofinity.learning.settings import PAPER, LearningSettings
 
     if present is None:
-        return LearningSettings()
+        return LearningSettings(features="both")  # runs measure what the machine has
     kept = present.provenance.get("settings")
     known = LearningSettings.__dataclass_fields__
     given = {
@@ -194,9 +194,10 @@ def _settings(present: RulePolicy | None) -> LearningSettings:
         for name, value in (kept.items() if isinstance(kept, Mapping) else ())
         if name in known
     }
-    given["counters"] = present.counters or None
+    given["counters"] = tuple(present.cut_points) or None
     try:
-        return LearningSettings(**given)
+        # What a policy of an earlier version does not say was as in the paper.
+        return replace(PAPER, **given)
     except (UsageError, TypeError) as error:
         raise LearningError(
             f"the settings in the present policy's provenance cannot be used: {error}; name "

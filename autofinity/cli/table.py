@@ -46,15 +46,15 @@ def command(
     import numpy as np
 
     from autofinity.learning import table_file
-    from autofinity.learning.pipeline import chosen_counters, cut, make_table, prepare
+    from autofinity.learning.pipeline import chosen_features, cut, make_table, prepare
     from autofinity.model.affinity import HINTS
     from autofinity.store.observations import read
 
     seen = read(observations)
-    ready = prepare(seen, settings)
-    counters, _ = chosen_counters(ready, settings)
-    cuts = cut(ready.table, counters, settings)
     hints_of = hints_for(seen, machine, settings.leeway)
+    ready = prepare(seen, settings, hints_of)
+    counters, _ = chosen_features(ready, settings, hints_of)
+    cuts = cut(ready, counters, settings)
     table = make_table(ready, counters, cuts, settings, hints_of)
     if output is not None:
         provenance = {

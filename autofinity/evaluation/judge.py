@@ -1,4 +1,4 @@
-"""Leave one program out: learn without it, take one sample of it, choose, and look the time up.
+"""Leave one program out: learn without it, take a sample of it, choose, and look the time up.
 
 Source: Moore & Childers, section 3. The sample is taken in the fixed starting affinity
 (distributed); the program is then run again in the chosen one, which here is a look-up, since every
@@ -14,6 +14,7 @@ import numpy as np
 
 from autofinity.evaluation.cases import Case, case_of
 from autofinity.evaluation.times import Subject, Times, times_of
+from autofinity.learning.start_samples import windows
 from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
@@ -39,13 +40,14 @@ def judge(
     threads: Sequence[int],
     learn: Learn,
     match: Match,
-    sample: int,
+    warmup: int,
+    samples: int,
     report: Callable[[Subject], None] = lambda subject: None,
 ) -> tuple[list[Case], list[Skipped]]:
     """One case for each program and thread count of `table`, in that order.
 
-    `sample` is the index of the period that is shown to the policy; the last one there is when a
-    run was shorter. `learn` is called once a program.
+    The policy is shown the mean of `samples` periods after `warmup` cold ones (0: of all the rest
+    of the run, as before a restart). `learn` is called once a program.
     """
     times = times_of(table)
     cases: list[Case] = []
@@ -56,7 +58,9 @@ def judge(
         for subject in sorted(subjects, key=lambda s: (s.input, s.threads)):
             assert policy is not None
             try:
-                seen = behaviour_seen(table, subject, match(subject.threads, DISTRIBUTED), sample)
+                seen = behaviour_seen(
+                    table, subject, match(subject.threads, DISTRIBUTED), warmup, samples
+                )
                 cases.append(_case(subject, times, match, policy, seen))
             except LearningError as error:
                 skipped.append(Skipped(subject, str(error)))
@@ -65,11 +69,12 @@ def judge(
 
 
 def behaviour_seen(
-    table: ObservationTable, subject: Subject, affinity: Affinity, sample: int
+    table: ObservationTable, subject: Subject, affinity: Affinity, warmup: int, samples: int
 ) -> Mapping[str, float]:
-    """Counters of one sample period of `subject` in `affinity`, of the lowest seed profiled.
+    """Mean counters of a window of `subject` in `affinity`, of the lowest seed profiled.
 
-    Raises `LearningError` when that run is not there.
+    The window is as in training (`learning.start_samples`). Raises `LearningError` when that run is
+    not there.
     """
     rows = np.flatnonzero(
         (table.program.text() == subject.program)
@@ -83,8 +88,8 @@ def behaviour_seen(
             f"affinity {affinity}; profile it (autofinity profile --affinities hints)"
         )
     rows = rows[table.seed[rows] == table.seed[rows].min()]
-    row = rows[np.argmin(np.abs(table.sample[rows] - sample))]
-    return {name: float(values[row]) for name, values in table.counters.items()}
+    window = windows(rows, table.sample[rows], warmup, samples)[0]
+    return {name: float(values[window].mean()) for name, values in table.counters.items()}
 
 
 def _case(

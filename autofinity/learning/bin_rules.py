@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from autofinity.model.affinity import HINTS
+from autofinity.learning.feature_columns import measured
+from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import Condition, Rule, RulePolicy
 
@@ -83,8 +84,19 @@ def policy_of(
                 float(weights[wrong].sum()),
             )
         )
-    cuts = {name: tuple(cut_points[name]) for name in counters}
-    return RulePolicy(tuple(counters), cuts, tuple(kept), HINTS[default])
+    return policy_over(counters, cut_points, tuple(kept), HINTS[default])
+
+
+def policy_over(
+    features: Sequence[str],
+    cut_points: Mapping[str, tuple[float, ...]],
+    rules: tuple[Rule, ...],
+    default: Hint,
+) -> RulePolicy:
+    """A policy over counters and ratios, which names the counters that those need."""
+    counters, ratios = measured(features)
+    cuts = {name: tuple(cut_points[name]) for name in features}
+    return RulePolicy(counters, cuts, rules, default, ratios=ratios)
 
 
 def _condition(counter: str, cuts: tuple[float, ...], first: int, last: int) -> Condition:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from autofinity.learning import weka
 from autofinity.learning.cfs import correlations, greedy_ranking
+from autofinity.learning.feature_columns import fits
 from autofinity.learning.settings import ENGINES, Engine
 from autofinity.model.errors import LearningError, UsageError
 from autofinity.store.observation_table import ObservationTable
@@ -101,13 +102,22 @@ def choose_counters(
     ranking, used = _rank(values[:, distinct], target[usable], engine)
     ranked = tuple(Ranked(names[index], merit) for index, merit in ranking)
     stopped_at = _stop(ranked)
-    chosen = tuple(r.counter for r in ranked[:k])
+    chosen = _that_fit(ranked, k)
     note = f"{len(chosen)} of {len(names)} counters by {used}'s ranking"
     if stopped_at < len(chosen):
         note += f"; the search alone would have stopped after {stopped_at}"
     if len(chosen) < k:
         note += f"; only {len(chosen)} distinct counters vary, {k} were asked for"
     return CounterReport(chosen, ranked, stopped_at, tuple(left_out), repeats, used, note)
+
+
+def _that_fit(ranking: Sequence[Ranked], k: int) -> tuple[str, ...]:
+    """From the first on, whatever still fits into `k` events (a ratio needs several)."""
+    chosen: tuple[str, ...] = ()
+    for ranked in ranking:
+        if fits((*chosen, ranked.counter), k):
+            chosen = (*chosen, ranked.counter)
+    return chosen
 
 
 def _distinct(values: Floats) -> list[int]:

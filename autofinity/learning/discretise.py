@@ -1,4 +1,4 @@
-"""Cut counters into bins: equal width with an automatic number of bins, or equal frequency.
+"""Cut counters into bins: equal width (automatic number), equal frequency, or equal share.
 
 Bins are (lower, upper]: bin 0 reaches down to −∞, the last one up to +∞, NaN belongs to none.
 
@@ -30,18 +30,28 @@ type Floats = npt.NDArray[np.float64]
 
 
 def cut_points(
-    values: Floats, method: Method, bins: int = 5, number: BinNumber = "automatic"
+    values: Floats,
+    method: Method,
+    bins: int = 5,
+    number: BinNumber = "automatic",
+    weights: Floats | None = None,
 ) -> tuple[float, ...]:
     """Inner bin edges of one counter, strictly ascending; none when all values are equal.
 
-    `bins` is the number of bins, or the largest for equal width. NaN and ±∞ do not count.
+    `bins` is the number of bins, or the largest for equal width. NaN and ±∞ do not count. Only
+    `equal-share` looks at the `weights` of the values (default: 1 each).
     Raises `UsageError` for an unknown method or fewer than one bin.
     """
     if method not in METHODS:
-        raise UsageError(f"discretisation {method!r}: expected {' or '.join(METHODS)}")
+        raise UsageError(f"discretisation {method!r}: expected one of {', '.join(METHODS)}")
     if bins < 1:
         raise UsageError(f"{bins} bins: expected at least 1")
-    finite = values[np.isfinite(values)]
+    usable = np.isfinite(values)
+    finite = values[usable]
+    if method == "equal-share":
+        return equal_share(
+            finite, np.ones(len(finite)) if weights is None else weights[usable], bins
+        )
     if method == "equal-frequency":
         return equal_frequency(finite, bins)
     return equal_width(finite, bins, number)
@@ -111,6 +121,19 @@ def equal_frequency(values: Floats, bins: int) -> tuple[float, ...]:
         cuts.append(_between(distinct, cut))
         before, last = int(upto[cut]), cut
     return _ascending(cuts)
+
+
+def equal_share(values: Floats, weights: Floats, bins: int) -> tuple[float, ...]:
+    """Cuts so that bins hold about the same weight each: as `equal_frequency`, where rows count
+    differently (each program the same, however many samples it has). Values are finite.
+    """
+    distinct, place = np.unique(values, return_inverse=True)
+    upto = np.cumsum(np.bincount(place.ravel(), weights=weights, minlength=len(distinct)))
+    if len(distinct) < 2:
+        return ()
+    shares = upto[-1] * np.arange(1, bins) / bins
+    boundaries = np.minimum(np.searchsorted(upto, shares), len(distinct) - 2)
+    return _ascending([_between(distinct, int(boundary)) for boundary in boundaries])
 
 
 def _between(distinct: Floats, boundary: int) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autofinity.learning import weka
-from autofinity.learning.bin_rules import BinRule, arrays_of, policy_of
+from autofinity.learning.bin_rules import BinRule, arrays_of, policy_of, policy_over
 from autofinity.learning.settings import BinType
 from autofinity.model.affinity import HINTS
 from autofinity.model.policy import RulePolicy
@@ -47,7 +47,7 @@ class JRipLearner:
         table, label, weight = arrays_of(rows, labels, weights)
         if len(label) < _FEWEST_ROWS or bool((label == label[0]).all()):
             most = int(np.argmax(np.bincount(label, weights=weight)))
-            return RulePolicy(tuple(counters), dict(cut_points), (), HINTS[most])
+            return policy_over(counters, cut_points, (), HINTS[most])
         counts = [len(cut_points[name]) + 1 for name in counters]
         found, _ = weka.jrip(table, counts, label, weight, self.bin_type == "nominal", seed)
         rules = [BinRule(_ranges(rule.tests, counts), rule.prediction) for rule in found]

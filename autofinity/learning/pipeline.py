@@ -1,8 +1,11 @@
 """From observations to a policy, in one call.
 
-    observations ─► sensitive programs ─► counters ─► cut points ─► action table ─► rules
+    observations ─► sensitive programs ─► features ─► cut points ─► action table ─► rules
 
-Each step is a function of its own, for commands that stop half-way.
+Behaviours are sample periods in any affinity and consequences those of the same period elsewhere
+(`labels` of periods, the paper's way), or what runs show where they start and how fast whole runs
+are in each affinity (`labels` of runs). Each step is a function of its own, for commands that stop
+half-way.
 """
 
 from __future__ import annotations
@@ -14,13 +17,19 @@ import numpy as np
 import numpy.typing as npt
 
 from autofinity.learning.action_table import ActionTable, HintsOf, build_action_table
+from autofinity.learning.bin_rules import policy_over
 from autofinity.learning.counter_selection import CounterReport, choose_counters
 from autofinity.learning.discretise import cut_points
+from autofinity.learning.feature_columns import with_features, with_named
 from autofinity.learning.jrip import JRipLearner
 from autofinity.learning.metric import insensitive_workloads, normalised, performance_of
+from autofinity.learning.regret_choice import choose_by_regret
+from autofinity.learning.regret_table import log_losses, regret_table, workload_weights
+from autofinity.learning.regret_tree import tree_policy
 from autofinity.learning.ripper import RipperLearner
 from autofinity.learning.row_weights import row_weights
 from autofinity.learning.settings import LearningSettings
+from autofinity.learning.start_samples import start_samples
 from autofinity.model.affinity import DISTRIBUTED, HINTS, Hint
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
@@ -28,6 +37,7 @@ from autofinity.ports import Learner
 from autofinity.store.observation_table import ObservationTable
 
 type Floats = npt.NDArray[np.float64]
+type Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +49,10 @@ class Prepared:
     """As measured; what counters are chosen for."""
     performance: Floats
     """What consequences are made of: normalised, if so set."""
+    behaviours: ObservationTable
+    """What rules may look at, as its counters: one row a behaviour that was seen."""
+    workload: Ints
+    """Of each behaviour, as `table.workload()` numbers them."""
     insensitive: tuple[str, ...]
     """Workloads that were left out."""
 
@@ -67,7 +81,7 @@ def learn_policy(
     policy of a default only, and a note that says why. Raises `LearningError` when the
     observations come from several machines, or lack what the settings ask for.
     """
-    ready = prepare(observations, settings)
+    ready = prepare(observations, settings, hints_of)
     notes = []
     if ready.insensitive:
         notes.append("left out as insensitive to affinity: " + ", ".join(ready.insensitive))
@@ -75,7 +89,7 @@ def learn_policy(
     table = _empty(settings.counters or ())
     if len(ready.table):
         try:
-            counters, report = chosen_counters(ready, settings)
+            counters, report = chosen_features(ready, settings, hints_of)
         except LearningError as error:
             if settings.engine == "weka":  # asked for by name, so its absence is no small matter
                 raise
@@ -84,7 +98,7 @@ def learn_policy(
         if report is not None:
             notes.append(report.note)
         if counters:
-            cuts = cut(ready.table, counters, settings)
+            cuts = cut(ready, counters, settings)
             table = make_table(ready, counters, cuts, settings, hints_of)
     policy = learn_rules(table, settings)
     notes.extend(_why_no_rules(ready, table, policy))
@@ -103,10 +117,12 @@ def learn_policy(
     return LearnedPolicy(replace(policy, provenance=kept), table, report, tuple(notes))
 
 
-def prepare(observations: ObservationTable, settings: LearningSettings) -> Prepared:
+def prepare(
+    observations: ObservationTable, settings: LearningSettings, hints_of: HintsOf
+) -> Prepared:
     """Apply the metric and leave insensitive programs out, as set.
 
-    Raises `LearningError` for no observations, or those of several machines.
+    Raises `LearningError` for no observations, those of several machines, or a lack of features.
     """
     if len(observations) == 0:
         raise LearningError("there are no observations, expected at least one; profile first")
@@ -121,50 +137,90 @@ def prepare(observations: ObservationTable, settings: LearningSettings) -> Prepa
     insensitive = insensitive_workloads(observations) if settings.drop_insensitive else {}
     keep = ~np.isin(workload, list(insensitive))
     performance = normalised(metric, workload) if settings.normalise else metric
+    table = observations.take(keep)
+    behaviours, of_workload = _behaviours(table, settings, hints_of)
     return Prepared(
-        observations.take(keep), metric[keep], performance[keep], tuple(insensitive.values())
+        table,
+        metric[keep],
+        performance[keep],
+        behaviours,
+        of_workload,
+        tuple(insensitive.values()),
     )
 
 
-def chosen_counters(
-    ready: Prepared, settings: LearningSettings
+def _behaviours(
+    table: ObservationTable, settings: LearningSettings, hints_of: HintsOf
+) -> tuple[ObservationTable, Ints]:
+    """What was seen, with features as its counters, and the workload of each row."""
+    if settings.labels == "periods":
+        seen, workload = table, table.workload()
+    else:
+        seen, rows = start_samples(table, hints_of, settings.warmup, settings.window)
+        workload = table.workload()[rows]
+    if settings.counters is not None:
+        return with_named(seen, settings.counters), workload
+    return with_features(seen, settings.features), workload
+
+
+def chosen_features(
+    ready: Prepared, settings: LearningSettings, hints_of: HintsOf
 ) -> tuple[tuple[str, ...], CounterReport | None]:
-    """The counters named in the settings, or those chosen, with the report of the choice.
+    """The counters and ratios named in the settings, or those chosen, with the report.
 
     Raises `LearningError` when none varies.
     """
     if settings.counters is not None:
         return settings.counters, None
-    report = choose_counters(
-        ready.table,
-        ready.metric,
-        settings.k,
-        engine=settings.engine,
-        standardise=settings.standardise,
-        drop_repeats=settings.drop_repeats,
-    )
+    report = feature_report(ready, settings, hints_of)
     return report.chosen, report
 
 
-def cut(
-    table: ObservationTable, counters: tuple[str, ...], settings: LearningSettings
-) -> dict[str, tuple[float, ...]]:
-    """Cut points of each counter. Raises `LearningError` for one that was not measured."""
-    for name in counters:
-        if name not in table.counters:
-            raise LearningError(
-                f"the counter {name!r} is not in these observations; they have "
-                f"{', '.join(table.counters) or 'none'}"
-            )
-    return {
-        name: cut_points(
-            table.counters[name],
-            settings.discretisation,
-            settings.bins,
-            settings.bin_number,
+def feature_report(ready: Prepared, settings: LearningSettings, hints_of: HintsOf) -> CounterReport:
+    """Rank what rules may look at, and choose. Raises `LearningError` when nothing varies."""
+    if settings.selection == "cfs":
+        metric = ready.metric
+        if settings.labels == "runs":
+            metric = performance_of(ready.behaviours, settings.metric)
+        return choose_counters(
+            ready.behaviours,
+            metric,
+            settings.k,
+            engine=settings.engine,
+            standardise=settings.standardise,
+            drop_repeats=settings.drop_repeats,
         )
-        for name in counters
+    return choose_by_regret(
+        ready.behaviours,
+        ready.workload,
+        _losses(ready, settings, hints_of),
+        lambda column: _cut_column(column, ready, settings),
+        settings.k,
+        settings.most_rules,
+    )
+
+
+def _losses(ready: Prepared, settings: LearningSettings, hints_of: HintsOf) -> Floats:
+    return log_losses(ready.table, ready.metric, hints_of, settings.tie_within)
+
+
+def cut(
+    ready: Prepared, counters: tuple[str, ...], settings: LearningSettings
+) -> dict[str, tuple[float, ...]]:
+    """Cut points of each counter or ratio that was chosen."""
+    return {
+        name: _cut_column(ready.behaviours.counters[name], ready, settings) for name in counters
     }
+
+
+def _cut_column(column: Floats, ready: Prepared, settings: LearningSettings) -> tuple[float, ...]:
+    return cut_points(
+        column,
+        settings.discretisation,
+        settings.bins,
+        settings.bin_number,
+        workload_weights(ready.workload),
+    )
 
 
 def make_table(
@@ -174,9 +230,12 @@ def make_table(
     settings: LearningSettings,
     hints_of: HintsOf,
 ) -> ActionTable:
-    """Figure 6 as set."""
+    """Figure 6 as set, or the table of whole runs."""
+    if settings.labels == "runs":
+        losses = _losses(ready, settings, hints_of)
+        return regret_table(ready.behaviours, ready.workload, losses, counters, cuts)
     return build_action_table(
-        ready.table,
+        replace(ready.table, counters=ready.behaviours.counters),
         ready.performance,
         counters,
         cuts,
@@ -198,6 +257,8 @@ def learn_rules(table: ActionTable, settings: LearningSettings) -> RulePolicy:
     """
     if len(table) == 0:
         return _default_only(table, DISTRIBUTED)
+    if settings.learner == "regret-tree":
+        return tree_policy(table, settings.most_rules)
     weights = row_weights(table, settings.weighting)
     learner: Learner = RipperLearner()
     if settings.learner == "jrip":
@@ -227,7 +288,7 @@ def _why_no_rules(ready: Prepared, table: ActionTable, policy: RulePolicy) -> li
 
 
 def _default_only(table: ActionTable, hint: Hint) -> RulePolicy:
-    return RulePolicy(table.counters, dict(table.cut_points), (), hint)
+    return policy_over(table.counters, table.cut_points, (), hint)
 
 
 def _empty(counters: tuple[str, ...]) -> ActionTable:

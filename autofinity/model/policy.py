@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from autofinity.model.affinity import Hint
+from autofinity.model.ratios import Ratio
 
-POLICY_VERSION = 1
+POLICY_VERSION = 2
+"""1: conditions on counters. 2: on ratios of counters, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +19,7 @@ class Condition:
     """
 
     counter: str
+    """A counter (per thread and second), or a ratio of the policy."""
     lower: float
     upper: float
 
@@ -45,12 +48,19 @@ class RulePolicy:
     counters: tuple[str, ...]
     """Counters to measure, in the order of the sample vector of the exported header."""
     cut_points: Mapping[str, tuple[float, ...]]
-    """Inner bin edges of each counter, ascending; bin i is (edge[i-1], edge[i]]."""
+    """Inner bin edges of what rules look at, ascending; bin i is (edge[i-1], edge[i]]."""
     rules: tuple[Rule, ...]
     default: Hint
     provenance: Mapping[str, object] = field(default_factory=dict)
     """Machine, suite, digest of the observations, settings, version: what it was made of."""
     version: int = POLICY_VERSION
+    ratios: tuple[Ratio, ...] = ()
+    """Computed from the counters of a sample; conditions name them as they name counters."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """All that conditions may name: the counters, then the ratios."""
+        return (*self.counters, *(ratio.name for ratio in self.ratios))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ class Explanation:
     """Counters of the sample that the policy does not look at."""
     rules: tuple[RuleAnswer, ...]
     margins: tuple[Change, ...]
-    """For each counter that alone could change the hint, the smallest such change, by size."""
+    """For each counter or ratio that alone could change the hint, the smallest change, by size."""
     nearest: NearestChange | None
     """The smallest change of any counters together that gives the runner-up."""
 

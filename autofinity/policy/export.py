@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from autofinity.model.errors import ExportError
 from autofinity.model.policy import Condition, RulePolicy
 from autofinity.policy import files
-from autofinity.policy.readable import condition_text, hint_text, number, policy_text
+from autofinity.policy.readable import condition_text, hint_text, number, policy_text, ratio_text
 
 DEFAULT_PREFIX = "autofinity"
 
@@ -44,7 +44,7 @@ def _python(policy: RulePolicy, prefix: str) -> str:
     """A module with COUNTERS, `rule(sample)` and `decide(sample)`."""
 
     def test(c: Condition) -> str:
-        name = f"s[{policy.counters.index(c.counter)}]"
+        name = f"s[{policy.inputs.index(c.counter)}]"
         if c.lower == -math.inf:
             return f"{name} <= {_literal(c.upper)}" if c.upper < math.inf else f"{name} == {name}"
         upper = f" <= {_literal(c.upper)}" if c.upper < math.inf else ""
@@ -54,6 +54,7 @@ def _python(policy: RulePolicy, prefix: str) -> str:
     lines = [
         '"""Affinity policy learned by autofinity. No dependencies; see decide()."""',
         "",
+        *(["import math", ""] if policy.ratios else []),
         "COUNTERS = (" + "".join(f"{counter!r}, " for counter in policy.counters).strip() + ")",
         "HINTS = (" + (hints + "," if hints else "") + ")  # of the rules, in order",
         f'DEFAULT = "{policy.default}"',
@@ -64,6 +65,15 @@ def _python(policy: RulePolicy, prefix: str) -> str:
         f"    s = tuple(map(float, sample))\n    if len(s) != {len(policy.counters)}:",
         f'        raise ValueError("expected {len(policy.counters)} values")',
     ]
+    for ratio in policy.ratios:
+        above, below = (
+            " + ".join(f"s[{policy.counters.index(name)}]" for name in names)
+            for names in (ratio.numerator, ratio.denominator)
+        )
+        lines += [
+            f"    over = {below}",
+            f"    s += ({_literal(ratio.scale)} * ({above}) / over if over > 0 else math.nan,)",
+        ]
     for index, rule in enumerate(policy.rules):
         tests = " and ".join(map(test, rule.conditions)) or "True"
         lines += [f"    if {tests}:", f"        return {index}"]
@@ -82,8 +92,18 @@ def _python(policy: RulePolicy, prefix: str) -> str:
 def _sql(policy: RulePolicy, prefix: str) -> str:
     """A CASE expression over columns named as the counters; NULL is not measured."""
 
-    def column(counter: str) -> str:
+    def quoted(counter: str) -> str:
         return '"' + counter.replace('"', '""') + '"'
+
+    def column(name: str) -> str:
+        ratio = next((ratio for ratio in policy.ratios if ratio.name == name), None)
+        if ratio is None:
+            return quoted(name)
+        above, below = (
+            " + ".join(map(quoted, names)) for names in (ratio.numerator, ratio.denominator)
+        )
+        positive = f"CASE WHEN {below} > 0 THEN {below} END"
+        return f"({_literal(ratio.scale)} * ({above}) / {positive})"
 
     def test(c: Condition) -> str:
         name = column(c.counter)
@@ -104,7 +124,9 @@ def _sql(policy: RulePolicy, prefix: str) -> str:
 
 
 def _markdown(policy: RulePolicy, prefix: str) -> str:
-    lines = ["| rule | if | hint | meaning | covered | wrong |", "|---|---|---|---|---|---|"]
+    lines = [f"* {ratio_text(ratio)}" for ratio in policy.ratios]
+    lines += [""] if lines else []
+    lines += ["| rule | if | hint | meaning | covered | wrong |", "|---|---|---|---|---|---|"]
     for index, rule in enumerate(policy.rules):
         where = " and ".join(map(condition_text, rule.conditions)).replace("|", "\\|") or "always"
         lines.append(

@@ -13,6 +13,7 @@ from pathlib import Path
 from autofinity.model.affinity import HINTS
 from autofinity.model.errors import ExportError
 from autofinity.model.policy import Condition, RulePolicy
+from autofinity.model.ratios import Ratio
 from autofinity.policy.readable import condition_text
 
 
@@ -42,6 +43,7 @@ def c_header(policy: RulePolicy, prefix: str = "autofinity") -> str:
         counters=[
             {"text": _string(counter), "sample": _comment(counter)} for counter in policy.counters
         ],
+        ratios=[_ratio(policy, ratio) for ratio in policy.ratios],
         hints=[str(hint) for hint in HINTS],
         rules=[
             {
@@ -57,9 +59,26 @@ def c_header(policy: RulePolicy, prefix: str = "autofinity") -> str:
     )
 
 
+def _value(policy: RulePolicy, name: str) -> str:
+    """Where a counter or a ratio is found."""
+    index = policy.inputs.index(name)
+    counters = len(policy.counters)
+    return f"sample[{index}]" if index < counters else f"ratio[{index - counters}]"
+
+
+def _ratio(policy: RulePolicy, ratio: Ratio) -> dict[str, str]:
+    """The operations of `Ratio.of` in the same order, so that both agree on every bit."""
+    above, below = (
+        " + ".join(_value(policy, name) for name in names)
+        for names in (ratio.numerator, ratio.denominator)
+    )
+    value = f"{_double(ratio.scale)} * ({above}) / ({below})"
+    return {"name": _comment(ratio.name), "over": below, "value": value}
+
+
 def _test(policy: RulePolicy, condition: Condition) -> str:
     """The same comparisons as `Condition.holds`, so that NaN and ±∞ agree."""
-    value = f"sample[{policy.counters.index(condition.counter)}]"
+    value = _value(policy, condition.counter)
     parts = []
     if condition.lower > -math.inf:
         parts.append(f"{value} > {_double(condition.lower)}")

@@ -1,14 +1,17 @@
 """Policies as JSON files, versioned, checked field by field when read.
 
-    {"format": "autofinity-policy", "version": 1,
-     "counters": ["retired_uops", …],
-     "cut_points": {"retired_uops": [1e8, 2e8], …},
-     "rules": [{"hint": "sLP", "when": [{"counter": "retired_uops", "above": 1e8, "upto": null}],
+    {"format": "autofinity-policy", "version": 2,
+     "counters": ["llc_misses", "instructions", …],
+     "ratios": [{"name": "llc_misses_pki", "numerator": ["llc_misses"],
+                 "denominator": ["instructions"], "scale": 1000.0}, …],
+     "cut_points": {"llc_misses_pki": [1.5, 20.0], …},
+     "rules": [{"hint": "sLP", "when": [{"counter": "llc_misses_pki", "above": 1.5, "upto": null}],
                 "covered": 120.0, "wrong": 3.0}, …],
      "default": "SLP",
      "provenance": {…}}
 
-A condition is above < value <= upto; null is an open end. Numbers are finite: JSON has no NaN or ∞,
+Version 1 has no ratios, and is read, too. A condition is above < value <= upto, of a counter or a
+ratio of them (`model.ratios`); null is an open end. Numbers are finite: JSON has no NaN or ∞,
 and provenance holds them as the strings "NaN", "Infinity", "-Infinity". The same rules as
 `policies/schema/policy.schema.json`; checked by hand, since the run-time monitor reads policies too
 and shall not load a validator.
@@ -28,10 +31,12 @@ from typing import Never
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import PolicyError
 from autofinity.model.policy import POLICY_VERSION, Condition, Rule, RulePolicy
+from autofinity.model.ratios import Ratio
 
 FORMAT = "autofinity-policy"
 LARGEST_FILE_BYTES = 16 * 1024 * 1024
 _FIELDS = ("format", "version", "counters", "cut_points", "rules", "default", "provenance")
+_FIELDS_OF = {1: _FIELDS, 2: (*_FIELDS, "ratios")}
 
 
 def save(policy: RulePolicy, path: Path | str) -> None:
@@ -56,6 +61,15 @@ def dumps(policy: RulePolicy) -> str:
         "format": FORMAT,
         "version": policy.version,
         "counters": list(policy.counters),
+        "ratios": [
+            {
+                "name": ratio.name,
+                "numerator": list(ratio.numerator),
+                "denominator": list(ratio.denominator),
+                "scale": ratio.scale,
+            }
+            for ratio in policy.ratios
+        ],
         "cut_points": {name: list(cuts) for name, cuts in policy.cut_points.items()},
         "rules": [
             {
@@ -72,6 +86,8 @@ def dumps(policy: RulePolicy) -> str:
         "default": str(policy.default),
         "provenance": _writable(policy.provenance, "provenance"),
     }
+    if policy.version == 1 and not policy.ratios:
+        del document["ratios"]
     try:
         text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     except ValueError as error:
@@ -157,19 +173,22 @@ class _Reader:
             )
         if type(version) is not int or version < 1:
             self.wrong("version", f"got {_show(version)}, expected {POLICY_VERSION}")
-        self._object(document, "the whole", _FIELDS)
+        self._object(document, "the whole", _FIELDS_OF[version])
         counters = self._counters(top["counters"])
+        ratios = self._ratios(top.get("ratios", []), counters)
+        inputs = (*counters, *(ratio.name for ratio in ratios))
         provenance = top["provenance"]
         return RulePolicy(
             counters=counters,
-            cut_points=self._cut_points(top["cut_points"], counters),
+            cut_points=self._cut_points(top["cut_points"], inputs),
             rules=tuple(
-                self._rule(rule, f"rules[{index}]", counters)
+                self._rule(rule, f"rules[{index}]", inputs)
                 for index, rule in enumerate(self._list(top["rules"], "rules"))
             ),
             default=self._hint(top["default"], "default"),
             provenance=self._object(provenance, "provenance", None),
             version=version,
+            ratios=ratios,
         )
 
     def _constant(self, text: str) -> Never:
@@ -232,18 +251,46 @@ class _Reader:
             self.wrong("counters", "a counter is named twice")
         return counters
 
-    def _cut_points(self, value: object, counters: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
+    def _ratios(self, value: object, counters: tuple[str, ...]) -> tuple[Ratio, ...]:
+        ratios: list[Ratio] = []
+        for index, listed in enumerate(self._list(value, "ratios")):
+            field = f"ratios[{index}]"
+            ratio = self._object(listed, field, ("name", "numerator", "denominator", "scale"))
+            name = self._text(ratio["name"], f"{field}.name")
+            if name in counters or name in (known.name for known in ratios):
+                self.wrong(f"{field}.name", f"{name!r} is the name of another counter or ratio")
+            above, below = (
+                self._sum(ratio[part], f"{field}.{part}", counters)
+                for part in ("numerator", "denominator")
+            )
+            scale = self._number(ratio["scale"], f"{field}.scale")
+            if not scale > 0:
+                self.wrong(f"{field}.scale", f"got {scale:g}, expected a number above 0")
+            ratios.append(Ratio(name, above, below, scale))
+        return tuple(ratios)
+
+    def _sum(self, value: object, field: str, counters: tuple[str, ...]) -> tuple[str, ...]:
+        """Counters that are added: at least one."""
+        listed = self._list(value, field)
+        if not listed:
+            self.wrong(field, "names no counter, expected at least one")
+        names = tuple(self._text(name, field) for name in listed)
+        for name in names:
+            self._known(name, field, counters)
+        return names
+
+    def _cut_points(self, value: object, inputs: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
         found = {}
         for name, cuts in self._object(value, "cut_points", None).items():
             field = f"cut_points.{name}"
-            self._known(name, field, counters)
+            self._known(name, field, inputs)
             numbers = [self._number(cut, field) for cut in self._list(cuts, field)]
             if any(not a < b for a, b in itertools.pairwise(numbers)):
                 self.wrong(field, "the cut points do not ascend")
             found[name] = tuple(numbers)
         return found
 
-    def _rule(self, value: object, field: str, counters: tuple[str, ...]) -> Rule:
+    def _rule(self, value: object, field: str, inputs: tuple[str, ...]) -> Rule:
         rule = self._object(value, field, ("hint", "when", "covered", "wrong"))
         conditions = self._list(rule["when"], f"{field}.when")
         weights = [self._number(rule[name], f"{field}.{name}") for name in ("covered", "wrong")]
@@ -251,17 +298,17 @@ class _Reader:
             self.wrong(field, f"{weights[1]:g} wrong of {weights[0]:g} covered cannot be")
         return Rule(
             tuple(
-                self._condition(condition, f"{field}.when[{index}]", counters)
+                self._condition(condition, f"{field}.when[{index}]", inputs)
                 for index, condition in enumerate(conditions)
             ),
             self._hint(rule["hint"], f"{field}.hint"),
             *weights,
         )
 
-    def _condition(self, value: object, field: str, counters: tuple[str, ...]) -> Condition:
+    def _condition(self, value: object, field: str, inputs: tuple[str, ...]) -> Condition:
         condition = self._object(value, field, ("counter", "above", "upto"))
         counter = self._text(condition["counter"], f"{field}.counter")
-        self._known(counter, f"{field}.counter", counters)
+        self._known(counter, f"{field}.counter", inputs)
         above, upto = condition["above"], condition["upto"]
         lower = -math.inf if above is None else self._number(above, f"{field}.above")
         upper = math.inf if upto is None else self._number(upto, f"{field}.upto")

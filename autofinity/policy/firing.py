@@ -9,7 +9,7 @@ from autofinity.model.policy import Rule, RulePolicy
 
 
 def fired(policy: RulePolicy, values: Mapping[str, float]) -> int | None:
-    """Index of the rule that decides; None for the default. `values` has every counter."""
+    """Index of the rule that decides; None for the default. `values` has every input."""
     for index, rule in enumerate(policy.rules):
         if holds(rule, values):
             return index

@@ -3,11 +3,12 @@
 Distances are relative: the change of a value over its magnitude (over the counter's largest edge
 for a value of zero). Two questions are answered exactly:
 
-* `single_changes`: for each counter alone, the smallest change that gives another hint;
-* `nearest_change`: the smallest change of any counters together, where the size of a joint change
+* `single_changes`: for each counter or ratio alone, the smallest change that gives another hint;
+* `nearest_change`: the smallest change of any of them together, where the size of a joint change
   is that of its largest part.
 
-A counter that was not measured (NaN) or is infinite is not moved.
+What was not measured (NaN) or is infinite is not moved. Ratios are moved as such: a change of one
+is not traced back to the counters it is made of.
 """
 
 from __future__ import annotations
@@ -75,10 +76,10 @@ def relative(value: float, edge: float, edges: list[float]) -> float:
 def single_changes(policy: RulePolicy, values: Mapping[str, float], hint: Hint) -> list[Change]:
     """For each counter that alone could change the hint, the smaller such change.
 
-    `values` has every counter of the policy; `hint` is what it says of them.
+    `values` has every input of the policy; `hint` is what it says of them.
     """
     changes = []
-    for counter in policy.counters:
+    for counter in policy.inputs:
         value = values[counter]
         if not math.isfinite(value):
             continue
@@ -110,7 +111,7 @@ def nearest_change(
     where the point of it that is nearest to the sample lies inside an earlier rule with the present
     hint, the box is split around that rule.
     """
-    edges = {counter: edges_of(policy, counter) for counter in policy.counters}
+    edges = {counter: edges_of(policy, counter) for counter in policy.inputs}
     order = itertools.count()
     heap: list[tuple[float, int, Box, list[Rule]]] = []
 

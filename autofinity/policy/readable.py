@@ -6,16 +6,18 @@ import math
 
 from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.policy import Condition, RulePolicy
+from autofinity.model.ratios import Ratio
 
 
 def policy_text(policy: RulePolicy) -> str:
     """All of a policy: counters, rules in order, default, what it was made of."""
     lines = ["counters (per thread and second):"]
-    for counter in policy.counters:
-        cuts = ", ".join(number(cut) for cut in policy.cut_points.get(counter, ()))
-        lines.append(f"  {counter}" + (f"   cut at {cuts}" if cuts else "   not cut"))
+    lines.extend(f"  {counter}{_cuts(policy, counter)}" for counter in policy.counters)
     if not policy.counters:
         lines.append("  none")
+    if policy.ratios:
+        lines.append("ratios of them:")
+        lines.extend(f"  {ratio_text(ratio)}{_cuts(policy, ratio.name)}" for ratio in policy.ratios)
     lines.append("rules, the first that holds decides:")
     for index, rule in enumerate(policy.rules):
         where = " and ".join(map(condition_text, rule.conditions)) or "always"
@@ -31,6 +33,21 @@ def policy_text(policy: RulePolicy) -> str:
     if made_of:
         lines += ["made of:", *made_of]
     return "\n".join(lines) + "\n"
+
+
+def _cuts(policy: RulePolicy, name: str) -> str:
+    """Where an input is cut; nothing for a counter that only ratios look at."""
+    if name not in policy.cut_points and policy.ratios:
+        return ""
+    cuts = ", ".join(number(cut) for cut in policy.cut_points.get(name, ()))
+    return f"   cut at {cuts}" if cuts else "   not cut"
+
+
+def ratio_text(ratio: Ratio) -> str:
+    """`misses_pki = 1000 (misses) / (instructions)`."""
+    above, below = (" + ".join(names) for names in (ratio.numerator, ratio.denominator))
+    scale = "" if ratio.scale == 1 else f"{number(ratio.scale)} "
+    return f"{ratio.name} = {scale}({above}) / ({below})"
 
 
 def condition_text(condition: Condition) -> str:

@@ -32,5 +32,6 @@ def decide(policy: RulePolicy, sample: Mapping[str, float]) -> Decision:
 
 
 def values_of(policy: RulePolicy, sample: Mapping[str, float]) -> dict[str, float]:
-    """The counters of the policy, NaN where the sample has none."""
-    return {counter: float(sample.get(counter, float("nan"))) for counter in policy.counters}
+    """The counters of the policy, NaN where the sample has none, and the ratios of them."""
+    values = {counter: float(sample.get(counter, float("nan"))) for counter in policy.counters}
+    return {**values, **{ratio.name: ratio.of(values) for ratio in policy.ratios}}

@@ -9,7 +9,7 @@ import pytest
 
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.row_weights import row_weights
-from autofinity.learning.settings import LearningSettings
+from autofinity.learning.settings import PAPER
 from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import LearningError
@@ -63,7 +63,7 @@ def campaign(programs: int = 12, sensitive: bool = True, periods: int = 10) -> O
 def test_a_policy_is_learned_that_tells_sharing_programs_from_others() -> None:
     table = campaign()
     learned = learn_policy(
-        table, LearningSettings(counters=("sharing",)), hints_of, {"machine": "box"}
+        table, replace(PAPER, counters=("sharing",)), hints_of, {"machine": "box"}
     )
     (rule,) = learned.policy.rules
     assert (str(rule.hint), str(learned.policy.default)) == ("slp", "SLP")
@@ -76,16 +76,16 @@ def test_a_policy_is_learned_that_tells_sharing_programs_from_others() -> None:
 
 
 def test_counters_are_chosen_where_none_are_given() -> None:
-    learned = learn_policy(campaign(), LearningSettings(k=2), hints_of, {})
+    learned = learn_policy(campaign(), replace(PAPER, k=2), hints_of, {})
     assert learned.counters is not None
     assert learned.counters.engine == "weka"
     assert len(learned.policy.counters) == 2
-    numpy = learn_policy(campaign(), LearningSettings(k=2, engine="numpy"), hints_of, {})
+    numpy = learn_policy(campaign(), replace(PAPER, k=2, engine="numpy"), hints_of, {})
     assert numpy.policy.counters == learned.policy.counters
 
 
 def test_our_own_ripper_learns_the_same_from_clear_data_as_jrip() -> None:
-    settings = LearningSettings(counters=("sharing", "misses"))
+    settings = replace(PAPER, counters=("sharing", "misses"))
     jrip = learn_policy(campaign(), settings, hints_of, {}).policy
     own = learn_policy(campaign(), replace(settings, learner="ripper"), hints_of, {}).policy
     assert own.default == jrip.default
@@ -101,7 +101,8 @@ def test_our_own_ripper_learns_the_same_from_clear_data_as_jrip() -> None:
 def test_every_way_of_learning_finds_the_two_kinds(
     bin_type: str, discretisation: str, literal: bool
 ) -> None:
-    settings = LearningSettings(
+    settings = replace(
+        PAPER,
         counters=("sharing", "misses"),
         bin_type=bin_type,  # type: ignore[arg-type]
         discretisation=discretisation,  # type: ignore[arg-type]
@@ -112,46 +113,46 @@ def test_every_way_of_learning_finds_the_two_kinds(
 
 
 def test_too_few_rows_for_a_rule_give_a_default_and_a_reason() -> None:
-    settings = LearningSettings(counters=("sharing", "misses"), weighting="none")
+    settings = replace(PAPER, counters=("sharing", "misses"), weighting="none")
     learned = learn_policy(campaign(), settings, hints_of, {})
     assert learned.policy.rules == ()
     assert f"no rule holds up on {len(learned.table)} rows" in learned.notes[-1]
 
 
 def test_the_same_observations_give_the_same_policy() -> None:
-    one, other = (learn_policy(campaign(), LearningSettings(), hints_of, {}) for _ in range(2))
+    one, other = (learn_policy(campaign(), PAPER, hints_of, {}) for _ in range(2))
     assert one.policy == other.policy
 
 
 def test_programs_that_do_not_care_give_a_default_and_a_reason() -> None:
-    learned = learn_policy(campaign(sensitive=False), LearningSettings(), hints_of, {})
+    learned = learn_policy(campaign(sensitive=False), PAPER, hints_of, {})
     assert (learned.policy.rules, learned.policy.default) == ((), HINTS[0])
     assert "no program is sensitive" in learned.notes[-1]
     assert len(learned.table) == 0
 
 
 def test_insensitive_programs_can_be_kept() -> None:
-    settings = LearningSettings(drop_insensitive=False, counters=("sharing",))
+    settings = replace(PAPER, drop_insensitive=False, counters=("sharing",))
     learned = learn_policy(campaign(sensitive=False), settings, hints_of, {})
     assert len(learned.table) > 0
 
 
 def test_a_single_best_hint_gives_a_default_and_a_reason() -> None:
     only = campaign(programs=1)
-    learned = learn_policy(only, LearningSettings(counters=("sharing",)), hints_of, {})
+    learned = learn_policy(only, replace(PAPER, counters=("sharing",)), hints_of, {})
     assert (learned.policy.rules, str(learned.policy.default)) == ((), "slp")
     assert "same hint is best" in learned.notes[-1]
 
 
 def test_destinations_without_hints_give_a_default_and_a_reason() -> None:
-    settings = LearningSettings(counters=("sharing",))
+    settings = replace(PAPER, counters=("sharing",))
     learned = learn_policy(campaign(), settings, lambda affinity: (), {})
     assert "no behaviour has a known consequence" in learned.notes[-1]
 
 
 def test_a_single_observation_does_not_crash() -> None:
     table = campaign(programs=1, periods=1).take(np.array([0]))
-    for settings in (LearningSettings(), LearningSettings(drop_insensitive=False)):
+    for settings in (PAPER, replace(PAPER, drop_insensitive=False)):
         learned = learn_policy(table, settings, hints_of, {})
         assert learned.policy.rules == ()
         assert learned.notes
@@ -161,22 +162,22 @@ def test_observations_of_two_machines_are_refused() -> None:
     rows = list(campaign(programs=2).observations())
     rows[0] = replace(rows[0], machine="other")
     with pytest.raises(LearningError, match="2 machines"):
-        learn_policy(table_of(rows), LearningSettings(), hints_of, {})
+        learn_policy(table_of(rows), PAPER, hints_of, {})
 
 
 def test_an_unknown_counter_is_named() -> None:
     with pytest.raises(LearningError, match=r"'flops'.*sharing"):
-        learn_policy(campaign(), LearningSettings(counters=("flops",)), hints_of, {})
+        learn_policy(campaign(), replace(PAPER, counters=("flops",)), hints_of, {})
 
 
 def test_no_observations_is_an_error() -> None:
     table = campaign().take(np.array([], dtype=np.int64))
     with pytest.raises(LearningError, match="no observations"):
-        learn_policy(table, LearningSettings(), hints_of, {})
+        learn_policy(table, PAPER, hints_of, {})
 
 
 def test_behaviours_may_be_taken_from_the_starting_affinity_only() -> None:
-    settings = LearningSettings(counters=("sharing",), sampled_in="start")
+    settings = replace(PAPER, counters=("sharing",), sampled_in="start")
     table = learn_policy(campaign(), settings, hints_of, {}).table
     assert {row.affinity for row in table.rows()} == {SPREAD}
     both = np.isfinite(table.consequences).sum(axis=1)
@@ -184,7 +185,7 @@ def test_behaviours_may_be_taken_from_the_starting_affinity_only() -> None:
 
 
 def test_hints_within_the_tie_share_a_label() -> None:
-    settings = LearningSettings(counters=("sharing",), tie_within=0.5)
+    settings = replace(PAPER, counters=("sharing",), tie_within=0.5)
     learned = learn_policy(campaign(), settings, hints_of, {})
     assert set(learned.table.best.tolist()) == {0}
     strict = learn_policy(campaign(), replace(settings, tie_within=0.3), hints_of, {})
@@ -192,7 +193,7 @@ def test_hints_within_the_tie_share_a_label() -> None:
 
 
 def test_a_stake_weighs_rows_where_hints_differ_and_keeps_the_sum() -> None:
-    table = learn_policy(campaign(), LearningSettings(counters=("sharing",)), hints_of, {}).table
+    table = learn_policy(campaign(), replace(PAPER, counters=("sharing",)), hints_of, {}).table
     flat = table.consequences.copy()
     flat[0] = 1.0
     changed = replace(table, consequences=flat)

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import struct
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,11 @@ import pytest
 from autofinity.model.affinity import HINTS
 from autofinity.model.errors import ExportError
 from autofinity.model.policy import Condition, Rule, RulePolicy
+from autofinity.model.ratios import Ratio
 from autofinity.policy import files
 from autofinity.policy.export import FORMATS, exported
 from autofinity.policy.firing import fired, hint_at
+from autofinity.policy.selector import values_of
 
 INF = math.inf
 STRICT = ["-O1", "-Wall", "-Wextra", "-Werror", "-pedantic"]
@@ -66,6 +69,20 @@ def random_policy(seed: int, rules: int, counters: int) -> RulePolicy:
     )
 
 
+def with_ratios(seed: int) -> RulePolicy:
+    """A policy of ten rules over four counters and two ratios of them."""
+    over_all = random_policy(seed, 10, 6)
+    names = ("event_4", "event_5")
+    return replace(
+        over_all,
+        counters=over_all.counters[:4],
+        ratios=(
+            Ratio(names[0], ("event_0", "event_1"), ("event_2",), 1000.0),
+            Ratio(names[1], ("event_3",), ("event_0", "event_2", "event_3")),
+        ),
+    )
+
+
 POLICIES = [
     random_policy(0, 6, 4),
     random_policy(1, 19, 4),
@@ -73,6 +90,7 @@ POLICIES = [
     random_policy(3, 5, 2),
     random_policy(4, 0, 0),
     random_policy(5, 40, 7),
+    with_ratios(6),
 ]
 
 
@@ -108,7 +126,7 @@ def samples(policy: RulePolicy, count: int) -> list[list[float]]:
 def expected(policy: RulePolicy, rows: list[list[float]]) -> list[tuple[int, int]]:
     answers = []
     for row in rows:
-        values = dict(zip(policy.counters, row, strict=True))
+        values = values_of(policy, dict(zip(policy.counters, row, strict=True)))
         rule = fired(policy, values)
         answers.append((-1 if rule is None else rule, HINTS.index(hint_at(policy, values))))
     return answers

@@ -72,39 +72,58 @@ def observations(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.weka
 def test_counters_says_what_was_chosen_and_where_the_search_stops(observations: Path) -> None:
-    shown = call("counters", observations, "--k", 2).stdout
+    shown = call("counters", observations, "--paper", "--k", 2).stdout
     assert "instructions" in shown and "the search alone" in shown
     assert "constant" in shown.splitlines()[-1]
-    data = json.loads(call("counters", observations, "--k", 2, "--json").stdout)
+    data = json.loads(call("counters", observations, "--paper", "--k", 2, "--json").stdout)
     assert data["chosen"][0] == "instructions"
     assert data["engine"] == "weka"
     assert data["left_out"] == ["constant"]
     same = json.loads(
-        call("counters", observations, "--k", 2, "--json", "--engine", "numpy").stdout
+        call("counters", observations, "--paper", "--k", 2, "--json", "--engine", "numpy").stdout
     )
     assert same["chosen"] == data["chosen"]
 
 
+def test_our_way_learns_from_whole_runs_and_needs_no_java(
+    observations: Path, tmp_path: Path
+) -> None:
+    policy = tmp_path / "policy.json"
+    chosen = json.loads(call("counters", observations, "--features", "rates", "--json").stdout)
+    assert chosen["chosen"] == ["sharing"]
+    call("rules", observations, "--features", "rates", "-o", policy)
+    (rule,) = files.load(policy).rules
+    answers = [
+        json.loads(call("explain", policy, "-s", f"sharing={value}", "--json").stdout)["hint"]
+        for value in (5.5, 1.5)
+    ]
+    assert answers[0][1] == "l" and answers[1][1] == "L" and str(rule.hint) in answers
+    with pytest.raises(AutofinityError, match="no ratio of the catalogue"):
+        call("rules", observations)
+
+
 def test_bins_counts_every_observation_once(observations: Path) -> None:
     data = json.loads(
-        call("bins", observations, "--counters", "sharing,noise", "--bins", 4, "--json").stdout
+        call(
+            "bins", observations, "--paper", "--counters", "sharing,noise", "--bins", 4, "--json"
+        ).stdout
     )
     for counter in data["counters"]:
         assert len(counter["observations"]) == len(counter["cut_points"]) + 1
         assert sum(counter["observations"]) == 8 * 11 * 5
-    assert "sharing" in call("bins", observations, "--counters", "sharing").stdout
+    assert "sharing" in call("bins", observations, "--paper", "--counters", "sharing").stdout
 
 
 @pytest.mark.weka
 def test_a_table_gives_the_same_rules_as_its_observations(
     observations: Path, tmp_path: Path
 ) -> None:
-    choice = ("--counters", "sharing,noise")
+    choice = ("--paper", "--counters", "sharing,noise")
     shown = call("table", observations, *choice, "-o", tmp_path / "table.parquet").stdout
     assert "best hints: " in shown
     rows = json.loads(call("table", observations, *choice, "--json").stdout)["rows"]
     assert sum(row["weight"] for row in rows) == 8 * 11 * 5
-    call("rules", tmp_path / "table.parquet", "-o", tmp_path / "a.json")
+    call("rules", tmp_path / "table.parquet", "--paper", "-o", tmp_path / "a.json")
     call("rules", observations, *choice, "-o", tmp_path / "b.json")
     one, other = files.load(tmp_path / "a.json"), files.load(tmp_path / "b.json")
     assert (one.rules, one.default) == (other.rules, other.default)
@@ -115,7 +134,7 @@ def test_a_table_gives_the_same_rules_as_its_observations(
 @pytest.mark.weka
 def test_a_policy_can_be_shown_explained_and_exported(observations: Path, tmp_path: Path) -> None:
     policy = tmp_path / "policy.json"
-    learned = call("rules", observations, "--counters", "sharing", "-o", policy).stdout
+    learned = call("rules", observations, "--paper", "--counters", "sharing", "-o", policy).stdout
     assert call("show", policy).stdout == learned
     assert json.loads(call("show", policy, "--json").stdout)["counters"] == ["sharing"]
     data = json.loads(call("explain", policy, "--sample", "sharing=5.5,flops=1", "--json").stdout)

@@ -15,7 +15,7 @@ import pytest
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.learning.own_runs import own_runs
-from autofinity.learning.settings import LearningSettings
+from autofinity.learning.settings import PAPER
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.perf import open_event
@@ -37,7 +37,7 @@ from autofinity.store.observations import table_of, write_one
 
 type Runner = Any  # of conftest.py
 
-SETTINGS = LearningSettings(leeway=0, bin_number="fixed", learner="ripper", engine="numpy")
+SETTINGS = replace(PAPER, leeway=0, bin_number="fixed", learner="ripper", engine="numpy")
 TIER = "hardware counters"
 PACKED_PAIR, SPREAD_PAIR = Affinity.parse("{2}"), Affinity.parse("{1}{1}")
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from autofinity.model.affinity import HINTS
 from autofinity.model.errors import PolicyError
-from autofinity.model.policy import Condition, Rule, RulePolicy
+from autofinity.model.policy import POLICY_VERSION, Condition, Rule, RulePolicy
+from autofinity.model.ratios import Ratio
 from autofinity.policy import files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,15 +36,32 @@ def policies(draw: st.DrawFn) -> RulePolicy:
             conditions.append(Condition(draw(st.sampled_from(counters)), *bounds))
         covered = draw(st.floats(0, 1e9))
         rules.append(Rule(tuple(conditions), draw(hints), covered, covered / 2))
+    ratios = tuple(
+        Ratio(f"ratio {i}, longer than a counter", (above,), counters, draw(st.floats(1e-9, 1e9)))
+        for i, above in enumerate(counters[: draw(st.integers(0, 2))])
+    )
     cuts = {c: tuple(sorted(draw(st.sets(NUMBERS, max_size=5)))) for c in counters}
     plain = st.none() | st.booleans() | st.integers() | NUMBERS | st.text()
     made_of = draw(st.dictionaries(st.text(), plain | st.lists(plain), max_size=3))
-    return RulePolicy(counters, cuts, tuple(rules), draw(hints), made_of)
+    return RulePolicy(counters, cuts, tuple(rules), draw(hints), made_of, ratios=ratios)
 
 
 @given(policies())
 def test_a_policy_reads_back_as_it_was(policy: RulePolicy) -> None:
     assert files.loads(files.dumps(policy).encode()) == policy
+
+
+def ratio(**other: object) -> dict[str, object]:
+    return {"name": "r", "numerator": ["x"], "denominator": ["y"], "scale": 1.0, **other}
+
+
+def test_a_policy_of_version_1_is_read_and_written_as_it_was() -> None:
+    document = json.loads(files.dumps(sample_policy()))
+    document["version"] = 1
+    del document["ratios"]
+    old = files.loads(json.dumps(document).encode())
+    assert (old.ratios, old.inputs) == ((), ("x", "y"))
+    assert json.loads(files.dumps(old)) == document
 
 
 def sample_policy() -> RulePolicy:
@@ -91,8 +109,15 @@ def test_provenance_that_json_cannot_hold_is_refused() -> None:
 
 DAMAGE: list[tuple[Callable[[Any], Any], str]] = [
     (lambda d: d.update(format="other"), "format"),
-    (lambda d: d.update(version=2), "newer"),
+    (lambda d: d.update(version=POLICY_VERSION + 1), "newer"),
     (lambda d: d.update(version="1"), "version"),
+    (lambda d: d.pop("ratios"), "ratios"),
+    (lambda d: d.update(version=1), "ratios"),
+    (lambda d: d.update(ratios=[ratio(name="x")]), "another counter"),
+    (lambda d: d.update(ratios=[ratio(), ratio()]), "another counter"),
+    (lambda d: d.update(ratios=[ratio(numerator=[])]), "at least one"),
+    (lambda d: d.update(ratios=[ratio(denominator=["z"])]), "not among the counters"),
+    (lambda d: d.update(ratios=[ratio(scale=0)]), "above 0"),
     (lambda d: d.update(version=True), "version"),
     (lambda d: d.update(version=0), "version"),
     (lambda d: d.pop("rules"), "lacks 'rules'"),
@@ -184,13 +209,14 @@ def test_any_truncation_is_refused() -> None:
 def test_the_schema_names_the_fields_that_are_read_and_written() -> None:
     schema = json.loads((ROOT / "policies/schema/policy.schema.json").read_text())
     document = json.loads(files.dumps(sample_policy()))
-    assert set(schema["required"]) == set(schema["properties"]) == set(document)
+    assert set(schema["properties"]) == set(document)
+    assert {*schema["required"], *schema["else"]["required"]} == set(document)
     rule = schema["properties"]["rules"]["items"]
     assert set(rule["required"]) == set(rule["properties"]) == set(document["rules"][0])
     condition = rule["properties"]["when"]["items"]
     assert set(condition["required"]) == set(document["rules"][0]["when"][0])
     assert schema["$defs"]["hint"]["enum"] == [str(hint) for hint in HINTS]
-    assert schema["properties"]["version"]["const"] == sample_policy().version
+    assert schema["properties"]["version"]["enum"] == list(range(1, POLICY_VERSION + 1))
 
 
 def test_reading_and_asking_a_policy_loads_nothing_heavy() -> None:

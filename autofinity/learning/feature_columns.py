@@ -1,0 +1,81 @@
+"""Features of observations: the counters as measured, ratios of them, or both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.learning.settings import Features
+from autofinity.model.errors import LearningError
+from autofinity.model.ratios import CATALOGUE, Ratio
+from autofinity.store.observation_table import ObservationTable
+
+type Floats = npt.NDArray[np.float64]
+
+RATIOS: Mapping[str, Ratio] = {ratio.name: ratio for ratio in CATALOGUE}
+
+
+def with_features(table: ObservationTable, features: Features) -> ObservationTable:
+    """The table with these features in place of its counters.
+
+    Raises `LearningError` when ratios are asked for and none can be computed.
+    """
+    columns = dict(table.counters) if features != "ratios" else {}
+    if features != "rates":
+        possible = [ratio for ratio in CATALOGUE if set(ratio.counters) <= set(table.counters)]
+        if not possible and features == "ratios":
+            raise LearningError(
+                "no ratio of the catalogue can be computed from these observations; they have "
+                f"{', '.join(table.counters) or 'no counters'}; choose --features rates"
+            )
+        columns |= {ratio.name: _ratio(table, ratio) for ratio in possible}
+    return replace(table, counters=columns)
+
+
+def with_named(table: ObservationTable, names: Sequence[str]) -> ObservationTable:
+    """The table with just these counters or ratios. Raises `LearningError` naming what it lacks."""
+    columns = {}
+    for name in names:
+        ratio = RATIOS.get(name)
+        if name in table.counters:
+            columns[name] = table.counters[name]
+        elif ratio is not None and set(ratio.counters) <= set(table.counters):
+            columns[name] = _ratio(table, ratio)
+        else:
+            needs = f" (a ratio of {', '.join(ratio.counters)})" if ratio is not None else ""
+            raise LearningError(
+                f"the counter {name!r}{needs} is not in these observations; they have "
+                f"{', '.join(table.counters) or 'none'}"
+            )
+    return replace(table, counters=columns)
+
+
+def measured(features: Sequence[str]) -> tuple[tuple[str, ...], tuple[Ratio, ...]]:
+    """The counters to measure for some features, and those of the features that are ratios."""
+    ratios = tuple(RATIOS[name] for name in features if name in RATIOS)
+    needed = (RATIOS[name].counters if name in RATIOS else (name,) for name in features)
+    return tuple(dict.fromkeys(counter for names in needed for counter in names)), ratios
+
+
+def fits(features: Sequence[str], k: int) -> bool:
+    """Whether at most `k` counters are needed."""
+    return len(measured(features)[0]) <= k
+
+
+def _ratio(table: ObservationTable, ratio: Ratio) -> Floats:
+    """As `Ratio.of`, for all rows."""
+    over = _sum(table, ratio.denominator)
+    values = np.full(len(table), np.nan)
+    known = over > 0
+    values[known] = ratio.scale * _sum(table, ratio.numerator)[known] / over[known]
+    return values
+
+
+def _sum(table: ObservationTable, names: Sequence[str]) -> Floats:
+    total = table.counters[names[0]]
+    for name in names[1:]:
+        total = total + table.counters[name]
+    return total

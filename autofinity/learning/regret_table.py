@@ -1,0 +1,105 @@
+"""The action table for whole runs: what each hint costs the programs that behave so.
+
+Figure 6 compares sample periods; here a hint is judged by the whole run in its affinities, which is
+what the choice is worth when a program is started again or has long to go. Hints with the same best
+match cost the same, programs weigh the same however long they run, and costs that no measurement
+could tell from none are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.learning.action_table import ActionTable, HintsOf
+from autofinity.learning.discretise import bin_of
+from autofinity.model.affinity import HINTS, Affinity
+from autofinity.store.observation_table import ObservationTable
+
+type Floats = npt.NDArray[np.float64]
+type Ints = npt.NDArray[np.int64]
+
+
+def log_losses(
+    table: ObservationTable, performance: Floats, hints_of: HintsOf, tie_within: float
+) -> Floats:
+    """Workloads × 8: log of (performance of the best hint over that of each), 0 is the best.
+
+    Workloads are numbered as `table.workload()` has them. A hint's performance is the geometric
+    mean over its affinities (those that `hints_of` gives it) of the mean over the run; NaN where
+    none was profiled. Losses up to `tie_within` are 0. Logarithms, since what is judged is a
+    geometric mean of time ratios.
+    """
+    workload = table.workload()
+    shape = (int(workload.max(initial=-1)) + 1, len(table.affinity.names))
+    cell = workload * shape[1] + table.affinity.codes
+    usable = np.isfinite(performance) & (performance != 0)
+    seen = np.bincount(cell[usable], minlength=shape[0] * shape[1]).reshape(shape)
+    total = np.bincount(
+        cell[usable], weights=performance[usable], minlength=shape[0] * shape[1]
+    ).reshape(shape)
+    worth = np.full(shape, np.nan)
+    known = seen > 0
+    mean = total[known] / seen[known]
+    # Larger is better: a negative metric (energy) is better the smaller its magnitude.
+    worth[known] = np.sign(mean) * np.log(np.abs(mean))
+    logs = np.full((shape[0], len(HINTS)), np.nan)
+    members = [hints_of(Affinity.parse(name)) for name in table.affinity.names]
+    for index, hint in enumerate(HINTS):
+        own = worth[:, [hint in hints for hints in members]]
+        some = (~np.isnan(own)).any(axis=1)
+        logs[some, index] = np.nanmean(own[some], axis=1)
+    best = np.where(np.isnan(logs), -np.inf, logs).max(axis=1, initial=-np.inf, keepdims=True)
+    losses: Floats = np.where(np.isfinite(best), best - logs, np.nan)
+    losses[losses <= np.log1p(tie_within)] = 0.0
+    return losses
+
+
+def regret_table(
+    samples: ObservationTable,
+    workload: Ints,
+    losses: Floats,
+    features: Sequence[str],
+    cuts: Mapping[str, tuple[float, ...]],
+) -> ActionTable:
+    """One row a behaviour: the mean relative performance of each hint over those that behave so.
+
+    `workload` is each sample's row in `losses` (`log_losses`), `features` are counters of
+    `samples`. A sample weighs one over the number of samples of its workload. Samples with a
+    missing value, and of workloads without a known loss, make no row.
+    """
+    bins = np.column_stack([bin_of(samples.counters[name], cuts[name]) for name in features])
+    usable = (bins >= 0).all(axis=1) & ~np.isnan(losses[workload]).all(axis=1)
+    weight = workload_weights(workload)[usable]
+    behaviour = np.column_stack([samples.affinity.codes[usable], bins[usable]])
+    keys, row_of = np.unique(behaviour, axis=0, return_inverse=True)
+    row_of = row_of.ravel()
+    loss = losses[workload[usable]]
+    consequences = np.full((len(keys), len(HINTS)), np.nan)
+    for hint in range(len(HINTS)):
+        known = ~np.isnan(loss[:, hint])
+        share = np.bincount(row_of[known], weights=weight[known], minlength=len(keys))
+        lost = np.bincount(
+            row_of[known], weights=(weight * loss[:, hint])[known], minlength=len(keys)
+        )
+        some = share > 0
+        consequences[some, hint] = np.exp(-lost[some] / share[some])
+    return ActionTable(
+        counters=tuple(features),
+        cut_points={name: cuts[name] for name in features},
+        bins=keys[:, 1:],
+        affinities=tuple(Affinity.parse(name) for name in samples.affinity.names),
+        affinity=keys[:, 0],
+        consequences=consequences,
+        best=np.argmax(np.nan_to_num(consequences, nan=-np.inf), axis=1),
+        weight=np.bincount(row_of, weights=weight, minlength=len(keys)),
+    )
+
+
+def workload_weights(workload: Ints) -> Floats:
+    """One over the number of entries of each entry's workload."""
+    counts = np.bincount(workload)
+    weights: Floats = 1.0 / counts[workload]
+    return weights

@@ -1,0 +1,183 @@
+"""Rules that lose least: a small tree grown on what a wrong hint costs, written as rules.
+
+RIPPER minimises how often it is wrong; here every row says what each hint loses there, and a leaf
+says the hint with the least expected loss. Greedy, best split first, as CART grows (Breiman et al.
+1984), with the loss itself in place of an impurity (Turney 1995 reviews cost-sensitive trees).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.learning.action_table import ActionTable
+from autofinity.learning.bin_rules import BinRule, policy_of
+from autofinity.model.policy import RulePolicy
+
+type Floats = npt.NDArray[np.float64]
+type Ints = npt.NDArray[np.int64]
+type Mask = npt.NDArray[np.bool_]
+WORTH = 0.01
+"""Share of the loss of always saying the best single hint by which a split has to lower it: less is
+within the noise of a few dozen programs."""
+
+LEVEL = 0.02
+"""Splits whose gains differ by less than this share are equally good."""
+
+type Box = dict[int, tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Losses:
+    """Rows of bins with what each label loses there, weights included."""
+
+    bins: Ints
+    """n × features, each from 0; −1 where the value is missing."""
+    loss: Floats
+    """n × labels, weighted; no NaN."""
+    bin_counts: tuple[int, ...]
+
+    def take(self, rows: Mask) -> Losses:
+        """Some of the rows."""
+        return Losses(self.bins[rows], self.loss[rows], self.bin_counts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaf:
+    """A box of bins, the label that loses least in it, and the split that would gain most."""
+
+    box: Box
+    rows: Ints
+    label: int
+    gain: float
+    feature: int
+    last_left: int
+    """The split: bins up to this one against those above."""
+
+
+def tree_policy(table: ActionTable, most_rules: int) -> RulePolicy:
+    """The policy of an action table that is not empty; at most `most_rules` rules and a default.
+
+    What a rule covers and gets wrong is weighted by what is at stake in each row.
+    """
+    data = losses_of(table)
+    leaves = grow(data, range(len(table.counters)), most_rules + 1)
+    stake = data.loss.max(axis=1)
+    return policy_of(
+        rules_of(leaves), table.counters, table.cut_points, table.bins, table.best, stake
+    )
+
+
+def losses_of(table: ActionTable) -> Losses:
+    """What each hint loses in each row of an action table, weighted."""
+    bin_counts = tuple(len(table.cut_points[name]) + 1 for name in table.counters)
+    best = np.nanmax(table.consequences, axis=1, keepdims=True)
+    # Consequences of one sign: relative to the best, in logarithms (a negative metric is better the
+    # smaller its magnitude). A hint that nobody tried in a row is no better than the worst there.
+    loss = np.abs(np.log(np.abs(best)) - np.log(np.abs(table.consequences)))
+    loss = np.where(np.isnan(loss), np.nanmax(loss, axis=1, keepdims=True), loss)
+    return Losses(table.bins, table.weight[:, None] * loss, bin_counts)
+
+
+def grow(data: Losses, features: Sequence[int], most_leaves: int) -> list[Leaf]:
+    """A tree over some of the features, the best split first, while splits are `WORTH` it.
+
+    A row whose value is missing is in neither branch of a split: no condition holds for it.
+    """
+    leaves = [_leaf(data, {}, np.arange(len(data.bins)), features)]
+    at_first = float(data.loss[:, leaves[0].label].sum())
+    while len(leaves) < most_leaves:
+        at = max(range(len(leaves)), key=lambda i: leaves[i].gain)
+        old = leaves[at]
+        if not old.gain > WORTH * at_first:
+            break
+        first, last = old.box.get(old.feature, (0, data.bin_counts[old.feature] - 1))
+        binned = data.bins[old.rows, old.feature]
+        below = {**old.box, old.feature: (first, old.last_left)}
+        above = {**old.box, old.feature: (old.last_left + 1, last)}
+        leaves = [
+            *leaves[:at],
+            _leaf(data, below, old.rows[(binned >= 0) & (binned <= old.last_left)], features),
+            _leaf(data, above, old.rows[binned > old.last_left], features),
+            *leaves[at + 1 :],
+        ]
+    return leaves
+
+
+def labels_of(leaves: Sequence[Leaf], bins: Ints) -> Ints:
+    """The label of each row of bins, as `rules_of` gives it."""
+    labels = np.full(len(bins), _default(leaves))
+    for leaf in leaves:
+        labels[BinRule(leaf.box, leaf.label).fires(bins)] = leaf.label
+    return labels
+
+
+def rules_of(leaves: Sequence[Leaf]) -> list[BinRule]:
+    """The same as ordered rules: neighbouring leaves of one label joined, the label of the most
+    rows as the default.
+    """
+    rules = _joined([BinRule(dict(leaf.box), leaf.label) for leaf in leaves])
+    default = _default(leaves)
+    return [*(rule for rule in rules if rule.label != default), BinRule({}, default)]
+
+
+def _default(leaves: Sequence[Leaf]) -> int:
+    """The label of the most rows."""
+    rows = np.bincount([leaf.label for leaf in leaves], weights=[len(x.rows) for x in leaves])
+    return int(np.argmax(rows))
+
+
+def _leaf(data: Losses, box: Box, rows: Ints, features: Sequence[int]) -> Leaf:
+    loss = data.loss[rows]
+    label = int(np.argmin(loss.sum(axis=0)))
+    best = Leaf(box, rows, label, 0.0, -1, -1)
+    for feature in features:
+        count = data.bin_counts[feature]
+        if count < 2:
+            continue
+        binned = data.bins[rows, feature]
+        by_bin = np.zeros((count, loss.shape[1]))
+        np.add.at(by_bin, binned[binned >= 0], loss[binned >= 0])
+        upto = np.cumsum(by_bin, axis=0)
+        left, total = upto[:-1], upto[-1]
+        gains = total[label] - left.min(axis=1) - (total - left).min(axis=1)
+        at = _middle(gains)
+        if gains[at] > best.gain + 1e-12:
+            best = Leaf(box, rows, label, float(gains[at]), feature, at)
+    return best
+
+
+def _middle(gains: Floats) -> int:
+    """Of the best split and those next to it that are as good, the middle one: between them
+    little is at stake, so the edge keeps its distance from both sides.
+    """
+    level = gains >= gains.max() * (1 - LEVEL)
+    first = last = int(np.argmax(gains))
+    while last + 1 < len(gains) and level[last + 1]:
+        last += 1
+    return (first + last) // 2
+
+
+def _joined(rules: list[BinRule]) -> list[BinRule]:
+    """Boxes of one label that differ in a single range, and touch there, as one."""
+    for i, one in enumerate(rules):
+        for j in range(i + 1, len(rules)):
+            both = _union(one, rules[j])
+            if both is not None:
+                return _joined([*rules[:i], both, *rules[i + 1 : j], *rules[j + 1 :]])
+    return rules
+
+
+def _union(one: BinRule, other: BinRule) -> BinRule | None:
+    if one.label != other.label or set(one.ranges) != set(other.ranges):
+        return None
+    differing = [f for f in one.ranges if one.ranges[f] != other.ranges[f]]
+    if len(differing) != 1:
+        return None
+    (a, b), (c, d) = sorted((one.ranges[differing[0]], other.ranges[differing[0]]))
+    if b + 1 != c:
+        return None
+    return BinRule({**one.ranges, differing[0]: (a, d)}, one.label)

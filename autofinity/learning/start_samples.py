@@ -1,0 +1,60 @@
+"""What a run shows of itself where it starts: means over windows of sample periods.
+
+A decision is made from the distributed affinity alone, so rules are learned from nothing else. The
+first periods of a run have cold caches and are no evidence of how it goes on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.learning.action_table import HintsOf
+from autofinity.model.affinity import DISTRIBUTED, Affinity
+from autofinity.store.observation_table import ObservationTable, number_combinations
+
+type Ints = npt.NDArray[np.int64]
+
+
+def start_samples(
+    table: ObservationTable, hints_of: HintsOf, warmup: int, periods: int
+) -> tuple[ObservationTable, Ints]:
+    """One row a window of `periods` periods (0: all of a run) of the runs that are distributed.
+
+    Counters are means over the window, everything else is that of its first period. The first
+    `warmup` periods of a run are left out unless it has no others; a window at the end that is
+    shorter than half of `periods` is left out unless it is the only one.
+    Also returns the number of that first row in `table`.
+    """
+    distributed = np.array(
+        [DISTRIBUTED in hints_of(Affinity.parse(name)) for name in table.affinity.names], bool
+    )
+    rows = np.flatnonzero(distributed[table.affinity.codes])
+    if not len(rows):
+        return table.take(rows), rows
+    run = number_combinations(table.workload(), table.affinity.codes, table.seed)[rows]
+    pieces: list[Ints] = []
+    for mine in np.split(rows, np.flatnonzero(np.diff(run)) + 1):
+        pieces.extend(windows(mine, table.sample[mine], warmup, periods))
+    together = np.concatenate(pieces)
+    lengths = np.array([len(piece) for piece in pieces])
+    starts = np.cumsum(lengths) - lengths
+    means = {
+        name: np.add.reduceat(values[together], starts) / lengths
+        for name, values in table.counters.items()
+    }
+    return replace(table.take(together[starts]), counters=means), together[starts]
+
+
+def windows(rows: Ints, sample: Ints, warmup: int, periods: int) -> list[Ints]:
+    """The rows of one run, cut into windows; `sample` is the number of each row's period."""
+    warm = rows[sample >= warmup]
+    kept = warm if len(warm) else rows[-1:]
+    if periods == 0 or len(kept) <= periods:
+        return [kept]
+    pieces = np.split(kept, np.arange(periods, len(kept), periods))
+    if len(pieces[-1]) < (periods + 1) // 2:
+        pieces.pop()
+    return pieces

@@ -1,0 +1,91 @@
+"""Ratios of counters that carry over between thread counts, clocks and machines.
+
+A rate (counts per thread and second) depends on the clock and on how fast the program runs; what a
+policy asks is of another kind: *of the lines that left the core, how many came from another cache?*
+A ratio is dimensionless, or counts per thousand instructions, and says that.
+
+All events here exist in real PMUs: Intel's offcore responses by supplier, AMD's data cache fills by
+source, ARM's CHI-based external sources; `autofinity/linux/events` says which a machine has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """`scale` × the sum of some counters over the sum of others."""
+
+    name: str
+    numerator: tuple[str, ...]
+    denominator: tuple[str, ...]
+    scale: float = 1.0
+
+    @property
+    def counters(self) -> tuple[str, ...]:
+        """The counters it needs, each once, in the order in which they appear."""
+        return tuple(dict.fromkeys((*self.numerator, *self.denominator)))
+
+    def of(self, sample: Mapping[str, float]) -> float:
+        """Its value; NaN where a counter is missing or the denominator is not above zero.
+
+        The order of the operations is that of the exported header, so that both agree on every bit.
+        """
+        over = _sum(sample, self.denominator)
+        if not over > 0:
+            return math.nan
+        return self.scale * _sum(sample, self.numerator) / over
+
+
+def _sum(sample: Mapping[str, float], names: tuple[str, ...]) -> float:
+    """From left to right: the built-in `sum` compensates for rounding, which C does not."""
+    total = float(sample.get(names[0], math.nan))
+    for name in names[1:]:
+        total += float(sample.get(name, math.nan))
+    return total
+
+
+_OTHER_CACHES = ("cache_to_cache_transfers_remote", "cache_to_cache_transfers_same_package")
+_DRAM = ("dram_reads_local", "dram_reads_remote")
+
+CATALOGUE: Mapping[Ratio, str] = {
+    Ratio("other_cache_share", _OTHER_CACHES, ("llc_requests",)): (
+        "of the requests that left the core, those that a cache of another LLC domain answered: "
+        "what packing makes cheaper"
+    ),
+    Ratio("other_package_share", _OTHER_CACHES[:1], ("llc_requests",)): (
+        "those that a cache of another package answered"
+    ),
+    Ratio("llc_hit_share", ("llc_hits",), ("llc_requests",)): (
+        "of the requests that left the core, those the own LLC held: what packing may take away"
+    ),
+    Ratio("modify_share", ("llc_modify_requests",), ("llc_requests",)): (
+        "of the requests that left the core, those for ownership: shared data that is written"
+    ),
+    Ratio("remote_memory_share", _DRAM[1:], _DRAM): (
+        "of the lines read from memory, those of another node"
+    ),
+    Ratio("llc_requests_pki", ("llc_requests",), ("instructions",), 1e3): (
+        "requests that left the core per 1,000 instructions: how much the memory side matters"
+    ),
+    Ratio("llc_misses_pki", ("llc_misses",), ("instructions",), 1e3): (
+        "requests that the own LLC did not hold, per 1,000 instructions (MPKI)"
+    ),
+    Ratio("other_cache_pki", _OTHER_CACHES, ("instructions",), 1e3): (
+        "lines from caches of other LLC domains, per 1,000 instructions"
+    ),
+    Ratio("memory_reads_pki", _DRAM, ("instructions",), 1e3): (
+        "lines read from memory, per 1,000 instructions"
+    ),
+    Ratio("memory_reads_pkc", _DRAM, ("cycles",), 1e3): (
+        "lines read from memory per 1,000 clocks: the bandwidth that one thread draws"
+    ),
+    Ratio("page_walks_pki", ("page_walks",), ("instructions",), 1e3): (
+        "page walks per 1,000 instructions"
+    ),
+    Ratio("ipc", ("instructions",), ("cycles",)): "instructions per clock",
+}
+"""Every ratio that learning may choose, with its meaning."""

@@ -1,0 +1,125 @@
+"""Learning from what a wrong hint costs: samples, losses, trees and the choice of features."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from autofinity.learning.discretise import bin_of, equal_share
+from autofinity.learning.pipeline import learn_policy
+from autofinity.learning.regret_table import log_losses
+from autofinity.learning.regret_tree import Losses, grow, labels_of, rules_of
+from autofinity.learning.settings import LearningSettings
+from autofinity.learning.start_samples import start_samples, windows
+from autofinity.model.affinity import HINTS, Affinity, Hint
+from autofinity.model.counters import Behaviour
+from autofinity.model.observation import Observation
+from autofinity.policy.selector import decide
+from autofinity.store.observation_table import ObservationTable
+from autofinity.store.observations import table_of
+
+APART, TOGETHER = Affinity.parse("{1}{1}"), Affinity.parse("{2}")
+SLP, slp = HINTS[0], HINTS[7]
+
+
+def hints_of(affinity: Affinity) -> Sequence[Hint]:
+    return [hint for hint in HINTS if hint.spread_sockets == (affinity == APART)]
+
+
+def campaign(programs: int = 12, periods: int = 5) -> ObservationTable:
+    """Every third program shares and is twice as fast together; the others lose a tenth there."""
+    rows = []
+    for number in range(programs):
+        shares = number % 3 == 0
+        for affinity in (APART, TOGETHER):
+            roi_s = 1.0 if affinity == APART else (0.5 if shares else 1.1)
+            for period in range(periods):
+                cold = period == 0
+                values = {
+                    "sharing": 9.0 if cold else (4.0 if shares else 1.0) + 0.01 * number,
+                    "noise": float((7 * number + period) % 5),
+                }
+                rows.append(
+                    Observation(
+                        *(f"p{number:02}", "small", 2, affinity, period, (period + 0.5) / periods),
+                        *(Behaviour(values), 1 / roi_s, roi_s, "box", "sim", 1, "1"),
+                    )
+                )
+    return table_of(rows)
+
+
+def test_windows_leave_the_warm_up_and_a_short_rest_out() -> None:
+    rows = np.arange(10, 20)
+    cut = windows(rows, np.arange(10), 1, 4)
+    assert [piece.tolist() for piece in cut] == [[11, 12, 13, 14], [15, 16, 17, 18]]
+    assert windows(rows, np.arange(10), 1, 0)[0].tolist() == list(range(11, 20))
+    assert windows(rows, np.arange(10), 99, 4)[0].tolist() == [19], "nothing else is left"
+
+
+def test_samples_are_means_of_warm_periods_of_distributed_runs() -> None:
+    seen, rows = start_samples(campaign(3), hints_of, 1, 0)
+    assert len(seen) == len(rows) == 3
+    assert seen.counters["sharing"].tolist() == pytest.approx([4.0, 1.01, 1.02])
+    assert {seen.affinity.names[code] for code in seen.affinity.codes} == {str(APART)}
+
+
+def test_losses_are_logs_of_time_ratios_and_ties_lose_nothing() -> None:
+    table = campaign(2)
+    losses = log_losses(table, 1 / table.roi_s, hints_of, 0.01)
+    assert losses[0, HINTS.index(SLP)] == pytest.approx(np.log(2))
+    assert losses[0, HINTS.index(slp)] == 0
+    assert losses[1, HINTS.index(slp)] == pytest.approx(np.log(1.1))
+    tied = log_losses(table, 1 / table.roi_s, hints_of, 0.11)
+    assert tied[1].max() == 0
+
+
+def test_bins_of_equal_share_hold_the_same_weight() -> None:
+    values, weights = np.arange(12.0), np.repeat([4.0, 1.0], [2, 10])
+    cuts = equal_share(values, weights, 3)
+    assert cuts == (1.5, 5.5)
+    assert equal_share(np.full(4, 2.0), np.ones(4), 3) == ()
+    assert np.bincount(bin_of(values, cuts), weights=weights).tolist() == [8, 4, 6]
+
+
+def test_a_tree_of_losses_equals_its_rules_and_missing_values_get_the_default() -> None:
+    draw = np.random.default_rng(3)
+    for _ in range(30):
+        bins = draw.integers(-1, 5, (60, 3))
+        data = Losses(bins, draw.random((60, len(HINTS))) ** 4, (5, 5, 5))
+        leaves = grow(data, range(3), 7)
+        assert len(leaves) <= 7
+        rules = rules_of(leaves)
+        first = np.array(
+            [next(rule.label for rule in rules if rule.fires(row[None])[0]) for row in bins]
+        )
+        np.testing.assert_array_equal(first, labels_of(leaves, bins))
+        assert {*labels_of(leaves, np.full((1, 3), -1))} == {rules[-1].label}
+
+
+def test_an_edge_lies_in_the_middle_of_what_is_left_open() -> None:
+    bins = np.array([[0], [1], [5], [6]])
+    loss = np.zeros((4, len(HINTS)))
+    loss[:2, 1] = loss[2:, 0] = 1.0
+    loss[:, 2:] = 1.0
+    below, above = grow(Losses(bins, loss, (7,)), [0], 2)
+    assert (below.box[0], above.box[0]) == ((0, 2), (3, 6))
+
+
+def test_a_rare_row_with_much_at_stake_outweighs_many_with_little() -> None:
+    loss = np.zeros((11, len(HINTS)))
+    loss[:10, 1], loss[10, 0] = 0.01, 1.0
+    loss[:, 2:] = 2.0
+    (leaf,) = grow(Losses(np.zeros((11, 1), dtype=np.int64), loss, (1,)), [0], 4)
+    assert leaf.label == 1
+
+
+@pytest.mark.parametrize("learner", ["regret-tree", "ripper"])
+def test_the_feature_that_decides_is_chosen_and_the_cold_period_is_not_believed(
+    learner: str,
+) -> None:
+    settings = LearningSettings(features="rates", learner=learner)  # type: ignore[arg-type]
+    learned = learn_policy(campaign(), settings, hints_of, {"machine": "box"})
+    assert learned.counters is not None and learned.counters.chosen == ("sharing",)
+    answers = [decide(learned.policy, {"sharing": value}).hint for value in (4.0, 1.0)]
+    assert not answers[0].spread_sockets and answers[1].spread_sockets
+    assert learned.policy.provenance["action_table_rows"] == len(learned.table)

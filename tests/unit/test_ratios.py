@@ -1,0 +1,97 @@
+"""Ratios of counters: what they are worth, and when they are worth nothing."""
+
+import math
+
+import numpy as np
+import pytest
+
+from autofinity.learning.feature_columns import fits, measured, with_features, with_named
+from autofinity.model.affinity import HINTS, Affinity
+from autofinity.model.counters import Behaviour
+from autofinity.model.errors import LearningError
+from autofinity.model.observation import Observation
+from autofinity.model.policy import Condition, Rule, RulePolicy
+from autofinity.model.ratios import CATALOGUE, Ratio
+from autofinity.policy.readable import policy_text
+from autofinity.policy.selector import decide
+from autofinity.sim.events import EVENTS
+from autofinity.store.observation_table import ObservationTable
+from autofinity.store.observations import table_of
+
+SHARE = Ratio("share", ("a", "b"), ("c",), 2.0)
+
+
+def table(*samples: dict[str, float]) -> ObservationTable:
+    return table_of(
+        [
+            Observation(
+                *("p", "small", 2, Affinity.parse("{1}{1}"), i, 0.5),
+                *(Behaviour(sample), 1.0, 1.0, "box", "sim", 1, "1"),
+            )
+            for i, sample in enumerate(samples)
+        ]
+    )
+
+
+def test_a_ratio_is_its_scale_times_sum_over_sum() -> None:
+    assert SHARE.of({"a": 1.0, "b": 2.0, "c": 4.0}) == 1.5
+    assert SHARE.counters == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        {"a": 1.0, "b": 2.0},
+        {"a": 1.0, "c": 2.0},
+        {"a": 1.0, "b": 1.0, "c": 0.0},
+        {"a": 1.0, "b": 1.0, "c": -1.0},
+        {"a": 1.0, "b": 1.0, "c": math.nan},
+    ],
+)
+def test_a_ratio_without_its_counters_or_over_nothing_is_not_a_number(
+    sample: dict[str, float],
+) -> None:
+    assert math.isnan(SHARE.of(sample))
+    policy = RulePolicy(
+        ("a", "b", "c"),
+        {},
+        (Rule((Condition("share", -math.inf, math.inf),), HINTS[7]),),
+        HINTS[0],
+        ratios=(SHARE,),
+    )
+    assert decide(policy, sample).hint == HINTS[0], "no condition on it holds"
+    assert "share = 2 (a + b) / (c)" in policy_text(policy)
+
+
+def test_the_catalogue_names_events_that_are_counted_and_each_ratio_once() -> None:
+    assert len({ratio.name for ratio in CATALOGUE}) == len(CATALOGUE)
+    for ratio in CATALOGUE:
+        assert set(ratio.counters) <= set(EVENTS), ratio.name
+        assert ratio.name not in EVENTS
+
+
+def test_columns_agree_with_the_ratio_of_each_sample() -> None:
+    draw = np.random.default_rng(1)
+    names = sorted({counter for ratio in CATALOGUE for counter in ratio.counters})
+    samples = [dict(zip(names, draw.integers(0, 3, len(names)) * 0.1, strict=True)) for _ in "abcd"]
+    columns = with_features(table(*samples), "ratios").counters
+    for ratio in CATALOGUE:
+        expected = [ratio.of(sample) for sample in samples]
+        np.testing.assert_array_equal(columns[ratio.name], expected)
+
+
+def test_features_are_rates_ratios_or_both() -> None:
+    seen = table({"instructions": 2.0, "cycles": 4.0, "other": 1.0})
+    assert list(with_features(seen, "rates").counters) == ["cycles", "instructions", "other"]
+    assert list(with_features(seen, "ratios").counters) == ["ipc"]
+    assert set(with_features(seen, "both").counters) == {"cycles", "instructions", "other", "ipc"}
+    assert with_named(seen, ("ipc",)).counters["ipc"].tolist() == [0.5]
+    with pytest.raises(LearningError, match="a ratio of llc_misses, instructions"):
+        with_named(seen, ("llc_misses_pki",))
+
+
+def test_a_ratio_costs_as_many_events_as_it_has_counters() -> None:
+    assert measured(("ipc", "cycles", "llc_misses_pki"))[0] == (
+        *("instructions", "cycles", "llc_misses"),
+    )
+    assert fits(("ipc", "llc_misses_pki"), 3) and not fits(("ipc", "llc_misses_pki"), 2)
