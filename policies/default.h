@@ -1,12 +1,12 @@
 /* Affinity policy, written by autofinity. Do not edit: learn or export it again.
  * machine: opteron-6164he
  * autofinity: 0.1.0
- * action_table_rows: 2140
+ * action_table_rows: 18
  *
  * Where should the threads of a program sit? Measure the counters below over a second or so of
  * parallel work, divide each by the number of threads and by the seconds, and ask:
  *
- *     double sample[] = { instructions, data_cache_accesses, stall_cycles_memory, memory_queue_clocks };
+ *     double sample[] = { llc_hits, llc_requests };
  *     enum autofinity_hint hint = autofinity_decide(sample);
  *
  * C99 or later and C++98 or later; no allocation, no state, no library. A value that was not
@@ -34,41 +34,32 @@ enum autofinity_hint {
 
 /* Values of a sample, and rules before the default. */
 enum {
-    autofinity_counter_count = 4,
-    autofinity_rule_count = 9
+    autofinity_counter_count = 2,
+    autofinity_rule_count = 3
 };
 
 /* Names of the counters in the order of a sample, then a null pointer. */
 static inline const char *const *autofinity_counters(void) {
     static const char *const names[autofinity_counter_count + 1] = {
-        "instructions",
-        "data_cache_accesses",
-        "stall_cycles_memory",
-        "memory_queue_clocks",
+        "llc_hits",
+        "llc_requests",
         0};
     return names;
 }
 
 /* Number of the rule that decides, from 0, or -1 for the default. */
 static inline int autofinity_rule(const double sample[]) {
-    /* SLP if instructions > 1.536e+09 and memory_queue_clocks > 5.779e+08 */
-    if (sample[0] > 1536157095.1999998 && sample[3] > 577869056.0) return 0;
-    /* SLP if instructions > 1.032e+09 and 2.187e+08 < data_cache_accesses <= 4.344e+08 and stall_cycles_memory > 3.368e+08 */
-    if (sample[0] > 1031720698.8 && sample[1] > 218655001.6 && sample[1] <= 434386003.2 && sample[2] > 336764544.0) return 1;
-    /* SLP if instructions > 1.536e+09 and stall_cycles_memory <= 3.368e+08 */
-    if (sample[0] > 1536157095.1999998 && sample[2] <= 336764544.0) return 2;
-    /* SLP if 5.273e+08 < instructions <= 1.032e+09 and 3.368e+08 < stall_cycles_memory <= 6.735e+08 and memory_queue_clocks <= 5.779e+08 */
-    if (sample[0] > 527284302.4 && sample[0] <= 1031720698.8 && sample[2] > 336764544.0 && sample[2] <= 673529088.0 && sample[3] <= 577869056.0) return 3;
-    /* SLP if instructions > 1.536e+09 and data_cache_accesses <= 2.187e+08 and stall_cycles_memory <= 6.735e+08 */
-    if (sample[0] > 1536157095.1999998 && sample[1] <= 218655001.6 && sample[2] <= 673529088.0) return 4;
-    /* SLP if instructions > 1.032e+09 and stall_cycles_memory > 6.735e+08 and memory_queue_clocks > 5.779e+08 */
-    if (sample[0] > 1031720698.8 && sample[2] > 673529088.0 && sample[3] > 577869056.0) return 5;
-    /* sLP if instructions <= 5.273e+08 and stall_cycles_memory <= 1.01e+09 */
-    if (sample[0] <= 527284302.4 && sample[2] <= 1010293632.0) return 6;
-    /* sLP if data_cache_accesses <= 2.187e+08 and 3.368e+08 < stall_cycles_memory <= 6.735e+08 */
-    if (sample[1] <= 218655001.6 && sample[2] > 336764544.0 && sample[2] <= 673529088.0) return 7;
-    /* sLP if instructions <= 1.032e+09 and data_cache_accesses <= 2.187e+08 and stall_cycles_memory <= 3.368e+08 */
-    if (sample[0] <= 1031720698.8 && sample[1] <= 218655001.6 && sample[2] <= 336764544.0) return 8;
+    double missing = 0.0;
+    double ratio[1];
+    missing /= missing; /* NaN, without a library */
+    /* llc_hit_share */
+    ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
+    /* sLP if llc_hit_share <= 0.006445 */
+    if (ratio[0] <= 0.006444861303403138) return 0;
+    /* sLP if 0.5513 < llc_hit_share <= 0.8872 */
+    if (ratio[0] > 0.5513277584396871 && ratio[0] <= 0.8872467043066133) return 1;
+    /* SLP if llc_hit_share > 0.8872 */
+    if (ratio[0] > 0.8872467043066133) return 2;
     (void)sample;
     return -1;
 }
@@ -77,15 +68,9 @@ static inline int autofinity_rule(const double sample[]) {
 static inline enum autofinity_hint autofinity_decide(const double sample[]) {
     static const enum autofinity_hint hints[autofinity_rule_count + 1] = {
         AUTOFINITY_slP,
-        AUTOFINITY_SLP,
-        AUTOFINITY_SLP,
-        AUTOFINITY_SLP,
-        AUTOFINITY_SLP,
-        AUTOFINITY_SLP,
-        AUTOFINITY_SLP,
         AUTOFINITY_sLP,
         AUTOFINITY_sLP,
-        AUTOFINITY_sLP};
+        AUTOFINITY_SLP};
     return hints[autofinity_rule(sample) + 1];
 }
 
