@@ -1,12 +1,12 @@
 /* Affinity policy, written by autofinity. Do not edit: learn or export it again.
  * machine: opteron-6164he
  * autofinity: 0.1.0
- * action_table_rows: 18
+ * action_table_rows: 20
  *
  * Where should the threads of a program sit? Measure the counters below over a second or so of
  * parallel work, divide each by the number of threads and by the seconds, and ask:
  *
- *     double sample[] = { llc_hits, llc_requests };
+ *     double sample[] = { llc_misses, llc_requests };
  *     enum autofinity_hint hint = autofinity_decide(sample);
  *
  * C99 or later and C++98 or later; no allocation, no state, no library. A value that was not
@@ -41,7 +41,7 @@ enum {
 /* Names of the counters in the order of a sample, then a null pointer. */
 static inline const char *const *autofinity_counters(void) {
     static const char *const names[autofinity_counter_count + 1] = {
-        "llc_hits",
+        "llc_misses",
         "llc_requests",
         0};
     return names;
@@ -52,14 +52,14 @@ static inline int autofinity_rule(const double sample[]) {
     double missing = 0.0;
     double ratio[1];
     missing /= missing; /* NaN, without a library */
-    /* llc_hit_share */
+    /* llc_miss_share */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
-    /* sLP if llc_hit_share <= 0.006445 */
-    if (ratio[0] <= 0.006444861303403138) return 0;
-    /* sLP if 0.5513 < llc_hit_share <= 0.8872 */
-    if (ratio[0] > 0.5513277584396871 && ratio[0] <= 0.8872467043066133) return 1;
-    /* SLP if llc_hit_share > 0.8872 */
-    if (ratio[0] > 0.8872467043066133) return 2;
+    /* SLP if llc_miss_share <= 0.1127 */
+    if (ratio[0] <= 0.11270741850518379) return 0;
+    /* sLP if 0.1127 < llc_miss_share <= 0.3399 */
+    if (ratio[0] > 0.11270741850518379 && ratio[0] <= 0.33987568162881004) return 1;
+    /* sLP if llc_miss_share > 0.9493 */
+    if (ratio[0] > 0.9492779826568043) return 2;
     (void)sample;
     return -1;
 }
@@ -68,9 +68,9 @@ static inline int autofinity_rule(const double sample[]) {
 static inline enum autofinity_hint autofinity_decide(const double sample[]) {
     static const enum autofinity_hint hints[autofinity_rule_count + 1] = {
         AUTOFINITY_slP,
+        AUTOFINITY_SLP,
         AUTOFINITY_sLP,
-        AUTOFINITY_sLP,
-        AUTOFINITY_SLP};
+        AUTOFINITY_sLP};
     return hints[autofinity_rule(sample) + 1];
 }
 

@@ -32,6 +32,7 @@ from autofinity.store.observations import read
 OURS = LearningSettings()
 SETTINGS: Mapping[str, LearningSettings] = {
     "**default**": OURS,
+    "all ratios": replace(OURS, features="ratios"),
     "rates, not ratios": replace(OURS, features="rates"),
     "rates and ratios": replace(OURS, features="both"),
     "RIPPER on the same table": replace(OURS, learner="ripper"),

@@ -66,7 +66,7 @@ _SELECTION = (
     _setting(
         "--features",
         "features",
-        "Rules look at rates of counters, at ratios of them, or at both.",
+        "Rules look at rates of counters, at ratios, at ratios that every PMU counts, or at both.",
         FEATURES,
     ),
     _setting(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from autofinity.learning.settings import Features
 from autofinity.model.errors import LearningError
-from autofinity.model.ratios import CATALOGUE, Ratio
+from autofinity.model.ratios import CATALOGUE, PORTABLE, Ratio
 from autofinity.store.observation_table import ObservationTable
 
 type Floats = npt.NDArray[np.float64]
@@ -23,10 +23,11 @@ def with_features(table: ObservationTable, features: Features) -> ObservationTab
 
     Raises `LearningError` when ratios are asked for and none can be computed.
     """
-    columns = dict(table.counters) if features != "ratios" else {}
+    columns = dict(table.counters) if features in ("rates", "both") else {}
     if features != "rates":
-        possible = [ratio for ratio in CATALOGUE if set(ratio.counters) <= set(table.counters)]
-        if not possible and features == "ratios":
+        offered = PORTABLE if features == "portable" else CATALOGUE
+        possible = [ratio for ratio in offered if set(ratio.counters) <= set(table.counters)]
+        if not possible and features != "both":
             raise LearningError(
                 "no ratio of the catalogue can be computed from these observations; they have "
                 f"{', '.join(table.counters) or 'no counters'}; choose --features rates"

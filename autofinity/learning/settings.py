@@ -18,7 +18,7 @@ type Engine = Literal["auto", "weka", "numpy"]
 type BinType = Literal["ordered", "nominal"]
 type SampledIn = Literal["any", "start"]
 type Weighting = Literal["observations", "stake", "none"]
-type Features = Literal["rates", "ratios", "both"]
+type Features = Literal["portable", "rates", "ratios", "both"]
 type Labels = Literal["periods", "runs"]
 type Selection = Literal["cfs", "regret"]
 type LearnerName = Literal["jrip", "ripper", "regret-tree"]
@@ -46,8 +46,9 @@ class LearningSettings:
     labels: Labels = "runs"
     """Whose performance labels a behaviour: whole runs in each affinity, or matching sample periods
     (figure 6)."""
-    features: Features = "ratios"
-    """What rules may look at: rates of counters, ratios of them (`model.ratios`), or both."""
+    features: Features = "portable"
+    """What rules may look at: rates of counters, ratios of them (`model.ratios`), ratios that every
+    PMU can count, or rates and all ratios."""
     metric: Metric = "speed"
     condense: Condense = "median"
     leeway: int = 0

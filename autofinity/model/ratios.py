@@ -59,8 +59,9 @@ CATALOGUE: Mapping[Ratio, str] = {
     Ratio("other_package_share", _OTHER_CACHES[:1], ("llc_requests",)): (
         "those that a cache of another package answered"
     ),
-    Ratio("llc_hit_share", ("llc_hits",), ("llc_requests",)): (
-        "of the requests that left the core, those the own LLC held: what packing may take away"
+    Ratio("llc_miss_share", ("llc_misses",), ("llc_requests",)): (
+        "of the requests that left the core, those the own LLC did not hold: where it is small, "
+        "packing may take away what the LLC gives"
     ),
     Ratio("modify_share", ("llc_modify_requests",), ("llc_requests",)): (
         "of the requests that left the core, those for ownership: shared data that is written"
@@ -89,3 +90,9 @@ CATALOGUE: Mapping[Ratio, str] = {
     Ratio("ipc", ("instructions",), ("cycles",)): "instructions per clock",
 }
 """Every ratio that learning may choose, with its meaning."""
+
+PORTABLE_COUNTERS = frozenset({"cycles", "instructions", "llc_requests", "llc_misses"})
+"""Counted on every machine that counts anything in hardware."""
+
+PORTABLE = tuple(ratio for ratio in CATALOGUE if PORTABLE_COUNTERS.issuperset(ratio.counters))
+"""Ratios that such a machine has."""

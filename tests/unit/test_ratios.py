@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 
 from autofinity.learning.feature_columns import fits, measured, with_features, with_named
+from autofinity.linux.event_tables import all_encodings
 from autofinity.model.affinity import HINTS, Affinity
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import LearningError
 from autofinity.model.observation import Observation
 from autofinity.model.policy import Condition, Rule, RulePolicy
-from autofinity.model.ratios import CATALOGUE, Ratio
+from autofinity.model.ratios import CATALOGUE, PORTABLE, PORTABLE_COUNTERS, Ratio
+from autofinity.policy.files import load
 from autofinity.policy.readable import policy_text
 from autofinity.policy.selector import decide
+from autofinity.resources import shipped
 from autofinity.sim.events import EVENTS
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import table_of
@@ -95,3 +98,15 @@ def test_a_ratio_costs_as_many_events_as_it_has_counters() -> None:
         *("instructions", "cycles", "llc_misses"),
     )
     assert fits(("ipc", "llc_misses_pki"), 3) and not fits(("ipc", "llc_misses_pki"), 2)
+
+
+def test_portable_ratios_need_only_what_every_pmu_driver_maps() -> None:
+    generic = {event for table, event in all_encodings() if table == "generic"}
+    assert {ratio.name for ratio in PORTABLE} >= {"llc_miss_share", "llc_misses_pki", "ipc"}
+    assert {name for ratio in PORTABLE for name in ratio.counters} <= generic
+
+
+def test_the_shipped_policy_can_decide_on_every_machine_with_a_pmu() -> None:
+    policy = load(shipped("policies", "default.json"))
+    assert policy.rules
+    assert set(policy.counters) <= PORTABLE_COUNTERS
