@@ -121,6 +121,18 @@ class Program:
     @property
     def streams(self) -> int: ...
     @property
+    def steps(self) -> int:
+        """The trace's events, or what a private stage leaves of them."""
+
+    @property
+    def has_units(self) -> bool: ...
+    @property
+    def staged(self) -> bool: ...
+    @property
+    def racing_share(self) -> float:
+        """Of the accesses a private stage keeps: those whose outcome is up to their timing."""
+
+    @property
     def events(self) -> int: ...
     @property
     def accesses(self) -> int: ...
@@ -128,6 +140,11 @@ class Program:
     def has_roi(self) -> bool: ...
     @property
     def instructions(self) -> list[int]: ...
+
+def derive_private_stage(
+    machine: Machine, program: Program, pus: Sequence[int], *, seed: int
+) -> Program:
+    """The program with the steps its private stage leaves of it. Raises SimulationError."""
 
 class Simulation:
     """One replay of a program on a machine. Times are nanoseconds of simulated time."""

@@ -114,14 +114,23 @@ def _spans(topology: Topology) -> str:
     return cpu_list(frozenset(topology.by_os_index))
 
 
-def simulated(name: str, latencies: str | None = None, page_size: str | None = None) -> SimMachine:
-    """The machine of `simulated_spec`, with pages of `page_size` (`PAGE_SIZES`) if given."""
+def simulated(
+    name: str,
+    latencies: str | None = None,
+    page_size: str | None = None,
+    *,
+    private_stage: bool = False,
+) -> SimMachine:
+    """The machine of `simulated_spec`, with pages of `page_size` (`PAGE_SIZES`) if given.
+
+    For `private_stage` see `SimMachine`.
+    """
     from autofinity.sim.machine import SimMachine
 
     spec = simulated_spec(name, latencies)
     if page_size is not None:
         spec = replace(spec, page_bytes=PAGE_SIZES[page_size])
-    return SimMachine(spec)
+    return SimMachine(spec, private_stage=private_stage)
 
 
 def simulated_spec(name: str, latencies: str | None = None) -> MachineSpec:

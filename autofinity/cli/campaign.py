@@ -4,8 +4,8 @@
 
 Everything is in one work folder, and whatever is complete there is not done again:
 `traces/PROGRAM-SIZE-THREADSt/` and `observations/MACHINE/` (`MACHINE-20us/` for another sample
-period than the default, `MACHINE-2M-pages/` for a page size asked for: different ones are never
-mixed).
+period than the default, `MACHINE-2M-pages/` for a page size asked for, `MACHINE-private-stage/` for
+replays that may start from one: different ones are never mixed).
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ class Wanted:
     """For a machine that is only a topology: a file or a preset."""
     page_size: str | None = None
     """One of `PAGE_SIZES`; None: the machine's own."""
+    private_stage: bool = False
+    """An approximation: see `SimMachine`."""
 
 
 def gather(wanted: Wanted) -> ObservationTable:
@@ -60,7 +62,10 @@ def gather(wanted: Wanted) -> ObservationTable:
     """
     from autofinity.cli.backends import simulated
 
-    machine = simulated(wanted.machine, wanted.latencies, wanted.page_size)
+    machine = simulated(
+        wanted.machine, wanted.latencies, wanted.page_size, private_stage=wanted.private_stage
+    )
+    version = f"{__version__}+private-stage" if wanted.private_stage else __version__
     affinities = {
         threads: select(machine.topology, threads, wanted.affinities, wanted.seed)
         for threads in wanted.threads
@@ -72,11 +77,11 @@ def gather(wanted: Wanted) -> ObservationTable:
         backend="sim",
         clock_hz=machine.clock_hz,
         period_ns=round((wanted.period_us or DEFAULT_PERIOD_US) * 1000),
-        version=__version__,
+        version=version,
     )
     cells = plan(subjects, affinities, range(1, 1 + wanted.page_seeds))
     store = ObservationStore(observations_folder(wanted))
-    made_by = hashlib.sha256(f"{__version__} {machine.spec!r}".encode()).hexdigest()
+    made_by = hashlib.sha256(f"{version} {machine.spec!r}".encode()).hexdigest()
     store.expect({(s.program, s.input, s.threads): f"{s.origin} {made_by}" for s in subjects})
     with progress("profile", len(cells), wanted.quiet) as bar:
         failures = profile(
@@ -129,6 +134,8 @@ def observations_folder(wanted: Wanted) -> Path:
         safe += f"-{wanted.period_us:g}us"
     if wanted.page_size is not None:
         safe += f"-{wanted.page_size}-pages"
+    if wanted.private_stage:
+        safe += "-private-stage"
     return wanted.work / "observations" / safe
 
 

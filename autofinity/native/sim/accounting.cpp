@@ -57,13 +57,18 @@ Counts Simulation::counts_of_clocks(const Stream& s, std::uint64_t done) const {
     return n;
 }
 
+// A long gap is under way at `at`, perhaps.
+std::uint64_t Simulation::instructions_at(const Stream& s, Ticks at) const {
+    const Pu& p = pus_[s.pu];
+    if (s.status != Status::running || at <= p.time) return s.instructions;
+    return s.instructions +
+           std::min<std::uint64_t>((at - p.time) / p.instruction,
+                                   s.at->gap - std::min<std::uint64_t>(s.skip, s.at->gap));
+}
+
 Counts Simulation::counts_at(const Stream& s, Ticks at) const {
     const Pu& p = pus_[s.pu];
-    std::uint64_t done = s.instructions;
-    if (s.status == Status::running && at > p.time)
-        done += std::min<std::uint64_t>((at - p.time) / p.instruction,
-                                        s.at->gap - std::min<std::uint64_t>(s.skip, s.at->gap));
-    done = std::max(done, s.last_instructions);
+    const std::uint64_t done = std::max(instructions_at(s, at), s.last_instructions);
     Counts n = counts_of_clocks(s, done);
     n[instructions] = done;
     n[data_cache_accesses] = n[data_cache_loads] + n[data_cache_stores];
@@ -113,8 +118,10 @@ double Simulation::progress() const {
         } else if (run.in_region) {
             std::uint64_t sum = 0;
             for (std::uint32_t i = of.first_stream; i < of.first_stream + of.streams; ++i)
-                sum += streams_[i].instructions;
-            done += std::min(all, sum - run.done_before);
+                // The steps of a private stage are too far apart to wait for the next.
+                sum += mode_ == Mode::staged ? instructions_at(streams_[i], now_)
+                                             : streams_[i].instructions;
+            done += std::min(all, sum - std::min(sum, run.done_before));
         }
     }
     return total == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(total);

@@ -171,11 +171,37 @@ void bind_sim(nb::module_& module) {
         .def_prop_ro("events", [](const Program& p) { return p.events; })
         .def_prop_ro("accesses", [](const Program& p) { return p.accesses; })
         .def_prop_ro("has_roi", &Program::has_roi)
+        .def_prop_ro(
+            "steps",
+            [](const Program& p) {
+                std::size_t sum = 0;
+                for (const auto& stream : p.streams) sum += stream.steps.size();
+                return sum;
+            },
+            "Steps of all streams: the trace's events, or what a private stage leaves of them.")
+        .def_prop_ro("has_units", [](const Program& p) { return !p.units.empty(); })
+        .def_prop_ro("staged", [](const Program& p) { return p.stage != nullptr; })
+        .def_prop_ro(
+            "racing_share", [](const Program& p) { return p.stage ? p.stage->racing_share : 0.0; },
+            "Of the accesses a private stage keeps: those whose outcome is up to their timing.")
         .def_prop_ro("instructions", [](const Program& p) {
             std::vector<std::uint64_t> all;
             for (const auto& stream : p.streams) all.push_back(stream.instructions);
             return all;
         });
+
+    module.def(
+        "derive_private_stage",
+        [](std::shared_ptr<Machine> machine, std::shared_ptr<Program> program,
+           const std::vector<std::uint32_t>& pus, std::uint64_t seed) {
+            validate(*machine);
+            return std::const_pointer_cast<Program>(
+                derive_private_stage(std::move(machine), std::move(program), pus, seed));
+        },
+        nb::arg("machine"), nb::arg("program"), nb::arg("pus"), nb::kw_only(), nb::arg("seed"),
+        nb::call_guard<nb::gil_scoped_release>(),
+        "The program with the steps its private stage leaves of it, for any placement in which the "
+        "same streams share cores as on `pus`. Raises SimulationError where there is none.");
 
     nb::class_<Simulation>(module, "Simulation", "One replay of a program on a machine.")
         .def(

@@ -9,10 +9,125 @@ namespace autofinity::sim {
 namespace {
 
 constexpr std::uint32_t most_idle_slices = 1u << 16;
+constexpr std::uint64_t most_hits_unfolded = 1u << 14;
 constexpr std::uint64_t no_instruction = std::numeric_limits<std::uint64_t>::max();
+
+// As is_access; only the steps of a private stage have kinds of their own.
+template <Mode mode>
+inline bool accesses(const Step& step) {
+    if constexpr (mode == Mode::staged) return is_access(step);
+    return step.kind == static_cast<std::uint8_t>(trace::Kind::access);
+}
 
 }  // namespace
 
+// A step that is due: an access that may leave the core, or no access.
+template <Mode mode>
+[[gnu::always_inline]] inline bool Simulation::take_step(std::uint32_t index, Pu& p, Stream& s,
+                                                         const Step& step, std::uint64_t issue,
+                                                         Ticks at, Ticks horizon) {
+    if (accesses<mode>(step)) {
+        const std::uint32_t next_gap = s.at[1].gap;
+        if constexpr (mode == Mode::derive) memory_.outcome().clear();
+        if (!slow_access(p, s, step, issue, at, horizon, next_gap)) return false;
+        if constexpr (mode == Mode::full) memory_.foresee(memory_.caches(p.slot), s.at);
+        if constexpr (mode == Mode::derive)
+            recorder_->access(number_of(s), step, issue, next_gap, memory_.outcome());
+        ++s.at;
+        if constexpr (mode == Mode::staged)
+            if ((step.flags & step_pushes) != 0)
+                for (; is_pushed(s.at->kind); ++s.at)
+                    s.dirty_victims += memory_.follow(p.slot, *s.at);
+        return true;
+    }
+    s.instructions = issue;
+    p.time = at;
+    if constexpr (mode == Mode::staged) {
+        if (is_pushed(step.kind) || step.kind == kind_tally) {
+            follow(p, s, step);
+            ++s.at;
+            return true;
+        }
+    }
+    if constexpr (mode == Mode::derive) recorder_->other(number_of(s), s.at, issue);
+    return synchronise(index, s, step);
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline void Simulation::run_steps(std::uint32_t index, Pu& p, Stream& s,
+                                                         Ticks horizon, Ticks stop) {
+    PrivateCaches& c = memory_.caches(p.slot);
+    // Nobody may run past a region that another stream is about to begin.
+    const Ticks limits[2] = {horizon, outside_ == 0 ? stop : horizon};
+    constexpr std::uint8_t complex = step_atomic | step_dependent;
+    std::uint32_t last_page = 0;
+    std::uint64_t loads = 0, stores = 0;
+    const auto count_accesses = [&] {
+        if constexpr (mode == Mode::derive)
+            recorder_->fold_hits(number_of(s), loads, stores, s.instructions);
+        s.counts[data_cache_loads] += std::exchange(loads, 0);
+        s.counts[data_cache_stores] += std::exchange(stores, 0);
+    };
+    for (;;) {
+        const Step step = *s.at;
+        const std::uint64_t issue = s.instructions + step.gap;
+        if (issue >= p.watch) {
+            if (s.skip != 0) count_accesses();
+            if (!attend(index, p, s, horizon, limits)) break;
+            last_page = 0;
+            continue;
+        }
+        const Ticks at = p.time + step.gap * p.instruction;
+        if (at > limits[step.flags >> 7]) {
+            p.key = at;
+            break;
+        }
+        if (mode != Mode::staged && accesses<mode>(step) && (step.flags & complex) == 0) {
+            const std::uint32_t page = step.line >> page_shift;
+            if (page == last_page || c.translates(page)) {
+                last_page = page;
+                Word* set = c.l1.at(step.line);
+                Word word = set[0];
+                int way = 0;
+                if (line_of(word) != step.line) {
+                    way = c.l1.find(set, step.line);
+                    word = way < 0 ? 0 : set[way];
+                }
+                const Word state = state_of(word);
+                if ((step.writes == 0 ? state != invalid
+                                      : state == modified || state == exclusive) &&
+                    (mode != Mode::derive || recorder_->covered(number_of(s), step))) {
+                    if (step.writes != 0) word = word_of(step.line, modified);
+                    to_front(set, way, word);
+                    loads += step.reads;
+                    stores += step.writes;
+                    s.instructions = issue;
+                    p.time = at;
+                    if constexpr (mode == Mode::derive) {
+                        if (loads + stores >= most_hits_unfolded) count_accesses();
+                    } else if ((step.flags & (step_run | step_free)) == step_run) {
+                        remember_run(s, step, issue);
+                    }
+                    ++s.at;
+                    continue;
+                }
+            }
+        }
+        if constexpr (mode == Mode::staged) memory_.foresee_derived(p.slot, s.at);
+        if (mode == Mode::derive || !accesses<mode>(step))
+            count_accesses();  // the step may begin or end the region
+        if (!take_step<mode>(index, p, s, step, issue, at, horizon)) break;
+        last_page = 0;
+        if (yield_) {
+            p.key = p.time;
+            break;
+        }
+    }
+    count_accesses();
+    if (!p.queue.empty()) p.key = std::min(p.key, std::max(p.time, p.slice_end));
+}
+
+template <Mode mode>
 void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
     Pu& p = pus_[index];
     Ticks stop = stop_;
@@ -39,8 +154,7 @@ void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
         horizon = std::min(horizon, stop);
     }
     Stream& s = streams_[p.stream];
-    PrivateCaches& c = memory_.caches(p.slot);
-    c.counts = &s.counts;
+    memory_.caches(p.slot).counts = &s.counts;
     yield_ = false;
     if (s.resume != Resume::nothing) {
         const Resume resume = s.resume;
@@ -48,80 +162,16 @@ void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
         if (resume == Resume::choose) {
             if (!choose(index, s)) return;
         } else if (resume != Resume::retry) {
-            touch_sync_line(p, s, s.resume_line, resume == Resume::take_lock);
+            touch_sync_line(p, s, s.resume_line, resume == Resume::take_lock, kind_derived);
             if (resume == Resume::take_lock) ++s.counts[lock_acquisitions];
         }
     }
-    // Nobody may run past a region that another stream is about to begin.
-    const Ticks limits[2] = {horizon, outside_ == 0 ? stop : horizon};
-    constexpr std::uint8_t complex = step_atomic | step_dependent;
-    std::uint32_t last_page = 0;
-    std::uint64_t loads = 0, stores = 0;
-    const auto count_accesses = [&] {
-        s.counts[data_cache_loads] += std::exchange(loads, 0);
-        s.counts[data_cache_stores] += std::exchange(stores, 0);
-    };
-    for (;;) {
-        const Step step = *s.at;
-        const std::uint64_t issue = s.instructions + step.gap;
-        if (issue >= p.watch) {
-            if (s.skip != 0) count_accesses();
-            if (!attend(index, p, s, horizon, limits)) break;
-            last_page = 0;
-            continue;
-        }
-        const Ticks at = p.time + step.gap * p.instruction;
-        if (at > limits[step.flags >> 7]) {
-            p.key = at;
-            break;
-        }
-        if (is_access(step)) {
-            if ((step.flags & complex) == 0) {
-                const std::uint32_t page = step.line >> page_shift;
-                if (page == last_page || c.translates(page)) {
-                    last_page = page;
-                    Word* set = c.l1.at(step.line);
-                    Word word = set[0];
-                    int way = 0;
-                    if (line_of(word) != step.line) {
-                        way = c.l1.find(set, step.line);
-                        word = way < 0 ? 0 : set[way];
-                    }
-                    const Word state = state_of(word);
-                    if (step.writes == 0 ? state != invalid
-                                         : state == modified || state == exclusive) {
-                        if (step.writes != 0) word = word_of(step.line, modified);
-                        to_front(set, way, word);
-                        loads += step.reads;
-                        stores += step.writes;
-                        s.instructions = issue;
-                        p.time = at;
-                        if ((step.flags & (step_run | step_free)) == step_run)
-                            remember_run(s, step, issue);
-                        ++s.at;
-                        continue;
-                    }
-                }
-            }
-            if (!slow_access(p, s, step, issue, at, horizon, s.at[1].gap)) break;
-            memory_.foresee(c, s.at);
-            last_page = 0;
-            ++s.at;
-        } else {
-            s.instructions = issue;
-            p.time = at;
-            count_accesses();  // the step may begin or end the region
-            if (!synchronise(index, s, step)) break;
-            last_page = 0;
-        }
-        if (yield_) {
-            p.key = p.time;
-            break;
-        }
-    }
-    count_accesses();
-    if (!p.queue.empty()) p.key = std::min(p.key, std::max(p.time, p.slice_end));
+    run_steps<mode>(index, p, s, horizon, stop);
 }
+
+template void Simulation::run_pu<Mode::full>(std::uint32_t, Ticks);
+template void Simulation::run_pu<Mode::derive>(std::uint32_t, Ticks);
+template void Simulation::run_pu<Mode::staged>(std::uint32_t, Ticks);
 
 // Something is due before the next step: a miss that the window cannot hide any longer, or accesses
 // of a run that another core interrupted; or part of the gap before the step has been used up.
@@ -174,17 +224,26 @@ bool Simulation::finish_gap(std::uint32_t index, Pu& p, Stream& s, Ticks horizon
         p.key = at;
         return false;
     }
-    if (is_access(step)) {
-        if (!slow_access(p, s, step, issue, at, horizon, s.at[1].gap)) return false;
-        ++s.at;
+    const bool access = is_access(step);
+    if (!access) {
         s.skip = 0;
         set_watch(p, s);
-    } else {
+    }
+    const auto take = [&] {
+        switch (mode_) {
+            case Mode::full:
+                return take_step<Mode::full>(index, p, s, step, issue, at, horizon);
+            case Mode::derive:
+                return take_step<Mode::derive>(index, p, s, step, issue, at, horizon);
+            case Mode::staged:
+                return take_step<Mode::staged>(index, p, s, step, issue, at, horizon);
+        }
+        return false;
+    };
+    if (!take()) return false;
+    if (access) {
         s.skip = 0;
         set_watch(p, s);
-        s.instructions = issue;
-        p.time = at;
-        if (!synchronise(index, s, step)) return false;
     }
     if (yield_) p.key = p.time;
     return !yield_;
@@ -214,8 +273,8 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
                              Ticks horizon, std::uint32_t next_gap) {
     PrivateCaches& c = memory_.caches(p.slot);
     const bool atomic = (step.flags & step_atomic) != 0;
-    const Ticks free = atomic ? at : buffer_free(p, c, step, at);
-    if (free > horizon && !memory_.stays_private(c, step)) {
+    const Ticks free = atomic ? at : buffer_free(p, step, at);
+    if (free > horizon && !memory_.stays_private(p.slot, step)) {
         p.key = free;
         return false;
     }
@@ -226,7 +285,7 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
     const Ticks issued = p.time;
     // What an access asks of the memory it asks at its own time, after a walk too: cores would
     // otherwise act far ahead of the others. The latencies add up all the same.
-    const Ticks walk = memory_.translate(p.slot, step.line >> page_shift, issued);
+    const Ticks walk = memory_.translate(p.slot, step, issued);
     Served served = memory_.access(p.slot, step, issued);
     served.ready += walk;
     s.counts[data_cache_loads] += step.reads;
@@ -243,18 +302,17 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
         overlap(p, s, ready);
     }
     s.stall_ticks += p.time - issued;
+    s.dirty_victims += served.dirty_victims;
     if ((step.flags & (step_run | step_free)) == step_run) remember_run(s, step, issue);
-    if (!memory_.lost().empty()) split_lost_runs();
+    if (!memory_.lost().empty()) split_lost_runs(issued);
     return true;
 }
 
 // When an access due at `at` finds a miss buffer, should it need one.
-Ticks Simulation::buffer_free(Pu& p, PrivateCaches& c, const Step& step, Ticks at) {
+Ticks Simulation::buffer_free(Pu& p, const Step& step, Ticks at) {
     while (p.ring_count != 0 && p.ring[p.ring_head].ready <= at) forget_oldest_miss(p);
     if (p.ring_count < p.kind->misses_in_flight) return at;
-    const Word* set = c.l1.at(step.line);
-    const int way = c.l1.find(set, step.line);
-    return way >= 0 && state_of(set[way]) != invalid ? at : p.ring[p.ring_head].ready;
+    return memory_.hits_l1(p.slot, step) ? at : p.ring[p.ring_head].ready;
 }
 
 void Simulation::forget_oldest_miss(Pu& p) {

@@ -50,6 +50,7 @@ void Memory::take_from_others(std::uint32_t slot, Line line, DirectoryLine& d) {
 }
 
 Ticks Memory::upgrade(std::uint32_t slot, Line line, bool atomic, Ticks now, bool& contended) {
+    if (mode_ == Mode::derive) return derive_upgrade(slot, line, now, contended);
     PrivateCaches& c = *cores_[slot];
     Counts& n = *counts_;
     DirectoryLine& d = directory_[line];
@@ -72,13 +73,15 @@ Ticks Memory::upgrade(std::uint32_t slot, Line line, bool atomic, Ticks now, boo
     }
     contended |= others != 0;
     take_from_others(slot, line, d);
-    set_private_state(c, line, modified);
+    set_private_state(slot, line, modified);
     if (others != 0) keep_busy(line, ready);
     return ready;
 }
 
 Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
                     bool& contended) {
+    if (mode_ == Mode::derive) [[unlikely]]
+        return derive_fetch(slot, line, request, now, granted, contended);
     PrivateCaches& c = *cores_[slot];
     Counts& n = *counts_;
     DirectoryLine& d = directory_[line];
@@ -112,7 +115,7 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
         const std::uint32_t owner = d.owner_plus_one - 1u;
         PrivateCaches& o = *cores_[owner];
         if (load) signal(home, o.node);
-        const Word had = private_state(o, line);
+        const Word had = private_state(owner, line);
         const bool more = (others & (others - 1)) != 0;
         const std::uint32_t away =
             load ? distance(c.llc, o.llc) : farthest(c.llc, others, other_llcs);
@@ -128,10 +131,10 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
                 lost_.push_back({owner, line, true});
                 keep_busy(line, ready);
                 if (had == modified && machine_.owned_state) {
-                    set_private_state(o, line, owned);
+                    set_private_state(owner, line, owned);
                     d.dirty_llc_plus_one = 0;
                 } else {
-                    set_private_state(o, line, shared);
+                    set_private_state(owner, line, shared);
                     d.owner_plus_one = 0;
                     if (had == modified) {
                         if (machine_.llc_inclusive)

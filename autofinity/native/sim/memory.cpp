@@ -3,9 +3,10 @@
 namespace autofinity::sim {
 
 Memory::Memory(const Machine& machine, const Program& program, Placement placement,
-               std::uint64_t seed)
+               std::uint64_t seed, Mode mode)
     : machine_(machine),
       program_(program),
+      mode_(mode),
       pages_(program, machine, std::move(placement), seed),
       directory_(program.n_lines),
       slot_of_core_(machine.llc_of_core.size(), -1),
@@ -27,6 +28,8 @@ Memory::Memory(const Machine& machine, const Program& program, Placement placeme
 }
 
 Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {
+    if (mode_ == Mode::staged) [[unlikely]]
+        return access_derived(slot, step, now);
     PrivateCaches& c = *cores_[slot];
     Counts& n = *c.counts;
     counts_ = &n;
@@ -46,6 +49,7 @@ Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {
     } else {
         if (way >= 0) {
             ++n[coherence_misses];
+            outcome_.found = Found::tag;
             served.contended = true;
         }
         ++n[data_cache_misses];
@@ -56,6 +60,7 @@ Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {
         if (way2 >= 0) {
             state = state_of(set2[way2]);
             ++n[data_cache_refills_from_l2];
+            outcome_.found = way >= 0 ? Found::tag_and_l2 : Found::l2;
             served.ready = now + c.side.l2_hit;
             if (c.exclusive_levels())
                 c.l2.remove(set2, way2);

@@ -22,6 +22,7 @@
 #include "machine.hpp"
 #include "pages.hpp"
 #include "private_caches.hpp"
+#include "private_stage.hpp"
 #include "program.hpp"
 #include "server.hpp"
 
@@ -34,7 +35,7 @@ struct DirectoryLine {
     std::uint32_t llcs;           // domains whose LLC has it
     std::uint8_t owner_plus_one;  // slot that has it M, E or O; 0: none
     std::uint8_t dirty_llc_plus_one;  // LLC that must write it back; 0: none
-    std::uint16_t unused;
+    std::uint16_t owner_state;        // of the owner's copy, where the cores have no arrays
 };
 static_assert(sizeof(DirectoryLine) == 16);
 
@@ -43,6 +44,7 @@ static_assert(sizeof(DirectoryLine) == 16);
 struct Served {
     Ticks ready;
     bool contended;
+    std::uint32_t dirty_victims = 0;  // of the L1, that a derived program takes for clean
 };
 
 // A core lost a line, or the right to write it, to another one.
@@ -54,7 +56,8 @@ struct Lost {
 
 class Memory {
   public:
-    Memory(const Machine& machine, const Program& program, Placement placement, std::uint64_t seed);
+    Memory(const Machine& machine, const Program& program, Placement placement, std::uint64_t seed,
+           Mode mode);
 
     // Slot of a core, given on first use. Throws SimulationError above max_cores_in_use.
     std::uint32_t slot_of(std::uint32_t core);
@@ -65,13 +68,16 @@ class Memory {
     bool in_use(std::uint32_t core) const { return slot_of_core_[core] >= 0; }
     std::uint32_t slots() const { return static_cast<std::uint32_t>(cores_.size()); }
 
-    // Makes the translation present at `now`; returns what it cost.
-    Ticks translate(std::uint32_t slot, std::uint32_t page, Ticks now);
+    // Makes the translation of the step's page present at `now`; returns what it cost.
+    Ticks translate(std::uint32_t slot, const Step& step, Ticks now);
     // Begins to bring what the accesses after `at` will look at, should they miss, into the host's
     // caches. Changes nothing.
     void foresee(PrivateCaches& c, const Step* at) const;
+    void foresee_derived(std::uint32_t slot, const Step* at) const;
     // Whether an access would stay within the private caches and push nothing out of them.
-    bool stays_private(PrivateCaches& c, const Step& step);
+    bool stays_private(std::uint32_t slot, const Step& step);
+    // Whether it would find its line in the L1.
+    bool hits_l1(std::uint32_t slot, const Step& step);
     // Carries an access out at `now`. The page must have been translated.
     Served access(std::uint32_t slot, const Step& step, Ticks now);
     // Moves the unit of a page: caches and TLBs forget it, its lines are read and written.
@@ -95,6 +101,11 @@ class Memory {
         return machine_.load_modified[distance(machine_.llc_of_core[from_core],
                                                machine_.llc_of_core[to_core])];
     }
+    // Of a derived program: what the latest access fetched ahead or pushed out of the core. Returns
+    // the L1 victims that the program takes for clean, as `Served` has them.
+    std::uint32_t follow(std::uint32_t slot, const Step& step);
+    // While a stage is derived: what the accesses since clear() did in their core.
+    PrivateOutcome& outcome() { return outcome_; }
     // Throws SimulationError naming the first broken invariant.
     void check() const;
 
@@ -136,8 +147,17 @@ class Memory {
     void prefetch_into_llc(PrivateCaches& c, Line line, Ticks now);
 
     // Private side.
-    Word private_state(PrivateCaches& c, Line line);
-    void set_private_state(PrivateCaches& c, Line line, Word state);
+    Served access_derived(std::uint32_t slot, const Step& step, Ticks now);
+    Ticks translate_derived(std::uint32_t slot, const Step& step, Ticks now);
+    Ticks entry_derived(std::uint32_t slot, Line line, bool write, Ticks now);
+    Ticks derive_fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
+                       bool& contended);
+    Ticks derive_upgrade(std::uint32_t slot, Line line, Ticks now, bool& contended);
+    void take_in_derivation(std::uint32_t slot, Line line);
+    void derive_leave(std::uint32_t slot, Line line);
+    Ticks map_if_new(PrivateCaches& c, std::uint32_t page);
+    Word private_state(std::uint32_t slot, Line line);
+    void set_private_state(std::uint32_t slot, Line line, Word state);
     Word drop_private(std::uint32_t slot, Line line);
     void fill(std::uint32_t slot, Line line, Word state);
     void fill_l2(std::uint32_t slot, Line line, Word state);
@@ -165,6 +185,7 @@ class Memory {
 
     const Machine& machine_;
     const Program& program_;
+    const Mode mode_;
     Pages pages_;
     Zeroed<DirectoryLine> directory_;
     std::vector<std::unique_ptr<PrivateCaches>> cores_;
@@ -178,6 +199,7 @@ class Memory {
     std::vector<Server> controllers_, links_, fabrics_;
     std::array<Busy, 1024> busy_{};
     std::vector<Lost> lost_;
+    PrivateOutcome outcome_;
     Counts nobody_{};  // takes the counts of cores on which nothing runs
     // Of the access under way.
     Ticks now_ = 0;
@@ -212,6 +234,17 @@ class Memory {
         if (const Word out = out_of_l2(at[next].line); out != 0)
             __builtin_prefetch(
                 &directory_[line_of(llcs_[c.llc]->last(pages_.physical(line_of(out))))], 1);
+}
+
+[[gnu::always_inline]] inline void Memory::foresee_derived(std::uint32_t slot,
+                                                           const Step* at) const {
+    constexpr std::ptrdiff_t far = steps_foreseen, near = 3;
+    if (at[far].kind >= kind_derived && at[far].kind < kind_tally) {
+        __builtin_prefetch(&directory_[at[far].line], 1);
+        pages_.prefetch(at[far].line);
+    }
+    if (at[near].kind == kind_leave)
+        llcs_[cores_[slot]->llc]->prefetch(pages_.physical(at[near].line));
 }
 
 }  // namespace autofinity::sim

@@ -10,6 +10,7 @@ namespace autofinity::sim {
 Ticks Memory::arrival(PrivateCaches& c, Line line, bool was_there, Ticks ready) {
     const Ticks due = c.prefetcher.take(line);
     if (!was_there || due == 0) return ready;
+    outcome_.prefetched = true;
     ++(*counts_)[prefetches_useful];
     (*counts_)[prefetches_late] += due > ready;
     return std::max(ready, due);
@@ -29,12 +30,18 @@ void Memory::prefetch(std::uint32_t slot, Line line, Ticks now) {
 
 void Memory::prefetch_into_l2(std::uint32_t slot, Line line, Ticks now) {
     PrivateCaches& c = *cores_[slot];
-    if (private_state(c, line) != invalid) return;
+    if (private_state(slot, line) != invalid) return;
     ++(*counts_)[prefetches_issued];
     Word state = invalid;
     bool contended = false;
+    const Found found = outcome_.found;
+    if (mode_ == Mode::derive) outcome_.pushed.push_back({line, kind_prefetch});
     const Ticks ready = fetch(slot, line, Request::load, now, state, contended);
-    fill_l2(slot, line, state);
+    if (mode_ == Mode::staged)
+        set_private_state(slot, line, state);
+    else
+        fill_l2(slot, line, state);
+    outcome_.found = found;  // of the miss that asked for it
     c.prefetcher.sent(line, ready);
 }
 

@@ -4,7 +4,13 @@
 
 namespace autofinity::sim {
 
-bool Memory::stays_private(PrivateCaches& c, const Step& step) {
+bool Memory::stays_private(std::uint32_t slot, const Step& step) {
+    if (mode_ == Mode::staged) {
+        if (found_of(step.kind) >= Found::beyond || (step.flags & step_pushes) != 0) return false;
+        const Word held = private_state(slot, step.line);
+        return step.writes == 0 ? held != invalid : held == exclusive || held == modified;
+    }
+    PrivateCaches& c = *cores_[slot];
     // A page fault, a page walk and a miss that the prefetcher learns of may reach memory.
     const std::uint32_t page = step.line >> page_shift;
     const std::uint32_t unit = c.units.of(page);
@@ -33,7 +39,23 @@ bool Memory::stays_private(PrivateCaches& c, const Step& step) {
     return step.writes == 0 || state == exclusive || state == modified;
 }
 
-Word Memory::private_state(PrivateCaches& c, Line line) {
+bool Memory::hits_l1(std::uint32_t slot, const Step& step) {
+    if (mode_ == Mode::staged)
+        return found_of(step.kind) != Found::l2 && found_of(step.kind) != Found::tag_and_l2 &&
+               private_state(slot, step.line) != invalid;
+    PrivateCaches& c = *cores_[slot];
+    const Word* set = c.l1.at(step.line);
+    const int way = c.l1.find(set, step.line);
+    return way >= 0 && state_of(set[way]) != invalid;
+}
+
+Word Memory::private_state(std::uint32_t slot, Line line) {
+    if (mode_ == Mode::staged) [[unlikely]] {
+        const DirectoryLine& d = directory_[line];
+        if ((d.sharers >> slot & 1) == 0) return invalid;
+        return d.owner_plus_one == slot + 1 ? Word{d.owner_state} : Word{shared};
+    }
+    PrivateCaches& c = *cores_[slot];
     const Word* set1 = c.l1.at(line);
     if (const int way = c.l1.find(set1, line); way >= 0 && state_of(set1[way]) != invalid)
         return state_of(set1[way]);
@@ -42,7 +64,12 @@ Word Memory::private_state(PrivateCaches& c, Line line) {
     return way >= 0 ? state_of(set2[way]) : Word{invalid};
 }
 
-void Memory::set_private_state(PrivateCaches& c, Line line, Word state) {
+void Memory::set_private_state(std::uint32_t slot, Line line, Word state) {
+    if (mode_ == Mode::staged) {
+        if (state != shared) directory_[line].owner_state = static_cast<std::uint16_t>(state);
+        return;
+    }
+    PrivateCaches& c = *cores_[slot];
     Word* set1 = c.l1.at(line);
     if (const int way = c.l1.find(set1, line); way >= 0 && state_of(set1[way]) != invalid)
         set1[way] = word_of(line, state);
@@ -52,6 +79,7 @@ void Memory::set_private_state(PrivateCaches& c, Line line, Word state) {
 
 // Takes the line away; the L1 keeps the tag, so that the next miss is known for what it is.
 Word Memory::drop_private(std::uint32_t slot, Line line) {
+    if (mode_ == Mode::staged) return private_state(slot, line);
     PrivateCaches& c = *cores_[slot];
     Word state = invalid;
     Word* set2 = c.l2.at(pages_.physical(line));
@@ -75,6 +103,7 @@ void Memory::fill_l1(std::uint32_t slot, Line line, Word state) {
     const Word old = set[victim];
     to_front(set, victim, word_of(line, state));
     if (old == 0) return;
+    if (mode_ == Mode::derive) outcome_.l1_victims.push_back(old);
     const Word old_state = state_of(old);
     if (old_state == invalid) {
         ++n[invalid_data_cache_lines_evicted];
@@ -111,6 +140,9 @@ void Memory::fill(std::uint32_t slot, Line line, Word state) {
 
 void Memory::leave_private(std::uint32_t slot, Word word) {
     const Line line = line_of(word);
+    if (mode_ == Mode::derive) {
+        return derive_leave(slot, line);
+    }
     const bool dirty = is_dirty(state_of(word));
     const std::uint32_t llc = cores_[slot]->llc;
     DirectoryLine& d = directory_[line];

@@ -29,6 +29,7 @@ enum StepFlag : std::uint8_t {
     step_atomic = trace::flag_atomic,
     step_first_write = trace::flag_first_write,
     step_dependent = trace::flag_dependent,
+    step_pushes = 0x08,  // derived access: the lines it fetches ahead or pushes out follow
     step_needs =
         0x20,  // lock: may only be taken once all of lock_needs[reads | writes << 16] are posted
     step_run = 0x40,   // several accesses over a span: may have to be expanded
@@ -48,8 +49,12 @@ struct Step {
 };
 static_assert(sizeof(Step) == 16);
 
+// Kinds of the steps of a private stage (private_stage.hpp); the accesses come first.
+inline constexpr std::uint8_t kind_derived = 0x40, kind_after_derived = 0x60;
+
 inline bool is_access(const Step& step) {
-    return step.kind == static_cast<std::uint8_t>(trace::Kind::access);
+    return step.kind == static_cast<std::uint8_t>(trace::Kind::access) ||
+           (step.kind >= kind_derived && step.kind < kind_after_derived);
 }
 
 // Steps after the present one that a replay looks at ahead of time.
@@ -97,6 +102,8 @@ struct SharedRange {
     std::uint32_t object;
 };
 
+struct PrivateStage;
+
 // What the steps refer to.
 struct ProgramTables {
     std::vector<Process> processes;
@@ -141,7 +148,13 @@ class Program : public ProgramTables {
     // process that has it.
     Program(const std::vector<trace::TracePtr>& traces, std::vector<SharedRange> shared);
 
+    // The same program with the steps that a private stage leaves of it.
+    Program(const ProgramTables& same, std::vector<StreamPlan> derived,
+            std::shared_ptr<const PrivateStage> by)
+        : ProgramTables(same), streams(std::move(derived)), stage(std::move(by)) {}
+
     std::vector<StreamPlan> streams;
+    std::shared_ptr<const PrivateStage> stage;  // that made the steps; none: they are the trace's
 };
 
 using ProgramPtr = std::shared_ptr<const Program>;

@@ -11,18 +11,23 @@ void Simulation::remember_run(Stream& s, const Step& step, std::uint64_t at) {
     s.next_open = (s.next_open + 1) % 8;
 }
 
-void Simulation::split_lost_runs() {
+// `taken`: when the lines were.
+void Simulation::split_lost_runs(Ticks taken) {
     for (const Lost& lost : memory_.lost()) {
         for (const std::uint32_t index : pus_of_slot_[lost.slot]) {
             Pu& p = pus_[index];
             if (p.stream == nobody) continue;
             Stream& v = streams_[p.stream];
             if (!runs_[v.process].in_region) continue;
-            // How far the victim has come by now: it may be in the middle of a gap.
+            // How far the victim has come by now: it may be in the middle of a gap. A derived
+            // stream also knows when it had run ahead with accesses that need no order.
             std::uint64_t here = v.instructions;
-            if (heap_.first_time() > p.time)
+            const Ticks now = mode_ == Mode::staged ? taken : std::max(p.time, heap_.first_time());
+            if (now < p.time)
+                here -= std::min<std::uint64_t>((p.time - now) / p.instruction, here);
+            else
                 here +=
-                    std::min<std::uint64_t>((heap_.first_time() - p.time) / p.instruction,
+                    std::min<std::uint64_t>((now - p.time) / p.instruction,
                                             v.at->gap - std::min<std::uint64_t>(v.skip, v.at->gap));
             for (OpenRun& run : v.open) {
                 if (run.line != lost.line || run.end <= here) continue;
@@ -46,6 +51,7 @@ void Simulation::split_lost_runs() {
                 const std::uint64_t at = std::min(run.end, from + std::max<std::uint64_t>(step, 1));
                 rest.span = static_cast<std::uint16_t>(run.end - at);
                 rest.gap = 0;
+                if (mode_ == Mode::staged) rest.kind = kind_derived;  // found in the L1
                 if (rest.span == 0 || rest.reads + rest.writes == 1)
                     rest.flags &= static_cast<std::uint8_t>(~step_run);
                 run.line = 0;

@@ -15,7 +15,10 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
     : machine_(std::move(machine)),
       program_(std::move(program)),
       options_(std::move(options)),
-      memory_(*machine_, *program_, options_.placement, options_.seed),
+      mode_(program_->stage   ? Mode::staged
+            : options_.derive ? Mode::derive
+                              : Mode::full),
+      memory_(*machine_, *program_, options_.placement, options_.seed, mode_),
       streams_(program_->streams.size()),
       pus_(machine_->core_of_pu.size()),
       pus_of_slot_(max_cores_in_use),
@@ -47,6 +50,8 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
     if (total * slowest > most_ticks)
         throw SimulationError("the trace counts " + std::to_string(total) +
                               " instructions, more than a replay can last; is it damaged?");
+    if (mode_ == Mode::derive)
+        recorder_ = std::make_unique<PrivateRecorder>(*program_, machine_->classes[0]);
     for (std::uint32_t process = 0; process < runs_.size(); ++process) {
         if (process < options_.starts.size()) runs_[process].start = options_.starts[process];
         const Process& of = streams_of(process);
@@ -60,6 +65,12 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
                                       std::to_string(pus_.size()));
         }
     }
+    if (mode_ == Mode::staged &&
+        program_->stage->geometry !=
+            PrivateGeometry(*machine_, options_.pu_of_stream, options_.seed))
+        throw SimulationError(
+            "the private stage is of other caches, another seed or threads that share cores "
+            "otherwise; derive it again");
     if (runs_[0].start.after_previous)
         throw SimulationError("the first program cannot begin after another one");
     if (!options_.os_pus.empty()) {
@@ -82,6 +93,19 @@ bool Simulation::advance(Ticks duration) {
     wanted_ = duration;
     if (in_region_) target_ = std::min(forever, now_ + duration);
     set_stop();
+    switch (mode_) {
+        case Mode::full:
+            return run_to_target<Mode::full>();
+        case Mode::derive:
+            return run_to_target<Mode::derive>();
+        case Mode::staged:
+            return run_to_target<Mode::staged>();
+    }
+    return false;
+}
+
+template <Mode mode>
+bool Simulation::run_to_target() {
     while (!ended_) {
         if (heap_.empty() && next_start_ == forever) deadlock();
         const Ticks first = heap_.empty() ? stop_ : heap_.first_time();
@@ -100,7 +124,8 @@ bool Simulation::advance(Ticks duration) {
         }
         const std::uint32_t index = heap_.first();
         waker_ = index;
-        run_pu(index, std::min(heap_.second_time(forever) + machine_->skew, stop_));
+        const Ticks horizon = std::min(heap_.second_time(forever) + machine_->skew, stop_);
+        run_pu<mode>(index, horizon);
         if (pus_[index].stream == nobody)
             heap_.remove(index);
         else
@@ -118,7 +143,14 @@ void Simulation::set_stop() {
     stop_ = std::min({target_, next_sample_, next_start_, next_balance_, next_daemon_});
 }
 
+void Simulation::must_not_be_derived(const char* what) const {
+    if (mode_ == Mode::staged)
+        throw SimulationError(std::string("cannot ") + what +
+                              " in a replay of a private stage; replay the program itself");
+}
+
 Ticks Simulation::move_page(std::uint32_t process, std::uint64_t virtual_page, std::uint32_t node) {
+    must_not_be_derived("move a page");
     if (node >= machine_->nodes)
         throw SimulationError("no node " + std::to_string(node) + "; the machine has " +
                               std::to_string(machine_->nodes));
@@ -127,7 +159,7 @@ Ticks Simulation::move_page(std::uint32_t process, std::uint64_t virtual_page, s
     const std::uint32_t page = program_->page_of(process, virtual_page);
     if (page == 0) return 0;
     const Memory::Moved moved = memory_.move_page(page, node, now_);
-    if (!heap_.empty()) split_lost_runs();
+    if (!heap_.empty()) split_lost_runs(now_);
     memory_.clear_lost();
     interrupt(moved.shot_down);
     return moved.cost;

@@ -41,6 +41,7 @@ struct Options {
     Ticks sample_period = 0;  // 0: no samples but the last
     std::uint64_t seed = 0;
     Placement placement;
+    bool derive = false;  // take a private stage down (private_stage.hpp)
 };
 
 struct Sample {
@@ -75,7 +76,10 @@ class Simulation {
     const Program& program() const { return *program_; }
     const Machine& machine() const { return *machine_; }
 
-    // Between two calls of advance.
+    // The private stage of the program, once the region has ended: of a simulation that derives.
+    ProgramPtr derived();
+
+    // Between two calls of advance; not of a derived program.
     void bind(std::uint32_t stream, std::uint32_t pu);
     std::uint32_t pu_of(std::uint32_t stream) const { return streams_[stream].pu; }
     // Returns what it costs who moves it, in ticks: 0 when the page is there already or not yet
@@ -150,6 +154,7 @@ class Simulation {
         std::uint64_t any_reads = 0, any_modifies = 0;  // of the LLC domains it was in
         Memory::AnyCore any_seen{};
         std::uint64_t last_instructions = 0;
+        std::uint64_t dirty_victims = 0;  // of the L1, that tallies to come count as clean
     };
 
     struct InFlight {
@@ -209,15 +214,27 @@ class Simulation {
     };
 
     // Scheduling.
+    template <Mode mode>
+    bool run_to_target();
+    template <Mode mode>
     void run_pu(std::uint32_t index, Ticks horizon);
+    // Takes the stream's steps until it has to wait or give way.
+    template <Mode mode>
+    void run_steps(std::uint32_t index, Pu& p, Stream& s, Ticks horizon, Ticks stop);
     bool attend(std::uint32_t pu, Pu& p, Stream& s, Ticks horizon, const Ticks (&limits)[2]);
     bool finish_gap(std::uint32_t pu, Pu& p, Stream& s, Ticks horizon, const Ticks (&limits)[2]);
+    // False when the PU must give way; all for access steps, before they are carried out.
+    template <Mode mode>
+    bool take_step(std::uint32_t pu, Pu& p, Stream& s, const Step& step, std::uint64_t issue,
+                   Ticks at, Ticks horizon);
     // An access that may leave the fast path; false when its turn has not come.
     bool slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
                      Ticks horizon, std::uint32_t next_gap);
-    Ticks buffer_free(Pu& p, PrivateCaches& c, const Step& step, Ticks at);
+    Ticks buffer_free(Pu& p, const Step& step, Ticks at);
     static void forget_oldest_miss(Pu& p);
     void overlap(Pu& p, Stream& s, Ticks ready);
+    // A step of a derived program that is neither an access nor in the trace.
+    void follow(Pu& p, Stream& s, const Step& step);
     // Carries a synchronisation step out; false when the PU must give way.
     bool synchronise(std::uint32_t pu, Stream& s, const Step& step);
     // Processes.
@@ -247,9 +264,10 @@ class Simulation {
     void drain(Pu& p, Stream& s);
     void compute_until(Pu& p, Stream& s, Ticks until);
     void set_watch(Pu& p, const Stream& s);
-    void split_lost_runs();
+    void split_lost_runs(Ticks taken);
     void remember_run(Stream& s, const Step& step, std::uint64_t at);
-    void touch_sync_line(Pu& p, Stream& s, Line line, bool write);
+    // `found`: what a private stage says of it, or 0.
+    void touch_sync_line(Pu& p, Stream& s, Line line, bool write, std::uint16_t found);
 
     void block(std::uint32_t pu, Stream& s);
     void see_token(Pu& p, Stream& s, const Token& token);
@@ -283,6 +301,7 @@ class Simulation {
     void account(Stream& s, Ticks until);
     void account_all(Ticks until);
     Counts counts_of_clocks(const Stream& s, std::uint64_t done) const;
+    std::uint64_t instructions_at(const Stream& s, Ticks at) const;
     Counts counts_at(const Stream& s, Ticks at) const;
     void settle_any_core(Stream& s);
     void settle_clocks(Stream& s);
@@ -297,6 +316,7 @@ class Simulation {
     std::string where(const Stream& s, std::uint32_t source, std::ptrdiff_t step) const;
     std::string what_blocks(const Stream& s) const;
     std::string poster_of(std::uint32_t token) const;
+    void must_not_be_derived(const char* what) const;
     [[noreturn]] void deadlock() const;
     std::uint32_t number_of(const Stream& s) const {
         return static_cast<std::uint32_t>(&s - streams_.data());
@@ -305,7 +325,9 @@ class Simulation {
     std::shared_ptr<const Machine> machine_;
     ProgramPtr program_;
     Options options_;
+    const Mode mode_;
     Memory memory_;
+    std::unique_ptr<PrivateRecorder> recorder_;  // while a stage is derived
     std::vector<Stream> streams_;
     std::vector<Pu> pus_;
     std::vector<std::vector<std::uint32_t>> pus_of_slot_;

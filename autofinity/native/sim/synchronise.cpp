@@ -6,15 +6,17 @@ namespace autofinity::sim {
 
 using trace::Kind;
 
-void Simulation::touch_sync_line(Pu& p, Stream& s, Line line, bool write) {
+void Simulation::touch_sync_line(Pu& p, Stream& s, Line line, bool write, std::uint16_t found) {
     Step step{line,
               0,
               0,
               1,
               static_cast<std::uint16_t>(write ? 1 : 0),
-              0,
+              static_cast<std::uint8_t>(found),
               static_cast<std::uint8_t>(write ? step_atomic : 0)};
+    memory_.outcome().clear();
     slow_access(p, s, step, s.instructions, p.time, forever, 0);
+    if (mode_ == Mode::derive) recorder_->touch(number_of(s), memory_.outcome());
     drain(p, s);
 }
 
@@ -87,7 +89,7 @@ bool Simulation::take_lock(std::uint32_t pu, Stream& s, const Step& step) {
         return true;
     }
     const Line line = program_->first_lock_line + step.line;
-    touch_sync_line(p, s, line, true);
+    touch_sync_line(p, s, line, true, step.span);
     if (lock.holder == nobody) {
         hold(lock, s);
         ++s.counts[lock_acquisitions];
@@ -120,7 +122,7 @@ void Simulation::release_lock(Pu& p, Stream& s, const Step& step) {
         --lock.depth;
         return;
     }
-    touch_sync_line(p, s, program_->first_lock_line + step.line, true);
+    touch_sync_line(p, s, program_->first_lock_line + step.line, true, step.span);
     if (lock.first_waiter == lock.waiters.size()) {
         lock.holder = nobody;
         return;
@@ -138,7 +140,7 @@ bool Simulation::arrive(std::uint32_t pu, Stream& s, const Step& step) {
     drain(p, s);
     Barrier& barrier = barriers_[step.line];
     const Line line = program_->first_barrier_line + step.line;
-    touch_sync_line(p, s, line, true);
+    touch_sync_line(p, s, line, true, step.span);
     if (barrier.waiting.empty()) barrier.expected = step.reads;
     if (barrier.expected != step.reads)
         throw SimulationError("malformed trace: " + where(s) + ": barrier " +

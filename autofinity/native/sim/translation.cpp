@@ -6,28 +6,27 @@
 
 namespace autofinity::sim {
 
-Ticks Memory::translate(std::uint32_t slot, std::uint32_t page, Ticks now) {
+Ticks Memory::translate(std::uint32_t slot, const Step& step, Ticks now) {
+    if (mode_ == Mode::staged) return translate_derived(slot, step, now);
     PrivateCaches& c = *cores_[slot];
+    const std::uint32_t page = step.line >> page_shift;
     const std::uint32_t unit = c.units.of(page);
     if (c.tlb1.touch(unit)) return 0;
     Counts& n = *c.counts;
     counts_ = &n;
     now_ = now;
     ++n[dtlb_misses];
-    Ticks cost = c.side.tlb2_hit;
     const bool fault = !pages_.mapped(page);
-    if (fault) {
-        ++n[page_faults];
-        pages_.map(page, c.node);
-        cost += c.side.page_fault;
-    }
+    Ticks cost = c.side.tlb2_hit + map_if_new(c, page);
     Word* set = c.tlb2.at(unit);
     const int way = c.tlb2.find(set, unit);
     if (way >= 0) {
         ++n[l2_tlb_hits];
+        outcome_.translated = Translated::tlb2;
         to_front(set, way, set[way]);
     } else {
         ++n[page_walks];
+        outcome_.translated = Translated::walk;
         cost += c.side.page_walk;
         if (c.side.walk_reads_caches) cost += entry(slot, c.units.entry(page), fault, now) - now;
         c.tlb2.insert(set, word_of(unit, shared));
@@ -50,6 +49,8 @@ Ticks Memory::entry(std::uint32_t slot, Line line, bool write, Ticks now) {
     } else {
         ++(*counts_)[page_walk_misses];
         ready = fetch(slot, line, write ? Request::store : Request::load, now, state, contended);
+        outcome_.found = Found::l1;  // of the access itself nothing is known yet
+        outcome_.translated = Translated::walk_beyond;
         if (c.has_l2())
             fill_l2(slot, line, state);
         else
@@ -57,8 +58,15 @@ Ticks Memory::entry(std::uint32_t slot, Line line, bool write, Ticks now) {
     }
     if (!write) return ready;
     if (state == shared || state == owned) return upgrade(slot, line, false, ready, contended);
-    set_private_state(c, line, modified);
+    set_private_state(slot, line, modified);
     return ready;
+}
+
+Ticks Memory::map_if_new(PrivateCaches& c, std::uint32_t page) {
+    if (pages_.mapped(page)) return 0;
+    ++(*c.counts)[page_faults];
+    pages_.map(page, c.node);
+    return mode_ == Mode::derive ? 0 : c.side.page_fault;
 }
 
 Memory::Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks now) {

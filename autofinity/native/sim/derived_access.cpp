@@ -1,0 +1,157 @@
+// Accesses of a derived program: the step says where its line is, the directory whether it still
+// is.
+#include "bits.hpp"
+#include "memory.hpp"
+
+namespace autofinity::sim {
+
+Ticks Memory::translate_derived(std::uint32_t slot, const Step& step, Ticks now) {
+    const Translated translated = translated_of(step.kind);
+    if (translated == Translated::tlb1) return 0;
+    PrivateCaches& c = *cores_[slot];
+    const std::uint32_t page = step.line >> page_shift;
+    Counts& n = *c.counts;
+    counts_ = &n;
+    now_ = now;
+    ++n[dtlb_misses];
+    const bool fault = !pages_.mapped(page);
+    Ticks cost = c.side.tlb2_hit + map_if_new(c, page);
+    if (translated == Translated::tlb2) {
+        ++n[l2_tlb_hits];
+        return cost;
+    }
+    ++n[page_walks];
+    cost += c.side.page_walk;
+    if (!c.side.walk_reads_caches) return cost;
+    return entry_derived(slot, c.units.entry(page), fault, now + cost) - now;
+}
+
+Ticks Memory::entry_derived(std::uint32_t slot, Line line, bool write, Ticks now) {
+    PrivateCaches& c = *cores_[slot];
+    if (!pages_.mapped(line >> page_shift)) pages_.map_table(line >> page_shift, c.node);
+    Word state = private_state(slot, line);
+    Ticks ready = now + c.side.l2_hit;
+    bool contended = false;
+    if (state == invalid) {
+        ++(*counts_)[page_walk_misses];
+        ready = fetch(slot, line, write ? Request::store : Request::load, now, state, contended);
+        set_private_state(slot, line, state);
+    }
+    if (!write) return ready;
+    if (state == shared || state == owned) return upgrade(slot, line, false, ready, contended);
+    set_private_state(slot, line, modified);
+    return ready;
+}
+
+Served Memory::access_derived(std::uint32_t slot, const Step& step, Ticks now) {
+    PrivateCaches& c = *cores_[slot];
+    Counts& n = *c.counts;
+    counts_ = &n;
+    now_ = now;
+    const Line line = step.line;
+    const bool atomic = (step.flags & step_atomic) != 0;
+    const bool writes = step.writes != 0;
+    const Found found = found_of(step.kind);
+    Served served{now, false};
+    Word state = private_state(slot, line);
+    const bool held = state != invalid;
+    const bool had_tag = found == Found::tag || found == Found::tag_and_l2;
+    const bool hit = held && (found == Found::l1 || found == Found::tag);
+    if (found == Found::tag && held && n[invalid_data_cache_lines_evicted] != 0)
+        --n[invalid_data_cache_lines_evicted];  // a tally counts it
+    if (!hit) {
+        ++n[data_cache_misses];
+        ++n[l2_accesses];
+        if (found == Found::l1 || had_tag) {
+            ++n[coherence_misses];
+            if (found == Found::l1) ++n[invalid_data_cache_lines_evicted];
+            served.contended = true;
+        }
+    }
+    if (held) {
+        if (!hit) {
+            ++n[data_cache_refills_from_l2];
+            served.ready = now + c.side.l2_hit;
+            if (c.prefetcher.present()) served.ready = arrival(c, line, true, served.ready);
+        }
+    } else {
+        ++n[l2_misses];
+        ++n[data_cache_refills_from_northbridge];
+        served.ready += map_if_new(c, line >> page_shift);
+        const bool reads_first =
+            step.reads != 0 && !(writes && (atomic || (step.flags & step_first_write) != 0));
+        const Request request = reads_first ? Request::load
+                                : atomic    ? Request::atomic
+                                            : Request::store;
+        served.ready = fetch(slot, line, request, served.ready, state, served.contended);
+        set_private_state(slot, line, state);
+        if (state == modified && request == Request::load && (step.flags & step_run) == 0)
+            served.dirty_victims = step.span;
+    }
+    if (!writes) return served;
+    if (state == shared || state == owned)
+        served.ready = upgrade(slot, line, atomic, served.ready, served.contended);
+    else if (state == exclusive)
+        set_private_state(slot, line, modified);
+    return served;
+}
+
+std::uint32_t Memory::follow(std::uint32_t slot, const Step& step) {
+    counts_ = cores_[slot]->counts;
+    const Word state = private_state(slot, step.line);
+    if (step.kind == kind_leave) {
+        if (state != invalid) leave_private(slot, word_of(step.line, state));
+        return 0;
+    }
+    prefetch(slot, step.line, now_);
+    return state == invalid && private_state(slot, step.line) == modified ? step.span : 0;
+}
+
+// In a derivation cores take lines from each other as in any replay, but all distances are the
+// shortest and there are no LLCs: which of them has a line depends on the placement.
+Ticks Memory::derive_fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
+                           bool& contended) {
+    DirectoryLine& d = directory_[line];
+    contended |= request != Request::load && d.sharers != 0;
+    if (outcome_.found != Found::tag) outcome_.found = Found::beyond;
+    const Ticks ready = now + (d.owner_plus_one != 0 ? machine_.load_modified : machine_.dram)[0];
+    if (request != Request::load) {
+        take_in_derivation(slot, line);
+        granted = modified;
+        return ready;
+    }
+    if (d.owner_plus_one != 0) {
+        set_private_state(d.owner_plus_one - 1u, line, machine_.owned_state ? owned : shared);
+        if (!machine_.owned_state) d.owner_plus_one = 0;
+    }
+    d.sharers |= std::uint64_t{1} << slot;
+    granted = shared;
+    return ready;
+}
+
+Ticks Memory::derive_upgrade(std::uint32_t slot, Line line, Ticks now, bool& contended) {
+    outcome_.got_write = true;
+    const bool others = (directory_[line].sharers & ~(std::uint64_t{1} << slot)) != 0;
+    take_in_derivation(slot, line);
+    set_private_state(slot, line, modified);
+    if (!others) return now;  // a replay finds the line exclusive
+    contended = true;
+    return now + machine_.store_shared[0];
+}
+
+void Memory::take_in_derivation(std::uint32_t slot, Line line) {
+    DirectoryLine& d = directory_[line];
+    const std::uint64_t me = std::uint64_t{1} << slot;
+    each_bit(d.sharers & ~me, [&](auto other) { drop_private(other, line); });
+    d.sharers = me;
+    d.owner_plus_one = static_cast<std::uint8_t>(slot + 1);
+}
+
+void Memory::derive_leave(std::uint32_t slot, Line line) {
+    outcome_.pushed.push_back({line, kind_leave});
+    DirectoryLine& d = directory_[line];
+    d.sharers &= ~(std::uint64_t{1} << slot);
+    if (d.owner_plus_one == slot + 1) d.owner_plus_one = 0;
+}
+
+}  // namespace autofinity::sim

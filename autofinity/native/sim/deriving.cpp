@@ -1,0 +1,39 @@
+// The simulation's part in a private stage: taking one down, and the steps that only one has.
+#include <algorithm>
+
+#include "simulation.hpp"
+
+namespace autofinity::sim {
+
+void Simulation::follow(Pu& p, Stream& s, const Step& step) {
+    if (step.kind != kind_tally) {
+        s.dirty_victims += memory_.follow(p.slot, step);
+        return;
+    }
+    const Tally& tally = program_->stage->tallies[step.line];
+    Counts& n = s.counts;
+    n[data_cache_loads] += tally.loads;
+    n[data_cache_stores] += tally.stores;
+    n[data_cache_misses] += tally.l2_hits;
+    n[l2_accesses] += tally.l2_hits;
+    n[data_cache_refills_from_l2] += tally.l2_hits;
+    // Some of the lines were fetched dirty.
+    const std::uint64_t dirty = std::min<std::uint64_t>(s.dirty_victims, tally.clean_l1_victims);
+    s.dirty_victims -= dirty;
+    n[clean_data_cache_lines_evicted] += tally.clean_l1_victims - dirty;
+    n[modified_data_cache_lines_evicted] += tally.modified_l1_victims + dirty;
+    n[invalid_data_cache_lines_evicted] += tally.invalid_l1_victims;
+    n[dtlb_misses] += tally.tlb2_hits + tally.walks;
+    n[l2_tlb_hits] += tally.tlb2_hits;
+    n[page_walks] += tally.walks;
+    p.time += tally.stall;
+    s.stall_ticks += tally.stall;
+}
+
+ProgramPtr Simulation::derived() {
+    for (const Stream& s : streams_) recorder_->rest(number_of(s), s.at, s.instructions, s.skip);
+    return recorder_->finish(*program_,
+                             PrivateGeometry(*machine_, options_.pu_of_stream, options_.seed));
+}
+
+}  // namespace autofinity::sim

@@ -1,0 +1,266 @@
+#include "private_stage.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "error.hpp"
+#include "simulation.hpp"
+
+namespace autofinity::sim {
+namespace {
+
+constexpr std::uint64_t tally_every = 4096;          // instructions
+constexpr Ticks most_delay = 32 * ticks_per_clock;   // of stalls that were folded
+constexpr std::uint64_t longest_silence = 1u << 16;  // instructions without a step
+constexpr std::uint64_t most_gap = ~std::uint32_t{0};
+
+}  // namespace
+
+PrivateGeometry::PrivateGeometry(const Machine& machine,
+                                 const std::vector<std::uint32_t>& pu_of_stream,
+                                 std::uint64_t colour_seed)
+    : core(machine.classes[machine.class_of_core[machine.core_of_pu.at(pu_of_stream.at(0))]]),
+      page_bytes(machine.page_bytes),
+      seed(colour_seed) {
+    std::unordered_map<std::uint32_t, std::uint32_t> number;
+    for (const std::uint32_t pu : pu_of_stream)
+        core_of_stream.push_back(
+            number.try_emplace(machine.core_of_pu.at(pu), static_cast<std::uint32_t>(number.size()))
+                .first->second);
+}
+
+void PrivateClock::wait_for_oldest(Ticks now) {
+    const Miss miss = ring_[head_];
+    head_ = (head_ + 1) % most;
+    --count_;
+    if (miss.ready > now) lost_ += miss.ready - now;
+}
+
+void PrivateClock::access(std::uint64_t at, Ticks delay, bool needed, std::uint32_t gap) {
+    while (count_ != 0 && ring_[head_].limit <= at) wait_for_oldest(time_of(ring_[head_].limit));
+    while (count_ != 0 && ring_[head_].ready <= time_of(at)) wait_for_oldest(time_of(at));
+    const Ticks whole = std::max(delay, l1_hit_);
+    if (needed) {
+        const Ticks hidden = gap * instruction_;
+        if (whole > hidden) lost_ += whole - hidden;
+    } else if (delay != 0) {
+        if (count_ == buffers_) wait_for_oldest(time_of(at));
+        ring_[(head_ + count_++) % most] = {at + window_, time_of(at) + whole};
+    }
+}
+
+PrivateRecorder::PrivateRecorder(const Program& program, const CoreClass& core)
+    : core_(core),
+      lines_(program.n_lines),
+      sharing_(program.n_lines),
+      rights_(std::size_t{program.n_lines} * program.streams.size()),
+      fetched_(std::size_t{program.n_lines} * program.streams.size()) {
+    for (const StreamPlan& plan : program.streams)
+        for (const Step& step : plan.steps)
+            if (is_access(step) && (step.flags & step_free) == 0) sharing_[step.line] = ordered;
+    for (Line line = program.first_lock_line; line < program.n_lines; ++line)
+        sharing_[line] = racing;
+    for (const StreamPlan& plan : program.streams) tracks_.emplace_back(plan.instructions, core);
+}
+
+void PrivateRecorder::fold_hits(std::uint32_t stream, std::uint64_t loads, std::uint64_t stores,
+                                std::uint64_t instructions) {
+    Track& track = tracks_[stream];
+    track.pending.loads += static_cast<std::uint32_t>(loads);
+    track.pending.stores += static_cast<std::uint32_t>(stores);
+    if (instructions - track.emitted_at >= longest_silence) emit_tally(track, instructions, 0);
+}
+
+void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64_t issue,
+                             std::uint32_t next_gap, const PrivateOutcome& outcome) {
+    Track& track = tracks_[stream];
+    const bool right = (step.flags & step_free) == 0 && take_right(stream, step);
+    const bool fetched = outcome.found >= Found::beyond;
+    const bool in_l2 = outcome.found == Found::l2;
+    const bool private_miss = in_l2 || outcome.translated != Translated::tlb1;
+    const bool kept = fetched || outcome.found == Found::tag_and_l2 || right || outcome.got_write ||
+                      outcome.prefetched || outcome.translated == Translated::walk_beyond ||
+                      !outcome.pushed.empty() || track.forced || (step.flags & step_atomic) != 0 ||
+                      (private_miss && issue < track.shadow_until);
+    const bool needed = (step.flags & step_dependent) != 0;
+    track.forced = false;
+    count_victims(stream, outcome);
+    if (!kept) {
+        Tally& tally = track.pending;
+        tally.loads += step.reads;
+        tally.stores += step.writes;
+        tally.l2_hits += in_l2;
+        tally.tlb2_hits += outcome.translated == Translated::tlb2;
+        tally.walks += outcome.translated == Translated::walk;
+        track.clock.access(issue, delay_of(outcome), needed, next_gap);
+        return;
+    }
+    emit_tally(track, issue, tally_every);
+    Step derived = step;
+    derived.kind = derived_kind(outcome.found, outcome.translated);
+    if (!outcome.pushed.empty()) derived.flags |= step_pushes;
+    ++kept_;
+    kept_racing_ += right && sharing_[step.line] == racing;
+    if (sharing_[step.line] != racing) {
+        derived.flags &= static_cast<std::uint8_t>(~step_run);
+        derived.span = 0;
+    }
+    emit(track, derived, issue);
+    if (fetched) {
+        track.shadow_until = issue + core_.window;
+        fetched_[stream * lines_ + step.line] = static_cast<std::uint32_t>(track.plan.steps.size());
+    }
+    track.forced = needed;
+    emit_pushed(stream, outcome);
+}
+
+Ticks PrivateRecorder::delay_of(const PrivateOutcome& outcome) const {
+    return (outcome.found == Found::l2 ? core_.side.l2_hit : 0) +
+           (outcome.translated != Translated::tlb1 ? core_.side.tlb2_hit : 0) +
+           (outcome.translated != Translated::walk
+                ? 0
+                : core_.side.page_walk + (core_.side.walk_reads_caches ? core_.side.l2_hit : 0));
+}
+
+void PrivateRecorder::other(std::uint32_t stream, const Step* at, std::uint64_t issue) {
+    Track& track = tracks_[stream];
+    if (track.other != nullptr && at <= track.other) return;
+    emit_tally(track, issue, 0);
+    emit(track, *at, issue);
+    track.other = at;
+    track.forced = false;
+    ++track.stretch;
+}
+
+void PrivateRecorder::touch(std::uint32_t stream, const PrivateOutcome& outcome) {
+    Track& track = tracks_[stream];
+    if (track.plan.steps.empty()) return;
+    Step& step = track.plan.steps.back();
+    if (step.span == 0 && step.kind < kind_derived)
+        step.span = derived_kind(outcome.found, outcome.translated);
+    count_victims(stream, outcome);
+    emit_pushed(stream, outcome);
+}
+
+void PrivateRecorder::rest(std::uint32_t stream, const Step* at, std::uint64_t instructions,
+                           std::uint64_t skip) {
+    Track& track = tracks_[stream];
+    emit_tally(track, instructions, 0);
+    if (track.other != nullptr && track.other->kind == kind_sentinel) return;
+    if (track.other != nullptr && at <= track.other) at = track.other + 1;
+    for (std::uint64_t now = instructions - skip;; ++at) {
+        now += at->gap;
+        emit(track, *at, std::max(now, track.emitted_at));
+        if (at->kind == kind_sentinel) return;
+    }
+}
+
+ProgramPtr PrivateRecorder::finish(const Program& program, PrivateGeometry geometry) {
+    auto stage = std::make_shared<PrivateStage>();
+    stage->geometry = std::move(geometry);
+    stage->tallies = std::move(tallies_);
+    if (kept_ != 0)
+        stage->racing_share = static_cast<double>(kept_racing_) / static_cast<double>(kept_);
+    std::vector<StreamPlan> plans;
+    for (Track& track : tracks_) {
+        track.plan.steps.resize(track.plan.steps.size() + steps_foreseen,
+                                {0, 0, 0, 0, 0, kind_sentinel, 0});
+        track.plan.steps.shrink_to_fit();
+        plans.push_back(std::move(track.plan));
+    }
+    return std::make_shared<const Program>(program, std::move(plans), std::move(stage));
+}
+
+// Whether an access has to ask for its line: its stretch has not used the line so before. Finds out
+// who else uses the line in a stretch that is not over.
+bool PrivateRecorder::take_right(std::uint32_t stream, const Step& step) {
+    Track& track = tracks_[stream];
+    if (sharing_[step.line] == racing) return true;
+    std::uint32_t& right = rights_[stream * lines_ + step.line];
+    const bool first = right >> 1 != track.stretch;
+    if (!first && (step.writes == 0 || (right & 1) != 0)) return false;
+    for (std::size_t i = 0; i < tracks_.size(); ++i) {
+        const std::uint32_t theirs = rights_[i * lines_ + step.line];
+        if (i != stream && theirs >> 1 == tracks_[i].stretch &&
+            (step.writes != 0 || (theirs & 1) != 0))
+            sharing_[step.line] = racing;
+    }
+    if (sharing_[step.line] == racing) {
+        for (std::size_t i = 0; i < tracks_.size(); ++i) rights_[i * lines_ + step.line] = 0;
+        return true;
+    }
+    right = track.stretch << 1 | (step.writes != 0 || (!first && (right & 1) != 0) ? 1u : 0u);
+    return true;
+}
+
+// Whether the LLC gives a loaded line clean or dirty is known in the replay only: the step that
+// fetched it says how often the L1 gives it up before it is written.
+void PrivateRecorder::count_victims(std::uint32_t stream, const PrivateOutcome& outcome) {
+    Track& track = tracks_[stream];
+    for (const Word word : outcome.l1_victims) {
+        const Word state = state_of(word);
+        ++(state == invalid  ? track.pending.invalid_l1_victims
+           : is_dirty(state) ? track.pending.modified_l1_victims
+                             : track.pending.clean_l1_victims);
+        if (state != shared || sharing_[line_of(word)] == racing) continue;
+        const std::uint32_t fetched = fetched_[stream * lines_ + line_of(word)];
+        if (fetched == 0) continue;
+        std::uint16_t& times = track.plan.steps[fetched - 1].span;
+        if (times != 0xFFFF) ++times;
+    }
+}
+
+void PrivateRecorder::emit(Track& track, Step step, std::uint64_t at) {
+    while (at - track.emitted_at > most_gap) {
+        track.plan.steps.push_back({0, static_cast<std::uint32_t>(most_gap), 0, 0, 0,
+                                    static_cast<std::uint8_t>(trace::Kind::compute), 0});
+        track.emitted_at += most_gap;
+    }
+    step.gap = static_cast<std::uint32_t>(at - track.emitted_at);
+    track.emitted_at = at;
+    track.plan.steps.push_back(step);
+}
+
+// Puts what is pending down, if it is `least` instructions old or has delayed the stream much.
+void PrivateRecorder::emit_tally(Track& track, std::uint64_t at, std::uint64_t least) {
+    const Ticks stall = track.clock.lost() - track.lost;
+    if (at - track.tallied_at < least && stall < most_delay) return;
+    if (stall == 0 && track.pending == Tally{}) return;
+    track.tallied_at = at;
+    track.lost = track.clock.lost();
+    track.pending.stall = static_cast<std::uint32_t>(stall);
+    emit(track, {static_cast<Line>(tallies_.size()), 0, 0, 0, 0, kind_tally, step_free}, at);
+    tallies_.push_back(track.pending);
+    track.pending = Tally{};
+}
+
+void PrivateRecorder::emit_pushed(std::uint32_t stream, const PrivateOutcome& outcome) {
+    Track& track = tracks_[stream];
+    for (const Pushed& pushed : outcome.pushed) {
+        emit(track, {pushed.line, 0, 0, 0, 0, pushed.kind, 0}, track.emitted_at);
+        if (pushed.kind == kind_prefetch)
+            fetched_[stream * lines_ + pushed.line] =
+                static_cast<std::uint32_t>(track.plan.steps.size());
+    }
+}
+
+ProgramPtr derive_private_stage(std::shared_ptr<const Machine> machine, ProgramPtr program,
+                                const std::vector<std::uint32_t>& pu_of_stream,
+                                std::uint64_t seed) {
+    if (!program->units.empty())
+        throw SimulationError("a program with work units has no private stage");
+    if (program->streams.size() > max_cores_in_use)
+        throw SimulationError("a program of more than " + std::to_string(max_cores_in_use) +
+                              " streams has no private stage");
+    if (machine->classes.size() != 1 || machine->classes[0].side.l2.ways == 0)
+        throw SimulationError("cores without an L2 or of several kinds have no private stage");
+    Options options;
+    options.pu_of_stream = pu_of_stream;
+    options.seed = seed;
+    options.derive = true;
+    Simulation simulation(std::move(machine), std::move(program), std::move(options));
+    simulation.run();
+    return simulation.derived();
+}
+
+}  // namespace autofinity::sim

@@ -1,0 +1,231 @@
+// The private stage: what the caches and TLBs of a core make of a program, found once and used for
+// every placement.
+//
+//   Program (all accesses) ──derive_private_stage──► Program (what leaves the core or might) ──►
+//   replays
+//
+// What happens in a thread's own L1, L2 and TLBs does not depend on where the thread runs, unless
+// another core takes a line away. So one replay, in which all cores are as close as can be and no
+// LLC holds anything, finds for each access where it hits and what it pushes out. Only these are
+// kept as steps:
+//  · misses of the L2, with the lines that leave the core (leave) after them;
+//  · the first access to a line, and the first that writes, in each stretch between two
+//    synchronisation steps of the thread, if another thread also touches the line in the region and
+//    one of them writes. In between nobody can take the line without a race;
+//  · all accesses to lines for which this is not so (false sharing, races): two threads were seen
+//    to use them, one writing, in stretches that overlap. Expanded like any run (runs.cpp);
+//  · the first write to a line that was loaded: the core may have got it shared;
+//  · private misses (L2 hits, TLB misses) in the shadow of an L2 miss, where they compete for miss
+//    buffers and the window; atomics; everything that is no access.
+// The rest becomes tallies: counts and the time in which nothing could issue, at least every
+// 4,096 instructions.
+//
+// In a replay of the derived program the cores have no arrays. The directory's sharers and owner,
+// with the owner's state, say what a core holds; each kept step says where the line would be if
+// nobody had taken it. A line that was in the L1 and is gone is a coherence miss.
+//
+// Approximations (tests/unit/test_sim_private_stage.py and scripts/compare_private_stage.py measure
+// them):
+//  · a line taken away keeps its place in the recency order until the derived step that pushes it
+//    out, whereas the arrays give the place to the next fill;
+//  · lines that an inclusive LLC takes back are missed at the next kept step only.
+//
+// Not for programs with work units (who runs a unit decides what it finds in the caches), nor for
+// placements in which threads share cores otherwise than in the derivation, migrate, or pages move.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "machine.hpp"
+#include "program.hpp"
+#include "zeroed.hpp"
+
+namespace autofinity::sim {
+
+enum class Mode : std::uint8_t {
+    full,    // every access, cores with arrays
+    derive,  // the same at the shortest distances, without LLCs; a recorder takes it down
+    staged,  // derived steps, cores without arrays
+};
+
+// Where an access finds its line, and its page's translation. `tag`: the L1 still has
+// the tag of a copy that another core took away; the L2 may have been given the line since.
+enum class Found : std::uint8_t { l1, l2, tag_and_l2, beyond, tag };
+enum class Translated : std::uint8_t { tlb1, tlb2, walk, walk_beyond };
+
+// Kinds of derived steps, beside those of the trace.
+// kind_derived | Found << 2 | Translated: an access
+inline constexpr std::uint8_t kind_leave = 0x60;     // the line leaves the core
+inline constexpr std::uint8_t kind_prefetch = 0x61;  // the line is fetched ahead into the L2
+inline constexpr std::uint8_t kind_tally = 0x62;     // line: index of the tally
+
+inline constexpr bool is_pushed(std::uint8_t kind) {
+    return kind == kind_leave || kind == kind_prefetch;
+}
+inline constexpr std::uint8_t derived_kind(Found found, Translated translated) {
+    return static_cast<std::uint8_t>(kind_derived | static_cast<unsigned>(found) << 2 |
+                                     static_cast<unsigned>(translated));
+}
+inline constexpr Found found_of(std::uint8_t kind) { return static_cast<Found>(kind >> 2 & 7); }
+inline constexpr Translated translated_of(std::uint8_t kind) {
+    return static_cast<Translated>(kind & 3);
+}
+
+// Accesses that need no step of their own.
+struct Tally {
+    std::uint32_t loads = 0, stores = 0;
+    std::uint32_t l2_hits = 0;
+    std::uint32_t clean_l1_victims = 0, modified_l1_victims = 0, invalid_l1_victims = 0;
+    std::uint32_t tlb2_hits = 0, walks = 0;
+    std::uint32_t stall = 0;  // ticks
+
+    bool operator==(const Tally&) const = default;
+};
+
+// What a stage is valid for: one kind of core.
+struct PrivateGeometry {
+    CoreClass core;
+    std::uint32_t page_bytes = 0;
+    std::uint64_t seed = 0;                     // of the page colours
+    std::vector<std::uint32_t> core_of_stream;  // numbered in order of appearance
+
+    PrivateGeometry() = default;
+    PrivateGeometry(const Machine& machine, const std::vector<std::uint32_t>& pu_of_stream,
+                    std::uint64_t colour_seed);
+    bool operator==(const PrivateGeometry&) const = default;
+};
+
+struct PrivateStage {
+    PrivateGeometry geometry;
+    std::vector<Tally> tallies;
+    double racing_share = 0;  // of the accesses kept: those whose outcome is up to their timing
+};
+
+// What happened on the way: leave or prefetch.
+struct Pushed {
+    Line line;
+    std::uint8_t kind;
+};
+
+// What the core's own side of one access was.
+struct PrivateOutcome {
+    Found found = Found::l1;
+    Translated translated = Translated::tlb1;
+    bool got_write = false;   // the line was there, but had only been loaded
+    bool prefetched = false;  // a prefetch had brought the line, or has it on its way
+    std::vector<Word> l1_victims;
+    std::vector<Pushed> pushed;
+
+    void clear() {
+        found = Found::l1;
+        translated = Translated::tlb1;
+        got_write = prefetched = false;
+        l1_victims.clear();
+        pushed.clear();
+    }
+};
+
+// The time a stream would lose if only misses that stay in its core took time, by the interval
+// model of core.cpp: they overlap up to the miss buffers and the window.
+class PrivateClock {
+  public:
+    explicit PrivateClock(const CoreClass& core)
+        : instruction_(core.instruction),
+          l1_hit_(core.side.l1_hit),
+          buffers_(core.misses_in_flight),
+          window_(core.window) {}
+
+    // An access at instruction `at` whose line is there after `delay`; if `needed`, whatever issues
+    // after the next `gap` instructions waits for it.
+    void access(std::uint64_t at, Ticks delay, bool needed, std::uint32_t gap);
+    Ticks lost() const { return lost_; }
+
+  private:
+    struct Miss {
+        std::uint64_t limit;  // instruction that cannot issue before `ready`
+        Ticks ready;
+    };
+    Ticks time_of(std::uint64_t at) const { return at * instruction_ + lost_; }
+    void wait_for_oldest(Ticks now);
+
+    Ticks instruction_, l1_hit_;
+    std::uint32_t buffers_, window_;
+    static constexpr std::uint32_t most = 32;
+
+    std::array<Miss, most> ring_{};
+    std::uint32_t head_ = 0, count_ = 0;
+    Ticks lost_ = 0;
+};
+
+// Takes down a derivation: decides what is kept and writes the steps of every stream.
+class PrivateRecorder {
+  public:
+    PrivateRecorder(const Program& program, const CoreClass& core);
+
+    // Whether an L1 hit needs no step. Of the fast path.
+    bool covered(std::uint32_t stream, const Step& step) const {
+        if (tracks_[stream].forced) return false;
+        if ((step.flags & step_free) != 0) return true;
+        const std::uint32_t right = rights_[stream * lines_ + step.line];
+        return right >> 1 == tracks_[stream].stretch && (step.writes == 0 || (right & 1) != 0);
+    }
+    // L1 hits that needed no step, up to `instructions`.
+    void fold_hits(std::uint32_t stream, std::uint64_t loads, std::uint64_t stores,
+                   std::uint64_t instructions);
+    // An access at instruction `issue`, `next_gap` instructions before the next step.
+    void access(std::uint32_t stream, const Step& step, std::uint64_t issue, std::uint32_t next_gap,
+                const PrivateOutcome& outcome);
+    // A step that is no access is about to be carried out, perhaps not for the first time.
+    void other(std::uint32_t stream, const Step* at, std::uint64_t issue);
+    // What an access to a line of that step (a lock's, a barrier's) found.
+    void touch(std::uint32_t stream, const PrivateOutcome& outcome);
+    // What the stream has not come to when the region ends: `skip` instructions of the gap are
+    // done.
+    void rest(std::uint32_t stream, const Step* at, std::uint64_t instructions, std::uint64_t skip);
+
+    ProgramPtr finish(const Program& program, PrivateGeometry geometry);
+
+  private:
+    struct Track {
+        Track(std::uint64_t instructions, const CoreClass& core)
+            : plan{{}, instructions}, clock(core) {}
+
+        StreamPlan plan;
+        PrivateClock clock;
+        std::uint64_t emitted_at = 0, tallied_at = 0;  // instructions
+        std::uint64_t shadow_until = 0;
+        Ticks lost = 0;             // what the tallies say of the clock
+        std::uint32_t stretch = 1;  // number of its present one
+        bool forced = false;        // the next access is kept: the latest one's delay depends on it
+        const Step* other = nullptr;  // latest step that is no access
+        Tally pending;
+    };
+    enum Sharing : std::uint8_t { alone, ordered, racing };
+
+    bool take_right(std::uint32_t stream, const Step& step);
+    void count_victims(std::uint32_t stream, const PrivateOutcome& outcome);
+    void emit(Track& track, Step step, std::uint64_t at);
+    void emit_tally(Track& track, std::uint64_t at, std::uint64_t least);
+    void emit_pushed(std::uint32_t stream, const PrivateOutcome& outcome);
+    Ticks delay_of(const PrivateOutcome& outcome) const;
+
+    const CoreClass& core_;
+    std::size_t lines_;
+    Zeroed<std::uint8_t> sharing_;
+    Zeroed<std::uint32_t> rights_;  // [stream, line]: stretch << 1 | may write
+    Zeroed<std::uint32_t>
+        fetched_;  // [stream, line]: number of the latest step that fetched it + 1
+    std::vector<Track> tracks_;
+    std::vector<Tally> tallies_;
+    std::uint64_t kept_ = 0, kept_racing_ = 0;
+};
+
+// Derives the stage of `program` for cores like `machine`'s, with the streams on the same cores as
+// in `pu_of_stream`. Throws SimulationError when the program has work units or cannot be replayed.
+ProgramPtr derive_private_stage(std::shared_ptr<const Machine> machine, ProgramPtr program,
+                                const std::vector<std::uint32_t>& pu_of_stream, std::uint64_t seed);
+
+}  // namespace autofinity::sim
