@@ -1,7 +1,7 @@
 /* Affinity policy, written by autofinity. Do not edit: learn or export it again.
  * machine: opteron-6164he
  * autofinity: 0.1.0
- * action_table_rows: 20
+ * action_table_rows: 16
  *
  * Where should the threads of a program sit? Measure the counters below over a second or so of
  * parallel work, divide each by the number of threads and by the seconds, and ask:
@@ -54,12 +54,12 @@ static inline int autofinity_rule(const double sample[]) {
     missing /= missing; /* NaN, without a library */
     /* llc_miss_share */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
-    /* SLP if llc_miss_share <= 0.1127 */
-    if (ratio[0] <= 0.11270741850518379) return 0;
-    /* sLP if 0.1127 < llc_miss_share <= 0.3399 */
-    if (ratio[0] > 0.11270741850518379 && ratio[0] <= 0.33987568162881004) return 1;
-    /* sLP if llc_miss_share > 0.9493 */
-    if (ratio[0] > 0.9492779826568043) return 2;
+    /* SLP if llc_miss_share <= 0.1155 */
+    if (ratio[0] <= 0.11545666291393315) return 0;
+    /* sLP if 0.1155 < llc_miss_share <= 0.3011 */
+    if (ratio[0] > 0.11545666291393315 && ratio[0] <= 0.3011234846540425) return 1;
+    /* sLP if llc_miss_share > 0.8648 */
+    if (ratio[0] > 0.8647903170037917) return 2;
     (void)sample;
     return -1;
 }
