@@ -76,7 +76,9 @@ def read_file(path: Path) -> tuple[list[RunKey], pa.Table]:
     """The runs a file holds, and its rows. Raises `StoreError` when it is damaged or not ours."""
     content, keys = _checked(path)
     try:
-        table = pq.read_table(pa.BufferReader(content))
+        # In this thread alone: a thread of Arrow's pool that lets go of `content` last needs the
+        # interpreter for it, and one that is just exiting ends the process with an abort.
+        table = pq.read_table(pa.BufferReader(content), use_threads=False, pre_buffer=False)
     except (OSError, pa.ArrowException) as error:
         raise _damaged(path, _reason(error)) from error
     for name in (*TEXT_COLUMNS, *WHOLE_COLUMNS, *NUMBER_COLUMNS):
