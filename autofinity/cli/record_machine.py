@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -13,7 +12,7 @@ import click
 
 from autofinity.cli.json_option import json_option
 from autofinity.cli.progress import progress
-from autofinity.model.errors import CapabilityError
+from autofinity.model.errors import CapabilityError, StoreError
 
 
 @click.command()
@@ -39,6 +38,7 @@ def command(output: Path | None, name: str | None, quick: bool, as_json: bool) -
     from autofinity.cli.machines import document
     from autofinity.recording.record import record
     from autofinity.sim.preset import read_preset
+    from autofinity.whole_file import replace_file
 
     if output is not None and not output.parent.is_dir():
         raise click.BadParameter(f"the folder {output.parent} is not there", param_hint="--output")
@@ -59,23 +59,15 @@ def command(output: Path | None, name: str | None, quick: bool, as_json: bool) -
         check.write_text(text, encoding="utf-8")
         spec = read_preset(check)
     if output is not None:
-        _replace(output, text)
+        try:
+            replace_file(output, text)
+        except OSError as error:
+            raise StoreError(
+                f"cannot write {output}: {error.strerror}; name another place with --output"
+            ) from error
     if as_json:
         click.echo(json.dumps(document(spec)))
     elif output is None:
         click.echo(text, nl=False)
     else:
         click.echo(f"autofinity simulate TRACE --machine {output} simulates it", err=True)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Whole or not at all: an interrupted write leaves the old file."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
+import io
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pyarrow.parquet as pq
 from autofinity.learning.action_table import ActionTable
 from autofinity.model.affinity import HINTS, Affinity
 from autofinity.model.errors import StoreError
+from autofinity.whole_file import replace_file
 
 FORMAT = "autofinity-action-table"
 FORMAT_VERSION = 1
@@ -42,17 +42,12 @@ def save(table: ActionTable, provenance: Mapping[str, object], path: Path | str)
         "cut_points": dict(table.cut_points),
         "provenance": dict(provenance),
     }
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         arrow = pa.table(columns).replace_schema_metadata({FORMAT: json.dumps(header)})
-        with temporary.open("wb") as stream:
-            pq.write_table(arrow, stream, compression="zstd", write_page_checksum=True)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
+        content = io.BytesIO()
+        pq.write_table(arrow, content, compression="zstd", write_page_checksum=True)
+        replace_file(path, content.getvalue())
     except (OSError, TypeError, pa.ArrowException) as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise StoreError(f"cannot write the action table {path}: {reason}") from error
 

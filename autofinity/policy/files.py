@@ -19,11 +19,9 @@ and shall not load a validator.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import math
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Never
@@ -32,6 +30,7 @@ from autofinity.model.affinity import Hint
 from autofinity.model.errors import PolicyError
 from autofinity.model.policy import POLICY_VERSION, Condition, Rule, RulePolicy
 from autofinity.model.ratios import Ratio
+from autofinity.whole_file import replace_file
 
 FORMAT = "autofinity-policy"
 LARGEST_FILE_BYTES = 16 * 1024 * 1024
@@ -102,21 +101,10 @@ def loads(data: bytes, name: str = "the policy") -> RulePolicy:
 
 
 def write_text(path: Path | str, text: str) -> None:
-    """Replace a file as a whole: temporary file beside it, fsync, rename. Raises `PolicyError`."""
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """Replace a file as a whole. Raises `PolicyError`."""
     try:
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")  # a pipe or /dev/stdout cannot be replaced
-            return
-        with temporary.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
+        replace_file(Path(path), text)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
         raise PolicyError(f"cannot write {path}: {error.strerror}; what was there is kept") from (
             error
         )

@@ -9,13 +9,13 @@ the native launcher, which has no SQLite. Losing it loses nothing: it is made of
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import StoreError
+from autofinity.whole_file import replace_file
 
 HEAD = "autofinity-decisions 1"
 _MOST = 4096  # lines kept; the newest are first
@@ -78,12 +78,7 @@ def write_decision(path: Path, decision: CachedDecision) -> None:
     """
     kept = [old for old in read_decisions(path) if old._subject != decision._subject]
     lines = [HEAD, *(entry.line() for entry in [decision, *kept][:_MOST])]
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
-        temporary.replace(path)
+        replace_file(path, "\n".join(lines) + "\n", durable=False)
     except OSError as error:
-        with suppress(OSError):
-            temporary.unlink()
         raise StoreError(f"the decision cache {path} cannot be written: {error}") from error

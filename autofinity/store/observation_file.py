@@ -10,10 +10,8 @@ entry of metadata.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +26,7 @@ from autofinity.store.observation_table import (
     TEXT_COLUMNS,
     WHOLE_COLUMNS,
 )
+from autofinity.whole_file import replace_file
 
 type RunKey = tuple[str, str, int, str, int]
 """(program, input, threads, affinity, seed), as `Sink.done` names a run."""
@@ -42,28 +41,16 @@ _BLANK = b"0" * 64
 def write_file(
     path: Path, table: pa.Table, keys: Sequence[RunKey], *, packed: bool = False
 ) -> Path:
-    """Temporary file, fsync, rename, fsync of the folder: complete or absent.
+    """Write a file of observations, complete or not at all.
 
     `packed` keeps counters in single precision and compresses hard: a quarter smaller, for files
     that are shipped. Raises `StoreError`; what was there is then kept.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         content = _sealed(_parquet(table, keys, packed))
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        replace_file(path, content)
     except (OSError, pa.ArrowException) as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
         raise StoreError(
             f"cannot write observations to {path}: {_reason(error)}; what was written before "
             "is kept. Free some space or name another folder, then start again: finished runs "

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +30,7 @@ from autofinity.store.observation_table import (
     WHOLE_COLUMNS,
     ObservationTable,
 )
+from autofinity.whole_file import replace_file
 
 type Workload = tuple[str, str, int]
 """(program, input, threads): the start of a run's key."""
@@ -81,11 +81,9 @@ class ObservationStore:
             if any(key[:3] in changed for key in keys_of(path)):
                 path.unlink(missing_ok=True)
         rows = [[*workload, origin] for workload, origin in sorted({**known, **origins}.items())]
-        temporary = self.folder / f".{_ORIGINS}.{os.getpid()}.tmp"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(json.dumps(rows, indent=0))
-            temporary.replace(self.folder / _ORIGINS)
+            replace_file(self.folder / _ORIGINS, json.dumps(rows, indent=0))
         except OSError as error:
             raise StoreError(
                 f"cannot write {self.folder / _ORIGINS}: {error.strerror}; free some space or name "

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from autofinity.model.errors import TraceError
+from autofinity.whole_file import replace_file
 
 META_VERSION = 2
 META_NAME = "meta.json"
@@ -92,12 +92,8 @@ def write_meta(meta: TraceMeta, folder: Path) -> None:
     document["seal"] = _BLANK.decode()
     content = json.dumps(document, indent=1).encode() + b"\n"
     at = _seal_at(content)
-    temporary = folder / (META_NAME + ".new")
-    with temporary.open("wb") as file:
-        file.write(content[:at] + _seal_of(content, at) + content[at + len(_BLANK) :])
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(folder / META_NAME)
+    sealed = content[:at] + _seal_of(content, at) + content[at + len(_BLANK) :]
+    replace_file(folder / META_NAME, sealed)
 
 
 def read_meta(folder: Path) -> TraceMeta:

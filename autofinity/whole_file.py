@@ -1,0 +1,45 @@
+"""Files that appear as a whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+
+def replace_file(path: Path, content: bytes | bytearray | str, *, durable: bool = True) -> None:
+    """Put `content` in the place of what was there, in one step.
+
+    A file beside it takes the content and its name, so that readers see the old one or the new
+    one, also after a crash; without `durable` (no fsync) only as long as the machine runs. What is
+    no regular file (a pipe, /dev/stdout) cannot be replaced and is written to. Raises `OSError`;
+    what was there is then kept.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as stream:
+            stream.write(data)
+            if durable:
+                stream.flush()
+                os.fsync(stream.fileno())
+        temporary.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+    if durable:
+        _keep_name(path.parent)
+
+
+def _keep_name(folder: Path) -> None:
+    """Make a rename in `folder` last: the directory is data, too."""
+    with contextlib.suppress(OSError):  # some file systems refuse; the content itself is safe
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,49 @@
+"""Files are replaced whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from autofinity.whole_file import replace_file
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_the_new_content_replaces_the_old_one(tmp_path: Path, durable: bool) -> None:
+    path = tmp_path / "file"
+    replace_file(path, "old", durable=durable)
+    replace_file(path, b"\xffnew", durable=durable)
+    assert path.read_bytes() == b"\xffnew"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_write_keeps_the_old_file_and_leaves_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        replace_file(path, "new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    got: list[str] = []
+    reader = threading.Thread(target=lambda: got.append(path.read_text()))
+    reader.start()
+    replace_file(path, "through")
+    reader.join(20)
+    assert got == ["through"]
+    assert stat.S_ISFIFO(path.stat().st_mode)
