@@ -29,6 +29,9 @@ test: $(VENV)/.ready-dev ## All tests
 check: $(VENV)/.ready-dev ## Formatting, lint, types, import rules
 	@scripts/check $(VENV)
 
+observations: $(VENV)/.ready ## Profile what is shipped in data/observations (hours; goes on where it stopped; MACHINES=..., ESTIMATE=1)
+	@scripts/observations $(if $(ESTIMATE),-e) $(VENV) $(MACHINES)
+
 policies: $(VENV)/.ready ## Profile every preset, learn its policy, judge it (hours; goes on where it stopped; MACHINES=...)
 	@PYTHONSAFEPATH=1 $(PY) scripts/policies.py $(MACHINES)
 
@@ -44,4 +47,4 @@ bench: $(VENV)/.ready-dev ## All benchmarks beside their peers (QUICK=1: minutes
 fuzz: $(VENV)/.ready-native ## Look for bytes that break the readers (SECONDS=60 each; needs clang)
 	@scripts/fuzz "$(PY)" "$(or $(SECONDS),60)"
 
-.PHONY: help setup demo test check check-native policies dev bench fuzz
+.PHONY: help setup demo test check check-native observations policies dev bench fuzz

@@ -124,12 +124,13 @@ class Machine(Protocol):
     def start(
         self,
         request: RunRequest,
-        placement: Placement,
+        placement: Placement | None,
         sensors: Sensors,
         seed: int = 0,
     ) -> Process:
-        """Start the program with its threads placed. Raises `CapabilityError` for a sensor that
-        cannot be attached, `SimulationError`/`LinuxError` when the program cannot be started.
+        """Start the program with its threads placed; None leaves them to the operating system,
+        which moves them between all CPUs that may be used. Raises `CapabilityError` for a sensor
+        that cannot be attached, `SimulationError`/`LinuxError` when the program cannot be started.
         """
         ...
 
@@ -170,6 +171,12 @@ class Learner(Protocol):
         ...
 
 
+type Workload = tuple[str, str, int]
+"""(program, input, threads): the start of a run's key."""
+type RunKey = tuple[str, str, int, str, str, int]
+"""One run of a campaign: (program, input, threads, placement, affinity, seed)."""
+
+
 class Sink(Protocol):
     """Takes observations as they are made; whatever was written survives a crash."""
 
@@ -177,6 +184,6 @@ class Sink(Protocol):
         """Keep them, durably, before returning."""
         ...
 
-    def done(self) -> frozenset[tuple[str, str, int, str, int]]:
-        """What is complete already: (program, input, threads, affinity, seed)."""
+    def done(self) -> frozenset[RunKey]:
+        """What is complete already."""
         ...

@@ -12,14 +12,29 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity import __version__
 from autofinity.cli.progress import progress
+from autofinity.evaluation.times import times_of
+from autofinity.model.affinity import Affinity
 from autofinity.model.errors import LearningError
-from autofinity.profiling.campaign import Failure, Subject, Target, plan, profile
+from autofinity.ports import Workload
+from autofinity.profiling.campaign import (
+    Cell,
+    Failure,
+    Subject,
+    Target,
+    in_order,
+    plan,
+    plan_baselines,
+    profile,
+)
+from autofinity.profiling.estimate import expected, probes
 from autofinity.profiling.sampling import Run
+from autofinity.profiling.search import to_try
 from autofinity.profiling.selection import select
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import ObservationStore
@@ -52,6 +67,12 @@ class Wanted:
     """One of `PAGE_SIZES`; None: the machine's own."""
     private_stage: bool = False
     """An approximation: see `SimMachine`."""
+    baselines: bool = False
+    """Also run what policies are compared with (`profiling.placements`)."""
+    search: int = 0
+    """Affinities that may be added to the selected ones near the best of them, of each program."""
+    certify: tuple[str, ...] = ()
+    """Programs to run in all affinities, whatever is selected."""
 
 
 def gather(wanted: Wanted) -> ObservationTable:
@@ -60,6 +81,41 @@ def gather(wanted: Wanted) -> ObservationTable:
     Programs that cannot be captured or replayed are named on stderr and left out. Raises
     `LearningError` when nothing is left.
     """
+    campaign = _prepare(wanted)
+    _tell_cost(campaign, wanted)
+    failures = _run(campaign, campaign.cells, wanted, "profile")
+    if wanted.search:
+        failures += _search(campaign, wanted)
+    _tell(failures)
+    table = only(campaign.store.read(), {subject.key for subject in campaign.subjects})
+    if not len(table):
+        raise LearningError(
+            f"no observations on {wanted.machine}: all {len(campaign.cells)} runs failed, see above"
+        )
+    return table
+
+
+def estimate(wanted: Wanted) -> dict[int, tuple[int, float]]:
+    """Runs that `gather` has left to make and their CPU seconds, by thread count.
+
+    Captures what is not captured yet, and runs each program once. What a search adds is counted in
+    full. Raises as `gather` does.
+    """
+    return _cost(_prepare(wanted), wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Campaign:
+    """What `gather` runs, and where it keeps it."""
+
+    target: Target
+    subjects: list[Subject]
+    cells: list[Cell]
+    store: ObservationStore
+
+
+def _prepare(wanted: Wanted) -> _Campaign:
+    """Capture the programs and plan their runs."""
     from autofinity.cli.backends import simulated
 
     machine = simulated(
@@ -79,26 +135,98 @@ def gather(wanted: Wanted) -> ObservationTable:
         period_ns=round((wanted.period_us or DEFAULT_PERIOD_US) * 1000),
         version=version,
     )
-    cells = plan(subjects, affinities, range(1, 1 + wanted.page_seeds))
+    seeds = range(1, 1 + wanted.page_seeds)
+    cells = plan([s for s in subjects if s.program not in wanted.certify], affinities, seeds)
+    certified = [s for s in subjects if s.program in wanted.certify]
+    if certified:
+        everything = {
+            threads: select(machine.topology, threads, "all", wanted.seed)
+            for threads in wanted.threads
+        }
+        cells += plan(certified, everything, seeds)
+    if wanted.baselines:
+        cells += plan_baselines(machine.topology, subjects)
     store = ObservationStore(observations_folder(wanted))
     made_by = hashlib.sha256(f"{version} {machine.spec!r}".encode()).hexdigest()
-    store.expect({(s.program, s.input, s.threads): f"{s.origin} {made_by}" for s in subjects})
-    with progress("profile", len(cells), wanted.quiet) as bar:
-        failures = profile(
-            target,
-            cells,
-            store,
-            wanted.jobs,
-            lambda run, fresh: bar.step(_label(run)),
-        )
-    _tell(failures)
-    asked = {(s.program, s.input, s.threads) for s in subjects}
-    table = only(store.read(), asked)
-    if not len(table):
-        raise LearningError(
-            f"no observations on {wanted.machine}: all {len(cells)} runs failed, see above"
-        )
-    return table
+    store.expect({s.key: f"{s.origin} {made_by}" for s in subjects})
+    return _Campaign(target, subjects, in_order(cells), store)
+
+
+def _run(
+    campaign: _Campaign,
+    cells: Sequence[Cell],
+    wanted: Wanted,
+    title: str,
+    cpu_s: dict[Workload, float] | None = None,
+) -> list[Failure]:
+    """Make these runs under a progress bar, and note what each program's took."""
+
+    def report(run: Run, took_s: float | None) -> None:
+        bar.step(_label(run))
+        if cpu_s is not None and took_s:
+            cpu_s[run.key[:3]] = took_s
+
+    with progress(title, len(cells), wanted.quiet) as bar:
+        return profile(campaign.target, cells, campaign.store, wanted.jobs, report)
+
+
+def _cost(campaign: _Campaign, wanted: Wanted) -> dict[int, tuple[int, float]]:
+    """CPU seconds of what is left, by thread count; programs with much left are run once."""
+    cpu_s: dict[Workload, float] = {}
+    first = probes(campaign.cells, campaign.store.done())
+    _run(campaign, first, wanted, "estimate", cpu_s)
+    left = expected(campaign.cells, campaign.store.done(), cpu_s)
+    for threads in wanted.threads if wanted.search else ():
+        runs, total_s = left.get(threads, (0, 0.0))
+        took = [s for (_, _, of), s in cpu_s.items() if of == threads]
+        more = wanted.search * wanted.page_seeds
+        left[threads] = (runs + more * len(took), total_s + more * sum(took))
+    return left
+
+
+def _tell_cost(campaign: _Campaign, wanted: Wanted) -> None:
+    for threads, (runs, cpu_s) in sorted(_cost(campaign, wanted).items()):
+        if cpu_s > 0 and not wanted.quiet:
+            print(
+                f"autofinity: {wanted.machine}, {threads} threads: up to {runs} runs, about "
+                f"{cpu_s / 60:.1f} CPU minutes",
+                file=sys.stderr,
+            )
+
+
+def _search(campaign: _Campaign, wanted: Wanted) -> list[Failure]:
+    """Run neighbours of the best affinities until none is left to try, or enough were.
+
+    Begins with the selected affinities only, whatever else is kept there: so a search that was
+    interrupted takes the same way again, past the runs it has made.
+    """
+    topology = campaign.target.machine.topology
+    known: dict[Workload, set[Affinity]] = {}
+    for cell in campaign.cells:
+        if cell.run.placement == "affinity" and cell.run.program not in wanted.certify:
+            known.setdefault(cell.subject.key, set()).add(cell.run.affinity)
+    left = dict.fromkeys(known, wanted.search)
+    failures: list[Failure] = []
+    while True:
+        times = {
+            (subject.program, subject.input, subject.threads): roi_s
+            for subject, roi_s in times_of(campaign.store.read()).roi_s.items()
+        }
+        added: dict[Workload, list[Affinity]] = {}
+        for key, some in known.items():
+            roi_s = {a: s for a, s in times.get(key, {}).items() if a in some}
+            added[key] = to_try(topology, roi_s, left[key])
+            some |= set(added[key])
+            left[key] -= len(added[key])
+        cells = [
+            Cell(subject, Run(*subject.key, affinity, seed))
+            for subject in campaign.subjects
+            for affinity in added.get(subject.key, ())
+            for seed in range(1, 1 + wanted.page_seeds)
+        ]
+        if not cells:
+            return failures
+        failures += _run(campaign, cells, wanted, "search")
 
 
 def capture(wanted: Wanted, threads: int) -> list[Subject]:
@@ -139,7 +267,7 @@ def observations_folder(wanted: Wanted) -> Path:
     return wanted.work / "observations" / safe
 
 
-def only(table: ObservationTable, asked: set[tuple[str, str, int]]) -> ObservationTable:
+def only(table: ObservationTable, asked: set[Workload]) -> ObservationTable:
     """The rows of the (program, input, threads) asked for; a folder may hold more."""
     import numpy as np
 
@@ -148,7 +276,7 @@ def only(table: ObservationTable, asked: set[tuple[str, str, int]]) -> Observati
 
 
 def _label(run: Run) -> str:
-    return f"{run.program} {run.affinity}"
+    return f"{run.program} {run.affinity if run.placement == 'affinity' else run.placement}"
 
 
 def _tell(failures: list[Failure]) -> None:

@@ -60,7 +60,8 @@ _OPTIONS = (
         "--affinities",
         default="all",
         show_default=True,
-        help="all, hints (best matches only), or how many: best matches and others drawn by seed.",
+        help="all; hints (best matches only); how many: best matches and others drawn by seed; or "
+        "screen (screen:N): all where at most 80, else the 40 (N) that tell most.",
     ),
     click.option(
         "--period-us",

@@ -23,7 +23,7 @@ COMMANDS: dict[str, str] = {
     "affinities": "All affinities of a thread count, up to isomorphism.",
     "hints": "The best match of each hint.",
     "capture": "Run a suite's programs, or a binary, under capture and keep the traces.",
-    "profile": "Measure programs under affinities and keep observations.",
+    "profile": "Measure programs under affinities and baselines, and keep observations.",
     "counters": "Choose the counters that tell most.",
     "bins": "Cut counters into bins.",
     "table": "Build the action table.",

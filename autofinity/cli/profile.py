@@ -3,24 +3,53 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from autofinity.cli.campaign import gather, observations_folder
+from autofinity.cli.campaign import Wanted, estimate, gather, observations_folder
 from autofinity.cli.campaign_options import (
     CampaignOptions,
     campaign_options,
+    thread_counts,
     wanted_of,
 )
 from autofinity.cli.json_option import json_option
 from autofinity.model.errors import UsageError
 
+if TYPE_CHECKING:
+    from autofinity.store.observation_table import ObservationTable
+
 
 @click.command("profile")
 @campaign_options
 @click.option("--threads", default="8", show_default=True, help="Thread counts, such as 4,8,16.")
+@click.option(
+    "--baselines/--no-baselines",
+    default=True,
+    show_default=True,
+    help="Also run under the OS's scheduler, compact and at random: what policies are judged by.",
+)
+@click.option(
+    "--search",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Then look for better affinities one move from the best: at most so many a program.",
+)
+@click.option(
+    "--certify",
+    multiple=True,
+    help="Run this program in all affinities, whatever is selected; may be given several times.",
+)
+@click.option(
+    "--estimate",
+    "only_estimate",
+    is_flag=True,
+    help="Capture, run each program once, say what the rest will cost, and stop.",
+)
 @click.option(
     "-o",
     "--output",
@@ -33,11 +62,23 @@ from autofinity.model.errors import UsageError
     is_flag=True,
     help="Make that file small, for shipping: counters in single precision, hard compression.",
 )
+@click.option(
+    "--thin",
+    default=None,
+    metavar="THREADS",
+    help="In that file, with these thread counts, keep sample periods only of the hints' best "
+    "matches, the starting points of policies; of other runs their mean.",
+)
 @json_option
 def command(
     threads: str,
+    baselines: bool,
+    search: int,
+    certify: tuple[str, ...],
+    only_estimate: bool,
     output: Path | None,
     pack: bool,
+    thin: str | None,
     as_json: bool,
     **options: Unpack[CampaignOptions],
 ) -> None:
@@ -46,14 +87,23 @@ def command(
     Programs are captured once, then replayed in every selected affinity; every finished run is kept
     at once, and a second call continues where the first one stopped.
     """
-    if pack and output is None:
-        raise UsageError("--pack: expected -o as well, the file to pack the observations into")
-    wanted = wanted_of(options, threads)
+    if (pack or thin) and output is None:
+        option = "--pack" if pack else "--thin"
+        raise UsageError(f"{option}: expected -o as well, the file to write so")
+    wanted = replace(
+        wanted_of(options, threads), baselines=baselines, search=search, certify=certify
+    )
+    wanted.suite.pick(certify)
+    if only_estimate:
+        _say_cost(wanted, as_json)
+        return
     table = gather(wanted)
     folder = observations_folder(wanted)
     if output is not None:
         from autofinity.store.observations import read, write_one
 
+        if thin is not None:
+            table = _thinned(table, wanted.machine, thread_counts(thin))
         write_one(table, output, packed=pack)
         table = read(output)  # packing rounds: what is said below is said of the file
     said = {
@@ -70,4 +120,26 @@ def command(
         print(
             f"{len(table)} observations of {len(table.programs())} programs on {wanted.machine} "
             f"in {output or folder}"
+        )
+
+
+def _thinned(table: ObservationTable, machine: str, threads: tuple[int, ...]) -> ObservationTable:
+    from autofinity.cli.backends import machine_topology
+    from autofinity.profiling.selection import best_matches
+    from autofinity.profiling.thinning import thinned
+
+    topology = machine_topology(machine)
+    return thinned(table, {count: best_matches(topology, count) for count in threads})
+
+
+def _say_cost(wanted: Wanted, as_json: bool) -> None:
+    left = estimate(wanted)
+    if as_json:
+        rows = [{"threads": t, "runs": n, "cpu_s": s} for t, (n, s) in sorted(left.items())]
+        print(json.dumps({"machine": wanted.machine, "left": rows}))
+        return
+    for threads, (runs, cpu_s) in sorted(left.items()):
+        print(
+            f"{wanted.machine}, {threads} threads: up to {runs} runs, about {cpu_s / 60:.1f} CPU "
+            "minutes"
         )

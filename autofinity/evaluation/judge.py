@@ -76,6 +76,7 @@ def behaviour_seen(
     The window is as in training (`learning.start_samples`). Raises `LearningError` when that run is
     not there.
     """
+    table = table.placed_by("affinity")
     rows = np.flatnonzero(
         (table.program.text() == subject.program)
         & (table.input.text() == subject.input)

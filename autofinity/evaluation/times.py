@@ -48,7 +48,8 @@ class Times:
 def times_of(table: ObservationTable) -> Times:
     """Index the times; each run counts once, however many samples it has."""
     runs: dict[Subject, dict[Affinity, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
-    for seen in table.take(table.sample == 0).observations():
+    placed = table.placed_by("affinity")
+    for seen in placed.take(placed.sample == 0).observations():
         subject = Subject(seen.program, seen.input, seen.threads)
         runs[subject][seen.affinity][seen.seed] = seen.roi_s
     return Times(

@@ -124,6 +124,7 @@ def prepare(
 
     Raises `LearningError` for no observations, those of several machines, or a lack of features.
     """
+    observations = observations.placed_by("affinity")
     if len(observations) == 0:
         raise LearningError("there are no observations, expected at least one; profile first")
     machines = [observations.machine.names[c] for c in np.unique(observations.machine.codes)]

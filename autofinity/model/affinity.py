@@ -41,15 +41,23 @@ class Affinity:
         return Affinity(tuple(sockets))
 
     def __str__(self) -> str:
-        """The paper's way: `{6,2}` for one socket with LLCs of 6 and 2, `{1}{1}` for two."""
+        """The paper's way: `{6,2}` for one socket with LLCs of 6 and 2, `{1}{1}` for two; nothing
+        for `UNPLACED`.
+        """
         return "".join("{" + ",".join(map(str, counts)) + "}" for counts in self.occupancy)
 
     @staticmethod
     def parse(text: str) -> Affinity:
         """Inverse of `str`. Raises `ValueError` on anything else."""
+        if not text:
+            return UNPLACED
         if not (text.startswith("{") and text.endswith("}")):
             raise ValueError(f"not an affinity: {text!r}; expected for example '{{6,2}}{{1}}'")
         return Affinity.of([[int(c) for c in part.split(",")] for part in text[1:-1].split("}{")])
+
+
+UNPLACED = Affinity(())
+"""Of threads that nobody has placed: the operating system moves them as it likes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from autofinity.model.affinity import Affinity
 from autofinity.model.counters import Behaviour
+
+type PlacedBy = Literal["affinity", "os", "compact", "random"]
+"""Who chose the cores: an affinity; the operating system's scheduler, which moves threads as it
+goes; neighbouring threads on neighbouring PUs; a draw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,9 @@ class Observation:
     energy_j: float | None = None
     """Joules the whole machine took in the whole region of interest (like `roi_s`, the same in
     every row of a run); None where nothing measured it."""
+    placement: PlacedBy = "affinity"
+    """Only runs that an affinity placed are learned from; the others are what it is compared with.
+    Their `affinity` is the class of the cores they were given; `UNPLACED` under `os`."""
 
 
 @dataclass(frozen=True, slots=True)

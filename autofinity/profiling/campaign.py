@@ -1,23 +1,25 @@
-"""Many programs under many affinities: plan, skip what is there, run on all cores, keep at once.
+"""Many programs, placed in many ways: plan, skip what is there, run on all cores, keep at once.
 
     plan ──► cells ──► worker threads (the native core leaves the interpreter's lock) ──► sink
 
-A cell is one program in one affinity with one seed. Each finished cell is written before the next
-one starts, so an interruption loses at most the cells in flight.
+A cell is one program, placed in one way, with one seed. Each finished cell is written before the
+next one starts, so an interruption loses at most the cells in flight.
 """
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
-from autofinity.affinity.enumerate import place
 from autofinity.model.affinity import Affinity
 from autofinity.model.errors import AutofinityError
 from autofinity.model.observation import Observation
-from autofinity.ports import Machine, RunRequest, Sink
+from autofinity.model.topology import Topology
+from autofinity.ports import Machine, RunRequest, Sink, Workload
+from autofinity.profiling.placements import SEEDS, baseline_affinity, placement_of
 from autofinity.profiling.sampling import Run, observe
 
 
@@ -31,6 +33,11 @@ class Subject:
     request: RunRequest
     origin: str = ""
     """What its runs are made of, such as the trace's digest: when it changes, they are stale."""
+
+    @property
+    def key(self) -> Workload:
+        """The start of the key of its runs."""
+        return (self.program, self.input, self.threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +71,7 @@ class Failure:
 def plan(
     subjects: Iterable[Subject], affinities: Mapping[int, Sequence[Affinity]], seeds: Sequence[int]
 ) -> list[Cell]:
-    """All cells, one program after the other (so that one trace at a time is in memory).
-
-    `affinities` are those of each thread count.
-    """
+    """Cells of the affinities of each subject's thread count, one subject after the other."""
     return [
         Cell(subject, Run(subject.program, subject.input, subject.threads, affinity, seed))
         for subject in subjects
@@ -76,28 +80,57 @@ def plan(
     ]
 
 
+def plan_baselines(topology: Topology, subjects: Iterable[Subject]) -> list[Cell]:
+    """Cells of what policies are compared with: every baseline with each of its seeds."""
+    return [
+        Cell(
+            subject,
+            Run(
+                subject.program,
+                subject.input,
+                subject.threads,
+                baseline_affinity(topology, subject.threads, placement, seed),
+                seed,
+                placement,
+            ),
+        )
+        for subject in subjects
+        for placement, seeds in SEEDS.items()
+        for seed in range(1, 1 + seeds)
+    ]
+
+
+def in_order(cells: Iterable[Cell]) -> list[Cell]:
+    """The same cells, all of a subject in a row, so that one trace at a time is in memory."""
+    number: dict[str, int] = {}
+    for cell in (cells := list(cells)):
+        number.setdefault(cell.subject.request.program, len(number))
+    return sorted(cells, key=lambda cell: number[cell.subject.request.program])
+
+
 def profile(
     target: Target,
     cells: Sequence[Cell],
     sink: Sink,
     workers: int,
-    report: Callable[[Run, bool], None] = lambda run, fresh: None,
+    report: Callable[[Run, float | None], None] = lambda run, cpu_s: None,
 ) -> list[Failure]:
     """Run the cells that the sink lacks; returns those that failed.
 
-    `report(run, fresh)` is called in this thread for every cell: `fresh` is false for one that was
-    there before. An interruption (`KeyboardInterrupt`) lets running cells finish and keeps them.
+    `report(run, cpu_s)` is called in this thread for every cell with the CPU seconds it took here,
+    None for one that was there before. An interruption (`KeyboardInterrupt`) lets running cells
+    finish and keeps them.
     """
     done = sink.done()
     todo = []
     for cell in cells:
         if cell.run.key in done:
-            report(cell.run, False)
+            report(cell.run, None)
         else:
             todo.append(cell)
     failures: list[Failure] = []
     queue = deque(todo)
-    running: dict[Future[list[Observation]], Run] = {}
+    running: dict[Future[_Done], Run] = {}
     with ThreadPoolExecutor(max_workers=workers) as pool:
         try:
             while True:
@@ -109,34 +142,47 @@ def profile(
                 finished, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in finished:
                     run = running.pop(future)
-                    _keep(future, run, sink, failures)
-                    report(run, True)
+                    report(run, _keep(future, run, sink, failures))
         except KeyboardInterrupt:
             for future, run in running.items():
                 _keep(future, run, sink, failures)
             raise
 
 
-def _run(target: Target, cell: Cell) -> list[Observation]:
-    cores = place(target.machine.topology, cell.run.affinity)
-    return observe(
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What a worker thread brings back."""
+
+    observations: list[Observation]
+    cpu_s: float
+
+
+def _run(target: Target, cell: Cell) -> _Done:
+    run = cell.run
+    started = time.thread_time()
+    placement = placement_of(
+        target.machine.topology, run.placement, run.affinity, run.threads, run.seed
+    )
+    observations = observe(
         target.machine,
         target.name,
         target.backend,
         target.clock_hz,
         cell.subject.request,
-        cell.run,
-        cores,
+        run,
+        placement,
         target.period_ns,
         target.version,
     )
+    return _Done(observations, time.thread_time() - started)
 
 
-def _keep(future: Future[list[Observation]], run: Run, sink: Sink, failures: list[Failure]) -> None:
-    """Write what came of a run; a run that failed does not stop the others."""
+def _keep(future: Future[_Done], run: Run, sink: Sink, failures: list[Failure]) -> float:
+    """Write what came of a run and return its CPU seconds; one that failed stops no others."""
     try:
-        observations = future.result()
+        done = future.result()
     except AutofinityError as error:
         failures.append(Failure(run, str(error)))
-        return
-    sink.write(observations)
+        return 0.0
+    sink.write(done.observations)
+    return done.cpu_s

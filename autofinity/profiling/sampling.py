@@ -1,4 +1,4 @@
-"""One program, one affinity: run it to its end and turn every sample period into an observation.
+"""One program, placed once: run it to its end and turn every sample period into an observation.
 
 The same loop for every machine behind the port: `advance` steps the simulator and sleeps on Linux.
 """
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from autofinity.model.affinity import Affinity
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import SimulationError
-from autofinity.model.observation import Observation
-from autofinity.model.placement import CoreSet, Placement
-from autofinity.ports import Interval, Machine, RunRequest, Sensors
+from autofinity.model.observation import Observation, PlacedBy
+from autofinity.model.placement import Placement
+from autofinity.ports import Interval, Machine, RunKey, RunRequest, Sensors
 
 NS_PER_S = 1_000_000_000
 
@@ -28,11 +28,13 @@ class Run:
     threads: int
     affinity: Affinity
     seed: int
+    placement: PlacedBy = "affinity"
 
     @property
-    def key(self) -> tuple[str, str, int, str, int]:
+    def key(self) -> RunKey:
         """As `Sink.done` names it."""
-        return (self.program, self.input, self.threads, str(self.affinity), self.seed)
+        affinity = str(self.affinity)
+        return (self.program, self.input, self.threads, self.placement, affinity, self.seed)
 
 
 def behaviour_of(interval: Interval, threads: int) -> Behaviour:
@@ -59,10 +61,9 @@ def performance_of(behaviour: Behaviour, clock_hz: float) -> float:
 
 
 def intervals(
-    machine: Machine, request: RunRequest, cores: CoreSet, period_ns: int, seed: int
+    machine: Machine, request: RunRequest, placement: Placement | None, period_ns: int, seed: int
 ) -> Iterator[Interval]:
     """Every full sample period of the region of interest, then the last, shorter one."""
-    placement = Placement(tuple(frozenset({cpu}) for cpu in cores.cpus))
     process = machine.start(request, placement, Sensors(tuple(machine.events())), seed)
     while True:
         interval = process.advance(period_ns)
@@ -78,11 +79,11 @@ def observe(
     clock_hz: float,
     request: RunRequest,
     run: Run,
-    cores: CoreSet,
+    placement: Placement | None,
     period_ns: int,
     version: str,
 ) -> list[Observation]:
-    """Run once in one affinity; one observation per sample period.
+    """Run once, placed so; one observation per sample period.
 
     The last period is kept only when it is at least half a period long: a sliver is noise.
     Raises `SimulationError` when the program ended before one period was over.
@@ -91,7 +92,7 @@ def observe(
     start_ns: int | None = None
     end_ns = 0
     energy_j = 0.0
-    for interval in intervals(machine, request, cores, period_ns, run.seed):
+    for interval in intervals(machine, request, placement, period_ns, run.seed):
         start_ns = interval.start_ns if start_ns is None else start_ns
         end_ns = interval.end_ns
         energy_j += interval.energy_j
@@ -120,6 +121,7 @@ def observe(
             seed=run.seed,
             version=version,
             energy_j=None if math.isnan(energy_j) else energy_j,
+            placement=run.placement,
         )
         for index, (_, behaviour) in enumerate(seen)
     ]

@@ -245,14 +245,19 @@ class SimMachine:
         return self.spec.pmu_counters
 
     def start(
-        self, request: RunRequest, placement: Placement, sensors: Sensors, seed: int = 0
+        self, request: RunRequest, placement: Placement | None, sensors: Sensors, seed: int = 0
     ) -> SimProcess:
         """Start the replay of the trace directory `request.program`.
+
+        Without a placement the operating system's scheduler (its draws are those of `seed`) moves
+        the threads between all allowed PUs.
 
         Raises `CapabilityError` for an unknown counter or the sharing sensor, `TraceError`,
         `PlacementError`, `SimulationError`.
         """
         self._check(sensors)
+        if placement is None:
+            return self._start_unplaced(request, sensors, seed)
         if len(placement.masks) != request.threads:
             raise PlacementError(
                 f"got {len(placement.masks)} masks for {request.threads} threads; expected one each"
@@ -272,6 +277,15 @@ class SimMachine:
         simulation = core.Simulation(self._native, stage, pus, seed=seed)
         return SimProcess(simulation, self.spec, workers, sensors.counters, full)
 
+    def _start_unplaced(self, request: RunRequest, sensors: Sensors, seed: int) -> SimProcess:
+        program = self._load(request.program)
+        workers = workers_of(request.program, request.threads)
+        run = ProgramRun(request.program, tuple(sorted(self.topology.allowed)), workers)
+        simulation, _ = start_together(
+            self.spec, program, [run], machine=self._native, scheduler="os", seed=seed
+        )
+        return SimProcess(simulation, self.spec, workers, sensors.counters)
+
     def start_several(
         self,
         runs: Sequence[ProgramRun],
@@ -284,8 +298,7 @@ class SimMachine:
     ) -> SimProcess:
         """Start programs together; the threads of the process are the workers of all, in order.
 
-        One program under the scheduler "os" is the baseline that leaves threads to the operating
-        system. For the arguments see `autofinity.sim.together`; raises as `start` does.
+        For the arguments see `autofinity.sim.together`; raises as `start` does.
         """
         self._check(sensors)
         program = prepare_together(runs, shared)

@@ -20,19 +20,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from autofinity.model.errors import StoreError
+from autofinity.ports import RunKey
 from autofinity.store.observation_table import (
     COUNTER_PREFIX,
     NUMBER_COLUMNS,
+    PLACEMENT_COLUMN,
     TEXT_COLUMNS,
     WHOLE_COLUMNS,
 )
 from autofinity.whole_file import replace_file
 
-type RunKey = tuple[str, str, int, str, int]
-"""(program, input, threads, affinity, seed), as `Sink.done` names a run."""
-
 FORMAT = "autofinity-observations"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+_BEFORE_PLACEMENTS = 2
+"""Of files in which every run was placed by an affinity, and runs were named without that."""
 _SEAL_KEY = "autofinity-seal"
 _SEAL = b"sha256:"
 _BLANK = b"0" * 64
@@ -71,6 +72,9 @@ def read_file(path: Path) -> tuple[list[RunKey], pa.Table]:
     for name in (*TEXT_COLUMNS, *WHOLE_COLUMNS, *NUMBER_COLUMNS):
         if name not in table.column_names:
             raise _damaged(path, f"it lacks the column {name!r}")
+    if PLACEMENT_COLUMN not in table.column_names:
+        placed = pa.array(["affinity"] * table.num_rows, pa.string())
+        table = table.append_column(PLACEMENT_COLUMN, placed)
     return keys, table
 
 
@@ -89,7 +93,7 @@ def _parquet(table: pa.Table, keys: Sequence[RunKey], packed: bool) -> bytearray
             table = table.set_column(table.column_names.index(name), name, single)
         options = {
             "compression_level": 19,
-            "use_dictionary": list(TEXT_COLUMNS),
+            "use_dictionary": [*TEXT_COLUMNS, PLACEMENT_COLUMN],
             "column_encoding": dict.fromkeys(counters, "BYTE_STREAM_SPLIT"),
             "write_statistics": False,
         }
@@ -133,12 +137,16 @@ def _checked(path: Path) -> tuple[bytes, list[RunKey]]:
         metadata: Mapping[bytes, bytes] = pq.read_schema(pa.BufferReader(content)).metadata or {}
         header: Any = json.loads(metadata[FORMAT.encode()])
         version = header["version"]
-        keys = [(str(p), str(i), int(t), str(a), int(s)) for p, i, t, a, s in header["runs"]]
+        runs = header["runs"]
+        if version == _BEFORE_PLACEMENTS:
+            runs = [[*run[:3], "affinity", *run[3:]] for run in runs]
+        keys = [(str(p), str(i), int(t), str(b), str(a), int(s)) for p, i, t, b, a, s in runs]
     except (KeyError, ValueError, TypeError, OSError, pa.ArrowException) as error:
         raise _damaged(path, _reason(error)) from error
-    if version != FORMAT_VERSION:
+    if version not in (_BEFORE_PLACEMENTS, FORMAT_VERSION):
         raise StoreError(
-            f"{path} has version {version}, this autofinity reads {FORMAT_VERSION}; update it"
+            f"{path} has version {version}, this autofinity reads {_BEFORE_PLACEMENTS} and "
+            f"{FORMAT_VERSION}; update it"
         )
     return content, keys
 

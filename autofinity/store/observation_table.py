@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from autofinity.model.affinity import Affinity
 from autofinity.model.counters import Behaviour
-from autofinity.model.observation import Observation
+from autofinity.model.observation import Observation, PlacedBy
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,9 +31,11 @@ WHOLE_COLUMNS = ("threads", "sample", "seed")
 NUMBER_COLUMNS = ("progress", "performance", "roi_s")
 ENERGY_COLUMN = "energy_j"
 """Optional: stores that were written before it existed have none."""
+PLACEMENT_COLUMN = "placement"
+"""Files of version 2 have none: there every run was placed by an affinity."""
 COUNTER_PREFIX = "counter:"
-ORDER = ("program", "input", "threads", "affinity", "seed", "sample")
-"""Rows are sorted by these; the first five name the run."""
+RUN = ("program", "input", "threads", "placement", "affinity", "seed")
+"""Name the run, as `Sink.done` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Coded:
 
 @dataclass(frozen=True, slots=True)
 class ObservationTable:
-    """Columns of n rows each, sorted by `ORDER`; meanings as in `model.observation.Observation`."""
+    """Columns of n rows each, sorted by `RUN` and sample; meanings as in `model.Observation`."""
 
     program: Coded
     input: Coded
@@ -69,6 +71,7 @@ class ObservationTable:
     """Each measured counter, by name in sorted order; NaN where a run did not measure it."""
     energy_j: Floats
     """Joules of the whole run; NaN where nothing measured it."""
+    placement: Coded
 
     def __len__(self) -> int:
         return len(self.sample)
@@ -76,7 +79,7 @@ class ObservationTable:
     @staticmethod
     def from_arrow(table: pa.Table) -> ObservationTable:
         """Columns of a pyarrow table (as the store writes it), sorted."""
-        text = {name: _coded(table, name) for name in TEXT_COLUMNS}
+        text = {name: _coded(table, name) for name in (*TEXT_COLUMNS, PLACEMENT_COLUMN)}
         whole = {name: np.asarray(table.column(name), dtype=np.int64) for name in WHOLE_COLUMNS}
         number = {name: _floats(table, name) for name in NUMBER_COLUMNS}
         if ENERGY_COLUMN in table.column_names:
@@ -96,6 +99,7 @@ class ObservationTable:
             unsorted.program.codes,
             unsorted.input.codes,
             unsorted.threads,
+            unsorted.placement.codes,
             unsorted.affinity.codes,
             unsorted.seed,
             unsorted.sample,
@@ -110,7 +114,7 @@ class ObservationTable:
         import pyarrow as pa
 
         columns: dict[str, pa.Array] = {}
-        for name in TEXT_COLUMNS:
+        for name in (*TEXT_COLUMNS, PLACEMENT_COLUMN):
             column: Coded = getattr(self, name)
             coded = pa.DictionaryArray.from_arrays(column.codes, pa.array(column.names))
             columns[name] = coded.cast(pa.string())
@@ -142,7 +146,19 @@ class ObservationTable:
             version=coded(self.version),
             counters={name: values[rows] for name, values in self.counters.items()},
             energy_j=self.energy_j[rows],
+            placement=coded(self.placement),
         )
+
+    def placed_by(self, placement: PlacedBy) -> ObservationTable:
+        """Rows of the runs placed so; its affinities are those that these runs have."""
+        names = self.placement.names
+        code = names.index(placement) if placement in names else -1
+        if np.all(self.placement.codes == code):
+            return self
+        rows = self.take(self.placement.codes == code)
+        used, codes = np.unique(rows.affinity.codes, return_inverse=True)
+        kept = Coded(codes.astype(np.int32), tuple(rows.affinity.names[i] for i in used))
+        return replace(rows, affinity=kept)
 
     def without_program(self, program: str) -> ObservationTable:
         """All rows but those of one program (leave one program out)."""
@@ -180,12 +196,16 @@ class ObservationTable:
                 seed=int(self.seed[row]),
                 version=self.version.names[self.version.codes[row]],
                 energy_j=None if np.isnan(self.energy_j[row]) else float(self.energy_j[row]),
+                placement=cast("PlacedBy", self.placement.names[self.placement.codes[row]]),
             )
 
     def digest(self) -> str:
         """SHA-256 over the content: the same for the same rows, however they are kept in files."""
         total = hashlib.sha256()
-        for name in TEXT_COLUMNS:
+        text = list(TEXT_COLUMNS)
+        if set(self.placement.text()) - {"affinity"}:
+            text.append(PLACEMENT_COLUMN)
+        for name in text:
             column: Coded = getattr(self, name)
             used, codes = np.unique(column.codes, return_inverse=True)
             total.update("\0".join([name, *(column.names[code] for code in used)]).encode())

@@ -3,9 +3,9 @@
     write ─► part files (temporary name, fsync, rename) ─► read ─► ObservationTable
                           └─► compact ─► one file
 
-A run is one (program, input, threads, affinity, seed). Its file appears complete or not at all,
-so a crash or a full disk loses at most the run in flight, and a damaged file is refused. A row is
-one observation; every counter is a column called `counter:NAME`.
+A run is one (program, input, threads, placement, affinity, seed). Its file appears complete or not
+at all, so a crash or a full disk loses at most the run in flight, and a damaged file is refused. A
+row is one observation; every counter is a column called `counter:NAME`.
 """
 
 from __future__ import annotations
@@ -20,20 +20,19 @@ import pyarrow as pa
 
 from autofinity.model.errors import StoreError
 from autofinity.model.observation import Observation
-from autofinity.store.observation_file import RunKey, keys_of, read_file, write_file
+from autofinity.ports import RunKey, Workload
+from autofinity.store.observation_file import keys_of, read_file, write_file
 from autofinity.store.observation_table import (
     COUNTER_PREFIX,
     ENERGY_COLUMN,
     NUMBER_COLUMNS,
-    ORDER,
+    PLACEMENT_COLUMN,
+    RUN,
     TEXT_COLUMNS,
     WHOLE_COLUMNS,
     ObservationTable,
 )
 from autofinity.whole_file import replace_file
-
-type Workload = tuple[str, str, int]
-"""(program, input, threads): the start of a run's key."""
 
 _ORIGINS = "origins.json"
 _COMPACT = "compact.parquet"
@@ -126,8 +125,8 @@ class ObservationStore:
 def read(path: Path | str) -> ObservationTable:
     """Read a store's folder, or one of its files.
 
-    Rows come sorted by program, input, threads, affinity, seed, sample, however they were written.
-    A counter that a run did not measure is NaN there. Raises `StoreError` when there is nothing,
+    Rows come sorted by run (`RUN` has its columns) and sample, however they were written. A counter
+    that a run did not measure is NaN there. Raises `StoreError` when there is nothing,
     or when a file is damaged or not ours; the message names it.
     """
     path = Path(path)
@@ -151,14 +150,14 @@ def write_one(table: ObservationTable, path: Path | str, *, packed: bool = False
     """
     path = Path(path)
     arrow = table.to_arrow()
-    columns = [arrow.column(name).to_pylist() for name in ORDER[:5]]
+    columns = [arrow.column(name).to_pylist() for name in RUN]
     keys = sorted(set(zip(*columns, strict=True)))
     write_file(path, arrow, keys, packed=packed)
 
 
 def key_of(row: Observation) -> RunKey:
     """The run an observation belongs to."""
-    return (row.program, row.input, row.threads, str(row.affinity), row.seed)
+    return (row.program, row.input, row.threads, row.placement, str(row.affinity), row.seed)
 
 
 def table_of(observations: Sequence[Observation]) -> ObservationTable:
@@ -170,7 +169,7 @@ def table_of(observations: Sequence[Observation]) -> ObservationTable:
 
 def _arrow_of(rows: Sequence[Observation]) -> pa.Table:
     columns: dict[str, pa.Array] = {}
-    for name in TEXT_COLUMNS:
+    for name in (*TEXT_COLUMNS, PLACEMENT_COLUMN):
         columns[name] = pa.array([str(getattr(row, name)) for row in rows], pa.string())
     for name in WHOLE_COLUMNS:
         columns[name] = pa.array([getattr(row, name) for row in rows], pa.int64())
@@ -186,8 +185,9 @@ def _arrow_of(rows: Sequence[Observation]) -> pa.Table:
 
 def _part_name(key: RunKey) -> str:
     """A name a person can read, made unique by a hash of the exact key."""
-    program, data, threads, _, seed = key
-    readable = re.sub(r"[^A-Za-z0-9._-]+", "_", f"{program}-{data}-{threads}-s{seed}")[:80]
+    program, data, threads, placement, _, seed = key
+    words = f"{program}-{data}-{threads}-{placement}-s{seed}"
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "_", words)[:80]
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:20]
     return f"{readable.lstrip('.')}-{digest}.parquet"
 
@@ -207,6 +207,6 @@ def _read_files(files: Sequence[Path]) -> pa.Table:
 
 
 def _without(table: pa.Table, runs: set[RunKey]) -> pa.Table:
-    columns = [table.column(name).to_pylist() for name in ORDER[:5]]
+    columns = [table.column(name).to_pylist() for name in RUN]
     keep = [key not in runs for key in zip(*columns, strict=True)]
     return table.filter(pa.array(keep, pa.bool_()))

@@ -176,3 +176,15 @@ def test_the_operating_system_places_the_threads_as_the_seed_says(
         return all_intervals(process, 10**12)[-1].end_ns
 
     assert end_ns(1) == end_ns(1)
+
+
+def test_without_a_placement_the_operating_system_moves_the_threads(
+    machine: SimMachine, program: str
+) -> None:
+    request = RunRequest(program, threads=2)
+    sensors = Sensors(("instructions",))
+    run = ProgramRun(program, tuple(sorted(machine.topology.allowed)), workers=(1, 2))
+    several = machine.start_several([run], sensors, seed=3, scheduler="os")
+    assert all_intervals(machine.start(request, None, sensors, seed=3), 100_000) == all_intervals(
+        several, 100_000
+    )

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from autofinity.model.affinity import Affinity
+from autofinity.model.affinity import UNPLACED, Affinity
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import StoreError
 from autofinity.model.observation import Observation
+from autofinity.store import observation_file
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import ObservationStore, key_of, read, table_of, write_one
 
@@ -53,7 +54,10 @@ def test_done_names_the_complete_runs(tmp_path: Path) -> None:
     store = ObservationStore(tmp_path)
     assert store.done() == frozenset()
     store.write(run("a", "{2}") + run("a", "{1}{1}", seed=7))
-    assert store.done() == {("a", "small", 2, "{2}", 1), ("a", "small", 2, "{1}{1}", 7)}
+    assert store.done() == {
+        ("a", "small", 2, "affinity", "{2}", 1),
+        ("a", "small", 2, "affinity", "{1}{1}", 7),
+    }
 
 
 def test_writing_a_run_again_replaces_it_even_after_compaction(tmp_path: Path) -> None:
@@ -165,7 +169,7 @@ def test_no_flipped_bit_anywhere_in_a_file_is_read(tmp_path: Path) -> None:
             with pytest.raises(StoreError, match=file.name):
                 ask()
     file.write_bytes(sound)
-    assert store.done() == {("a", "small", 2, "{2}", 1)}
+    assert store.done() == {("a", "small", 2, "affinity", "{2}", 1)}
 
 
 @pytest.mark.parametrize("program", ["sha256:" + "0" * 64, "a\nb", "é", "autofinity-seal"])
@@ -198,9 +202,9 @@ def test_packing_rounds_counters_to_single_precision_and_nothing_else(tmp_path: 
 def test_a_newer_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = ObservationStore(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr("autofinity.store.observation_file.FORMAT_VERSION", 3)
+        patch.setattr("autofinity.store.observation_file.FORMAT_VERSION", 4)
         store.write(run("a", "{2}"))
-    with pytest.raises(StoreError, match="version 3"):
+    with pytest.raises(StoreError, match="version 4"):
         store.done()
 
 
@@ -262,3 +266,19 @@ def test_energy_is_kept_and_older_stores_without_it_are_read(tmp_path: Path) -> 
         None,
     ]
     assert table.digest() != ObservationTable.from_arrow(older).digest()
+
+
+def test_a_file_from_before_placements_says_that_affinities_placed_its_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = run("a", "{2}")
+    arrow = table_of(rows).to_arrow().drop_columns(["placement"])
+    monkeypatch.setattr(observation_file, "FORMAT_VERSION", 2)
+    observation_file.write_file(tmp_path / "old.parquet", arrow, [("a", "small", 2, "{2}", 1)])
+    monkeypatch.undo()
+    store = ObservationStore(tmp_path)
+    assert store.done() == {("a", "small", 2, "affinity", "{2}", 1)}
+    store.write([replace(row, placement="os", affinity=UNPLACED) for row in run("a", "{2}")])
+    table = store.read()
+    assert [row.placement for row in table.observations()] == ["affinity"] * 3 + ["os"] * 3
+    assert table.placed_by("affinity").digest() == table_of(rows).digest()

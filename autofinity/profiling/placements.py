@@ -1,0 +1,78 @@
+"""Who places the threads of a run: an affinity, or one of what policies are compared with.
+
+| placement | cores | seeds are of |
+|---|---|---|
+| `affinity` | the nearest core set of that class | page colours |
+| `os` | those the operating system's scheduler moves the threads to | its draws, page colours |
+| `compact` | thread i on the i-th PU of the machine, SMT siblings in a row | page colours |
+| `random` | distinct PUs drawn for the threads | that draw, page colours |
+
+`compact` and `random` are the static mappings that kMAF compares with (PACT 2014, section 4);
+there, too, `os` is the kernel's scheduler with first-touch pages.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from autofinity.affinity.enumerate import place
+from autofinity.affinity.hints import too_many
+from autofinity.model.affinity import UNPLACED, Affinity
+from autofinity.model.observation import PlacedBy
+from autofinity.model.placement import Placement
+from autofinity.model.topology import OsIndex, Topology
+
+SEEDS: dict[PlacedBy, int] = {"os": 3, "compact": 1, "random": 3}
+"""Baseline → how many runs make it up."""
+
+
+def compact_cpus(topology: Topology, threads: int) -> tuple[OsIndex, ...]:
+    """The first `threads` allowed PUs in logical order. Raises `PlacementError` for too many."""
+    return _allowed(topology, threads)[:threads]
+
+
+def random_cpus(topology: Topology, threads: int, seed: int) -> tuple[OsIndex, ...]:
+    """Distinct allowed PUs, one a thread. Raises `PlacementError` for too many threads."""
+    return tuple(random.Random(seed).sample(_allowed(topology, threads), threads))
+
+
+def class_of(topology: Topology, cpus: Sequence[OsIndex]) -> Affinity:
+    """The affinity of threads on these PUs."""
+    counts: dict[int, dict[int, int]] = {}
+    for cpu in cpus:
+        pu = topology.by_os_index[cpu]
+        llcs = counts.setdefault(pu.package, {})
+        llcs[pu.llc] = llcs.get(pu.llc, 0) + 1
+    return Affinity.of([llcs.values() for llcs in counts.values()])
+
+
+def baseline_affinity(topology: Topology, threads: int, placement: PlacedBy, seed: int) -> Affinity:
+    """The class that the baseline `placement` gives its threads."""
+    if placement == "os":
+        return UNPLACED
+    if placement == "compact":
+        return class_of(topology, compact_cpus(topology, threads))
+    return class_of(topology, random_cpus(topology, threads, seed))
+
+
+def placement_of(
+    topology: Topology, placement: PlacedBy, affinity: Affinity, threads: int, seed: int
+) -> Placement | None:
+    """What a machine is asked for; None leaves the threads to the operating system."""
+    if placement == "os":
+        return None
+    if placement == "compact":
+        cpus = compact_cpus(topology, threads)
+    elif placement == "random":
+        cpus = random_cpus(topology, threads, seed)
+    else:
+        cpus = place(topology, affinity).cpus
+    return Placement(tuple(frozenset({cpu}) for cpu in cpus))
+
+
+def _allowed(topology: Topology, threads: int) -> tuple[OsIndex, ...]:
+    found = tuple(pu.os_index for pu in topology.pus if pu.os_index in topology.allowed)
+    if not 1 <= threads <= len(found):
+        raise too_many(topology, threads, len(found))
+    return found

@@ -1,0 +1,57 @@
+"""Fewer rows for files that are shipped: of most runs only the mean over their sample periods.
+
+Policies start from samples taken in the best match of a hint; of all other runs learning and
+judging from whole runs use the mean performance, the time and the energy, which stay what they
+were. Labels of sample periods (the paper's way) need all periods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from autofinity.model.affinity import Affinity
+from autofinity.store.observation_table import Floats, ObservationTable, number_combinations
+
+
+def thinned(
+    table: ObservationTable, best_matches: Mapping[int, Collection[Affinity]]
+) -> ObservationTable:
+    """One row a run, but all of the runs in a best match; a mean row is sample 0.
+
+    `best_matches` are those of the thread counts to make thinner; runs of others stay as they are.
+    A mean leaves out periods in which a counter is missing.
+    """
+    if not len(table):
+        return table
+    run = number_combinations(
+        table.workload(), table.placement.codes, table.affinity.codes, table.seed
+    )
+    kept = ~np.isin(table.threads, list(best_matches))
+    placed = table.placement.text() == "affinity"
+    for threads, matches in best_matches.items():
+        matching = np.isin(table.affinity.text(), [str(affinity) for affinity in matches])
+        kept |= (table.threads == threads) & placed & matching
+    _, first, run = np.unique(run, return_index=True, return_inverse=True)
+    mean = first[~kept[first]]
+
+    def averaged(values: Floats) -> Floats:
+        known = ~np.isnan(values)
+        total = np.bincount(run, weights=np.where(known, values, 0.0))
+        count = np.bincount(run, weights=known)
+        with np.errstate(invalid="ignore"):
+            means = total / count
+        whole = values.copy()
+        whole[mean] = means[run[mean]]
+        return whole
+
+    rows = np.sort(np.concatenate([np.flatnonzero(kept), mean]))
+    everything = replace(
+        table,
+        progress=averaged(table.progress),
+        performance=averaged(table.performance),
+        counters={name: averaged(values) for name, values in table.counters.items()},
+    )
+    return everything.take(rows)

@@ -1,0 +1,143 @@
+"""Which affinities are profiled, beside which baselines, and what a campaign says it will cost."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from fake_machine import TOPOLOGY, FakeMachine, Memory, cells, target
+
+from autofinity.affinity.enumerate import enumerate_affinities
+from autofinity.affinity.leeway import edit_distance
+from autofinity.model.affinity import UNPLACED, Affinity
+from autofinity.model.counters import Behaviour
+from autofinity.model.errors import PlacementError, UsageError
+from autofinity.model.observation import Observation
+from autofinity.model.topology import PU, OsIndex, Topology
+from autofinity.profiling.campaign import in_order, plan_baselines, profile
+from autofinity.profiling.estimate import expected, probes
+from autofinity.profiling.placements import (
+    baseline_affinity,
+    class_of,
+    compact_cpus,
+    placement_of,
+    random_cpus,
+)
+from autofinity.profiling.search import neighbours, to_try
+from autofinity.profiling.selection import best_matches, select
+from autofinity.profiling.thinning import thinned
+from autofinity.store.observations import table_of
+
+LARGE = Topology(
+    name="four by two by six",
+    origin="synthetic",
+    pus=tuple(PU(OsIndex(i), 0, i, i // 6, i // 12, i // 6) for i in range(48)),
+    node_os_indices=tuple(OsIndex(i) for i in range(8)),
+    distances=tuple(tuple(10 if a == b else 20 for b in range(8)) for a in range(8)),
+    allowed=frozenset(OsIndex(i) for i in range(48)),
+)
+
+
+def test_neighbours_are_the_affinities_one_move_away() -> None:
+    for affinity in enumerate_affinities(TOPOLOGY, 4):
+        one_move = [a for a in enumerate_affinities(TOPOLOGY, 4) if edit_distance(affinity, a) == 1]
+        assert neighbours(TOPOLOGY, affinity) == sorted(one_move)
+
+
+def test_a_screen_is_everything_where_there_is_little() -> None:
+    assert set(select(LARGE, 8, "screen:20", 1)) == set(enumerate_affinities(LARGE, 8))
+
+
+def test_a_screen_has_its_size_begins_with_best_matches_and_ends_far_from_them() -> None:
+    chosen = select(LARGE, 16, "screen:30", 1)
+    matches = best_matches(LARGE, 16)
+    assert chosen[: len(matches)] == matches
+    assert len(set(chosen)) == len(chosen) == 30
+    distance = [min(edit_distance(a, match) for match in matches) for a in chosen]
+    assert distance.count(1) >= 30 * 3 // 4 - len(matches)
+    assert max(distance) > 2
+    assert chosen == select(LARGE, 16, "screen:30", 1) != select(LARGE, 16, "screen:30", 2)
+
+
+def test_a_screen_below_the_best_matches_is_an_error() -> None:
+    with pytest.raises(UsageError, match="best matches"):
+        select(LARGE, 16, "screen:2", 1)
+
+
+def test_the_search_ends_in_a_local_optimum() -> None:
+    """Time is the distance to one affinity: the search must find it from another end."""
+    optimum = Affinity.of([[4, 3], [1]])
+    known = {a: float(edit_distance(a, optimum)) for a in best_matches(LARGE, 8)}
+    tried = 0
+    while more := to_try(LARGE, known, 10):
+        known |= {a: float(edit_distance(a, optimum)) for a in more}
+        tried += len(more)
+    assert known[optimum] == 0.0
+    assert tried < 70
+
+
+def test_compact_fills_the_machine_in_order_and_random_draws_distinct_pus() -> None:
+    assert compact_cpus(LARGE, 7) == tuple(range(7))
+    assert baseline_affinity(LARGE, 7, "compact", 1) == Affinity.of([[6, 1]])
+    drawn = random_cpus(LARGE, 8, 3)
+    assert len(set(drawn)) == 8
+    assert drawn == random_cpus(LARGE, 8, 3) != random_cpus(LARGE, 8, 4)
+    assert baseline_affinity(LARGE, 8, "random", 3) == class_of(LARGE, drawn)
+    with pytest.raises(PlacementError, match="48"):
+        random_cpus(LARGE, 49, 1)
+
+
+def test_the_operating_system_is_asked_by_no_placement_at_all() -> None:
+    assert baseline_affinity(LARGE, 8, "os", 1) == UNPLACED
+    assert placement_of(LARGE, "os", UNPLACED, 8, 1) is None
+
+
+def test_baselines_are_runs_of_their_own_and_no_affinity_is_learned_from_them() -> None:
+    subjects = [cell.subject for cell in cells("a")[:1]]
+    sink = Memory()
+    plans = in_order([*cells("a"), *plan_baselines(TOPOLOGY, subjects)])
+    assert profile(target(FakeMachine()), plans, sink, 2) == []
+    table = table_of(sink.rows)
+    runs = {(row.placement, str(row.affinity), row.seed) for row in table.observations()}
+    assert {("os", "", 1), ("os", "", 2), ("os", "", 3), ("compact", "{2}", 1)} < runs
+    assert len(runs) == 2 + 3 + 1 + 3
+    assert set(table.placed_by("affinity").affinity.names) == {"{2}", "{1}{1}"}
+    assert table.placed_by("os").affinity.names == ("",)
+
+
+def test_the_cost_is_that_of_one_run_of_each_program_times_what_is_left() -> None:
+    plans = [*cells("a"), *cells("b")] * 2
+    first = probes(plans, frozenset())
+    assert [cell.run.program for cell in first] == ["a", "b"]
+    left = expected(plans, frozenset({first[0].run.key}), {("a", "tiny", 2): 3.0})
+    assert left == {2: (6, 2 * 3.0 + 4 * 3.0)}  # what was not measured costs the mean
+
+
+def test_thinning_keeps_means_times_and_the_periods_of_best_matches() -> None:
+    row = Observation(
+        program="p",
+        input="small",
+        threads=2,
+        affinity=Affinity.of([[2]]),
+        sample=0,
+        progress=0.5,
+        behaviour=Behaviour({"instructions": 1.0, "rare": math.nan}),
+        performance=1.0,
+        roi_s=2.0,
+        machine="m",
+        backend="sim",
+        seed=1,
+        version="1",
+    )
+    apart = replace(row, affinity=Affinity.of([[1], [1]]))
+    later = Behaviour({"instructions": 3.0, "rare": 5.0})
+    rows = [row, apart]
+    rows += [replace(each, sample=1, performance=3.0, behaviour=later) for each in rows]
+    few = thinned(table_of(rows), {2: [Affinity.of([[1], [1]])]})
+    found = [
+        (str(o.affinity), o.sample, o.performance, o.behaviour["rare"]) for o in few.observations()
+    ]
+    assert found[1][:3] == ("{1}{1}", 1, 3.0)
+    assert found[2] == ("{2}", 0, 2.0, 5.0)
+    assert set(few.roi_s) == {2.0}
+    other_threads = thinned(table_of(rows), {4: []})
+    assert other_threads.digest() == table_of(rows).digest()
