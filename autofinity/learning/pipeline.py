@@ -81,6 +81,7 @@ def learn_policy(
     policy of a default only, and a note that says why. Raises `LearningError` when the
     observations come from several machines, or lack what the settings ask for.
     """
+    observations = observations.placed_by("affinity")
     ready = prepare(observations, settings, hints_of)
     notes = []
     if ready.insensitive:

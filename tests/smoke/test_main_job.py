@@ -43,6 +43,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with (base / "main_job.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not policy.exists():
+            autofinity("profile", *CAMPAIGN, "--work", str(folder))
             autofinity("train", *CAMPAIGN, "--work", str(folder), "-o", str(policy))
     return folder
 
@@ -142,7 +143,7 @@ def test_what_is_there_is_not_measured_again(work: Path) -> None:
         (("--period-us", "inf"), "inf: expected a number of microseconds"),
         (("--pack",), "--pack: expected -o as well"),
         (("--threads", "4", "--affinities", "2"), "the hints alone have"),
-        (("--affinities", "many"), "expected 'all', 'hints' or a number"),
+        (("--affinities", "many"), "expected 'all', 'hints', a number, 'screen'"),
         (("--program", "pricr"), "did you mean pricer?"),
         (("--size", "huge"), "has no input of size 'huge'"),
         (("--suite", "/nonexistent.toml"), "no suite manifest at /nonexistent.toml"),
