@@ -113,7 +113,7 @@ def test_the_maintainers_script_makes_observations_policy_header_and_figures(
     }
     made_of = json.loads((tmp_path / "policies/default.json").read_text())["provenance"]
     packed = read(tmp_path / "data/observations/opteron-6164he.parquet")
-    assert made_of["observations"]["digest"] == packed.digest()
+    assert made_of["observations"]["digest"] == packed.placed_by("affinity").digest()
     assert "`default.json` | `opteron-6164he`, simulated | 3 training programs" in (
         readme.read_text()
     )
