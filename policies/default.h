@@ -6,7 +6,7 @@
  * Where should the threads of a program sit? Measure the counters below over a second or so of
  * parallel work, divide each by the number of threads and by the seconds, and ask:
  *
- *     double sample[] = { llc_misses, llc_requests };
+ *     double sample[] = { llc_misses, llc_requests, instructions, cycles };
  *     enum autofinity_hint hint = autofinity_decide(sample);
  *
  * C99 or later and C++98 or later; no allocation, no state, no library. A value that was not
@@ -34,7 +34,7 @@ enum autofinity_hint {
 
 /* Values of a sample, and rules before the default. */
 enum {
-    autofinity_counter_count = 2,
+    autofinity_counter_count = 4,
     autofinity_rule_count = 3
 };
 
@@ -43,6 +43,8 @@ static inline const char *const *autofinity_counters(void) {
     static const char *const names[autofinity_counter_count + 1] = {
         "llc_misses",
         "llc_requests",
+        "instructions",
+        "cycles",
         0};
     return names;
 }
@@ -72,6 +74,50 @@ static inline enum autofinity_hint autofinity_decide(const double sample[]) {
         AUTOFINITY_sLP,
         AUTOFINITY_sLP};
     return hints[autofinity_rule(sample) + 1];
+}
+
+/* Some answers move the threads on a guess about what sharing does. Where autofinity_asks_second
+ * says so, place the threads by autofinity_second_in, measure again, and take the answer of
+ * autofinity_second.
+ */
+enum { autofinity_second_rule_count = 2 };
+
+/* The hint in whose affinity the second sample is taken. */
+static inline enum autofinity_hint autofinity_second_in(void) {
+    return AUTOFINITY_slP;
+}
+
+/* Whether to look again after this answer. */
+static inline int autofinity_asks_second(enum autofinity_hint hint) {
+    return hint == AUTOFINITY_SLp || hint == AUTOFINITY_SlP || hint == AUTOFINITY_Slp || hint == AUTOFINITY_sLP || hint == AUTOFINITY_sLp || hint == AUTOFINITY_slP || hint == AUTOFINITY_slp;
+}
+
+/* Number of the rule of the second look that decides, or -1; both samples hold the same counters. */
+static inline int autofinity_second_rule(const double sample[], const double probe[]) {
+    double missing = 0.0;
+    double ratio[2];
+    missing /= missing; /* NaN, without a library */
+    /* speed_gain */
+    ratio[0] = sample[2] > 0.0 ? 1.0 * (probe[2]) / (sample[2]) : missing;
+    /* running_gain */
+    ratio[1] = sample[3] > 0.0 ? 1.0 * (probe[3]) / (sample[3]) : missing;
+    /* SLP if speed_gain <= 0.9278 */
+    if (ratio[0] <= 0.9278451602012163) return 0;
+    /* slP if speed_gain > 0.9278 and running_gain > 0.9849 */
+    if (ratio[0] > 0.9278451602012163 && ratio[1] > 0.9849071379340836) return 1;
+    (void)sample;
+    (void)probe;
+    return -1;
+}
+
+/* The last word: `probe` was measured in the affinity of autofinity_second_in. */
+static inline enum autofinity_hint autofinity_second(const double sample[],
+                                                       const double probe[]) {
+    static const enum autofinity_hint hints[autofinity_second_rule_count + 1] = {
+        AUTOFINITY_sLP,
+        AUTOFINITY_SLP,
+        AUTOFINITY_slP};
+    return hints[autofinity_second_rule(sample, probe) + 1];
 }
 
 /* Optional: tell autofinity that a fixed amount of useful work is done, so that spinning is not

@@ -22,21 +22,49 @@ from autofinity.model.errors import UsageError
     required=True,
     help="Counts per thread and second; nan for one that was not measured. May be repeated.",
 )
+@click.option(
+    "--probe",
+    "probes",
+    metavar="COUNTER=VALUE,…",
+    multiple=True,
+    help="The same counters in the affinity of the policy's second look.",
+)
 @json_option
-def command(policy: str, samples: tuple[str, ...], as_json: bool) -> None:
+def command(policy: str, samples: tuple[str, ...], probes: tuple[str, ...], as_json: bool) -> None:
     """Say which rule decides for a sample, by what margin, and what comes next.
+
+    A policy may look again, with a sample in another affinity (--probe), before it has the last
+    word.
 
     POLICY is a policy file, or the name of one that is shipped. Margins are relative: how far a
     value would have to move for another hint.
     """
     from autofinity.policy.explain import explain, explanation_data, explanation_text
+    from autofinity.policy.readable import second_text
 
     read = named_policy(policy)
-    why = explain(read, sample_of(samples))
+    start, probe = sample_of(samples), sample_of(probes)
+    why = explain(read, start)
+    second = read.second_after(why.decision.hint)
+    again = explain(second.policy, second.values(start, probe)) if second and probe else None
     if as_json:
-        click.echo(json.dumps(explanation_data(read, why)))
-    else:
-        click.echo(explanation_text(read, why), nl=False)
+        document = explanation_data(read, why)
+        document["asks_again_in"] = None if second is None else str(second.sampled_in)
+        document["second"] = (
+            None if second is None or again is None else explanation_data(second.policy, again)
+        )
+        click.echo(json.dumps(document))
+        return
+    click.echo(explanation_text(read, why), nl=False)
+    if second is not None:
+        click.echo(f"{second_text(second)}:")
+        if again is None:
+            click.echo("  give that sample with --probe")
+        else:
+            text = explanation_text(second.policy, again)
+            click.echo("".join(f"  {line}\n" for line in text.splitlines()), nl=False)
+    elif probe:
+        click.echo("--probe is not looked at: this answer is final", err=True)
 
 
 def sample_of(texts: tuple[str, ...]) -> dict[str, float]:

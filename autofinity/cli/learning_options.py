@@ -23,6 +23,7 @@ from autofinity.learning.settings import (
     METHODS,
     METRICS,
     PAPER,
+    PROBES,
     SAMPLED_IN,
     SELECTIONS,
     WEIGHTINGS,
@@ -175,6 +176,12 @@ _RULES = (
         "learner",
         "WEKA's JRip, our own RIPPER, or a tree that loses least (these two need no Java).",
         LEARNERS,
+    ),
+    _setting(
+        "--probe",
+        "probe",
+        "Take a second sample in this hint's affinity before threads are moved, if that pays.",
+        PROBES,
     ),
     _setting("--most-rules", "most_rules", "Rules of a regret-tree.", click.IntRange(min=1)),
     _setting(

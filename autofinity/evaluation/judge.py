@@ -1,23 +1,24 @@
 """Leave one program out: learn without it, take a sample of it, choose, and look the time up.
 
 Source: Moore & Childers, section 3. The sample is taken in the fixed starting affinity
-(distributed); the program is then run again in the chosen one, which here is a look-up, since every
-best match has been profiled.
+(distributed), and once more in that of a second look, where the policy has one; the program is then
+run again in the chosen one, which here is a look-up, since every best match has been profiled.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from autofinity.evaluation.cases import Case, case_of
-from autofinity.evaluation.times import Subject, Times, times_of
-from autofinity.learning.start_samples import windows
+from autofinity.evaluation.times import Subject, times_of
+from autofinity.learning.hint_samples import windows
 from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
 from autofinity.model.errors import LearningError
-from autofinity.model.policy import RulePolicy
+from autofinity.model.policy import Decision, RulePolicy
 from autofinity.policy.selector import decide
 from autofinity.store.observation_table import ObservationTable
 
@@ -25,6 +26,8 @@ type Learn = Callable[[str], RulePolicy]
 """Name of the program left out → the policy that has not seen it."""
 type Match = Callable[[int, Hint], Affinity]
 """Thread count and hint → class of GETAFFINITY's answer on the judged machine."""
+type Look = Callable[[Hint], Mapping[str, float]]
+"""The sample in the affinity of a hint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +61,9 @@ def judge(
         for subject in sorted(subjects, key=lambda s: (s.input, s.threads)):
             assert policy is not None
             try:
-                seen = behaviour_seen(
-                    table, subject, match(subject.threads, DISTRIBUTED), warmup, samples
-                )
-                cases.append(_case(subject, times, match, policy, seen))
+                look = _looks(table, subject, match, warmup, samples)
+                own = functools.partial(match, subject.threads)
+                cases.append(case_of(subject, times, own, decided(policy, look)))
             except LearningError as error:
                 skipped.append(Skipped(subject, str(error)))
             report(subject)
@@ -73,7 +75,7 @@ def behaviour_seen(
 ) -> Mapping[str, float]:
     """Mean counters of a window of `subject` in `affinity`, of the lowest seed profiled.
 
-    The window is as in training (`learning.start_samples`). Raises `LearningError` when that run is
+    The window is as in training (`learning.hint_samples`). Raises `LearningError` when that run is
     not there.
     """
     table = table.placed_by("affinity")
@@ -85,15 +87,27 @@ def behaviour_seen(
     )
     if not len(rows):
         raise LearningError(
-            f"{subject.program} with {subject.threads} threads was not profiled in the starting "
-            f"affinity {affinity}; profile it (autofinity profile --affinities hints)"
+            f"{subject.program} with {subject.threads} threads was not profiled in {affinity}, "
+            "where a sample is taken; profile it (autofinity profile --affinities hints)"
         )
     rows = rows[table.seed[rows] == table.seed[rows].min()]
     window = windows(rows, table.sample[rows], warmup, samples)[0]
     return {name: float(values[window].mean()) for name, values in table.counters.items()}
 
 
-def _case(
-    subject: Subject, times: Times, match: Match, policy: RulePolicy, seen: Mapping[str, float]
-) -> Case:
-    return case_of(subject, times, lambda hint: match(subject.threads, hint), decide(policy, seen))
+def _looks(
+    table: ObservationTable, subject: Subject, match: Match, warmup: int, samples: int
+) -> Look:
+    return lambda hint: behaviour_seen(
+        table, subject, match(subject.threads, hint), warmup, samples
+    )
+
+
+def decided(policy: RulePolicy, look: Look) -> Decision:
+    """The last word of a policy."""
+    start = look(DISTRIBUTED)
+    decision = decide(policy, start)
+    second = policy.second_after(decision.hint)
+    if second is None:
+        return decision
+    return decide(second.policy, second.values(start, look(second.sampled_in)))

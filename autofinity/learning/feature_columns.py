@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from autofinity.learning.settings import Features
 from autofinity.model.errors import LearningError
-from autofinity.model.ratios import CATALOGUE, PORTABLE, Ratio
+from autofinity.model.ratios import CATALOGUE, GAINS, PORTABLE, START, Ratio
 from autofinity.store.observation_table import ObservationTable
 
 type Floats = npt.NDArray[np.float64]
 
-RATIOS: Mapping[str, Ratio] = {ratio.name: ratio for ratio in CATALOGUE}
+RATIOS: Mapping[str, Ratio] = {ratio.name: ratio for ratio in (*CATALOGUE, *GAINS)}
 
 
 def with_features(table: ObservationTable, features: Features) -> ObservationTable:
@@ -34,6 +34,14 @@ def with_features(table: ObservationTable, features: Features) -> ObservationTab
             )
         columns |= {ratio.name: _ratio(table, ratio) for ratio in possible}
     return replace(table, counters=columns)
+
+
+def with_gains(table: ObservationTable) -> ObservationTable:
+    """The table with what a second look may ask: portable ratios, and gains over the start."""
+    possible = [
+        ratio for ratio in (*PORTABLE, *GAINS) if set(ratio.counters) <= set(table.counters)
+    ]
+    return replace(table, counters={ratio.name: _ratio(table, ratio) for ratio in possible})
 
 
 def with_named(table: ObservationTable, names: Sequence[str]) -> ObservationTable:
@@ -61,9 +69,14 @@ def measured(features: Sequence[str]) -> tuple[tuple[str, ...], tuple[Ratio, ...
     return tuple(dict.fromkeys(counter for names in needed for counter in names)), ratios
 
 
+def events_of(features: Sequence[str]) -> tuple[str, ...]:
+    """The events that a PMU has to count for some features, of either look."""
+    return tuple(dict.fromkeys(name.removeprefix(START) for name in measured(features)[0]))
+
+
 def fits(features: Sequence[str], k: int) -> bool:
-    """Whether at most `k` counters are needed."""
-    return len(measured(features)[0]) <= k
+    """Whether at most `k` events are needed."""
+    return len(events_of(features)) <= k
 
 
 def _ratio(table: ObservationTable, ratio: Ratio) -> Floats:

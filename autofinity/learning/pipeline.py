@@ -21,6 +21,7 @@ from autofinity.learning.bin_rules import policy_over
 from autofinity.learning.counter_selection import CounterReport, choose_counters
 from autofinity.learning.discretise import cut_points
 from autofinity.learning.feature_columns import with_features, with_named
+from autofinity.learning.hint_samples import samples_in
 from autofinity.learning.jrip import JRipLearner
 from autofinity.learning.metric import insensitive_workloads, normalised, performance_of
 from autofinity.learning.regret_choice import choose_by_regret
@@ -28,8 +29,8 @@ from autofinity.learning.regret_table import log_losses, regret_table, workload_
 from autofinity.learning.regret_tree import tree_policy
 from autofinity.learning.ripper import RipperLearner
 from autofinity.learning.row_weights import row_weights
+from autofinity.learning.second_look import Seen, with_second_look
 from autofinity.learning.settings import LearningSettings
-from autofinity.learning.start_samples import start_samples
 from autofinity.model.affinity import DISTRIBUTED, HINTS, Hint
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
@@ -102,6 +103,15 @@ def learn_policy(
             cuts = cut(ready, counters, settings)
             table = make_table(ready, counters, cuts, settings, hints_of)
     policy = learn_rules(table, settings)
+    if policy.rules and _looks_again(settings):
+        first = Seen(
+            ready.behaviours,
+            ready.workload,
+            lambda column, workload: _cut_column(column, workload, settings),
+        )
+        losses = _losses(ready, settings, hints_of)
+        policy, told = with_second_look(policy, first, losses, ready.table, settings, hints_of)
+        notes.append(told)
     notes.extend(_why_no_rules(ready, table, policy))
     kept = {
         **provenance,
@@ -158,7 +168,7 @@ def _behaviours(
     if settings.labels == "periods":
         seen, workload = table, table.workload()
     else:
-        seen, rows = start_samples(table, hints_of, settings.warmup, settings.window)
+        seen, rows = samples_in(DISTRIBUTED, table, hints_of, settings.warmup, settings.window)
         workload = table.workload()[rows]
     if settings.counters is not None:
         return with_named(seen, settings.counters), workload
@@ -196,10 +206,16 @@ def feature_report(ready: Prepared, settings: LearningSettings, hints_of: HintsO
         ready.behaviours,
         ready.workload,
         _losses(ready, settings, hints_of),
-        lambda column: _cut_column(column, ready, settings),
+        lambda column: _cut_column(column, ready.workload, settings),
         settings.k,
         settings.most_rules,
     )
+
+
+def _looks_again(settings: LearningSettings) -> bool:
+    """Whether a second look is to be learned: its rules minimise what whole runs lose."""
+    whole_runs = settings.labels == "runs" and settings.learner == "regret-tree"
+    return settings.probe != "none" and whole_runs
 
 
 def _losses(ready: Prepared, settings: LearningSettings, hints_of: HintsOf) -> Floats:
@@ -211,17 +227,18 @@ def cut(
 ) -> dict[str, tuple[float, ...]]:
     """Cut points of each counter or ratio that was chosen."""
     return {
-        name: _cut_column(ready.behaviours.counters[name], ready, settings) for name in counters
+        name: _cut_column(ready.behaviours.counters[name], ready.workload, settings)
+        for name in counters
     }
 
 
-def _cut_column(column: Floats, ready: Prepared, settings: LearningSettings) -> tuple[float, ...]:
+def _cut_column(column: Floats, workload: Ints, settings: LearningSettings) -> tuple[float, ...]:
     return cut_points(
         column,
         settings.discretisation,
         settings.bins,
         settings.bin_number,
-        workload_weights(ready.workload),
+        workload_weights(workload),
     )
 
 

@@ -7,14 +7,14 @@ judged in the end plays no part: a leave-one-program-out evaluation calls this w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from autofinity.learning.counter_selection import CounterReport, Ranked
 from autofinity.learning.discretise import bin_of
-from autofinity.learning.feature_columns import fits
+from autofinity.learning.feature_columns import events_of
 from autofinity.learning.regret_table import workload_weights
 from autofinity.learning.regret_tree import WORTH, Losses, grow, labels_of
 from autofinity.model.errors import LearningError
@@ -22,6 +22,7 @@ from autofinity.store.observation_table import ObservationTable
 
 type Floats = npt.NDArray[np.float64]
 type Ints = npt.NDArray[np.int64]
+type Mask = npt.NDArray[np.bool_]
 
 FOLDS = 10
 
@@ -33,8 +34,10 @@ def choose_by_regret(
     cut: Callable[[Floats], tuple[float, ...]],
     k: int,
     most_rules: int,
+    counted: tuple[str, ...] = (),
 ) -> CounterReport:
-    """The counters of `samples` that lose least on held-out workloads, needing at most `k` events.
+    """The counters of `samples` that lose least on held-out workloads, needing at most `k` events,
+    those that are `counted` anyway among them.
 
     `workload` is each sample's row in `losses` (`regret_table.log_losses`); `cut` gives the cut
     points of a column. In the report the merit of a feature is minus the loss with it and all
@@ -44,24 +47,17 @@ def choose_by_regret(
     cuts = {name: cut(values) for name, values in samples.counters.items()}
     names = [name for name, at in cuts.items() if at]
     left_out = tuple(name for name in cuts if name not in names)
-    known = ~np.isnan(losses[workload]).all(axis=1)
+    known = _known(workload, losses)
     if not names or not known.any():
         raise LearningError(
             f"no feature can be chosen: {len(names)} of {len(cuts)} vary over "
             f"{int(known.sum())} samples; profile more programs or affinities"
         )
-    loss = losses[workload[known]]
-    loss = np.where(np.isnan(loss), np.nanmax(loss, axis=1, keepdims=True), loss)
-    data = Losses(
-        np.column_stack([bin_of(samples.counters[name][known], cuts[name]) for name in names]),
-        loss * workload_weights(workload[known])[:, None],
-        tuple(len(cuts[name]) + 1 for name in names),
-    )
     chosen, held_out = _forward(
-        data,
+        _data(samples, workload, losses, {name: cuts[name] for name in names}),
         _folds(workload[known]),
         most_rules + 1,
-        lambda some: fits([names[i] for i in some], k),
+        lambda some: len({*counted, *events_of([names[i] for i in some])}) <= k,
     )
     ranked = tuple(
         Ranked(names[feature], -lost) for feature, lost in zip(chosen, held_out[1:], strict=True)
@@ -72,6 +68,53 @@ def choose_by_regret(
     )
     features = tuple(names[feature] for feature in chosen)
     return CounterReport(features, ranked, len(features), left_out, (), "regret", note)
+
+
+def held_out_labels(
+    samples: ObservationTable,
+    workload: Ints,
+    losses: Floats,
+    cut: Callable[[Floats], tuple[float, ...]],
+    features: Sequence[str],
+    most_rules: int,
+) -> Ints:
+    """The hint (into `HINTS`) that rules over `features` give each sample when they were learned
+    without its fold; −1 where no loss is known. Arguments as of `choose_by_regret`.
+    """
+    cuts = {name: cut(samples.counters[name]) for name in features}
+    known = _known(workload, losses)
+    labels = np.full(len(workload), -1)
+    labels[known] = _labels(
+        _data(samples, workload, losses, cuts),
+        _folds(workload[known]),
+        range(len(cuts)),
+        most_rules + 1,
+    )
+    return labels
+
+
+def _known(workload: Ints, losses: Floats) -> Mask:
+    """Which samples have a hint whose loss is known."""
+    known: Mask = ~np.isnan(losses[workload]).all(axis=1)
+    return known
+
+
+def _data(
+    samples: ObservationTable,
+    workload: Ints,
+    losses: Floats,
+    cuts: Mapping[str, tuple[float, ...]],
+) -> Losses:
+    """Known samples, binned by `cuts`; what was never tried is no better than the worst."""
+    known = _known(workload, losses)
+    loss = losses[workload[known]]
+    loss = np.where(np.isnan(loss), np.nanmax(loss, axis=1, keepdims=True), loss)
+    bins = [bin_of(samples.counters[name][known], at) for name, at in cuts.items()]
+    return Losses(
+        np.column_stack(bins) if bins else np.empty((len(loss), 0), np.int64),
+        loss * workload_weights(workload[known])[:, None],
+        tuple(len(at) + 1 for at in cuts.values()),
+    )
 
 
 def _forward(
@@ -102,10 +145,15 @@ def _folds(group: Ints) -> Ints:
 
 def _held_out(data: Losses, folds: Ints, features: Sequence[int], most_leaves: int) -> float:
     """Loss on held-out rows."""
-    loss = 0.0
+    labels = _labels(data, folds, features, most_leaves)
+    return float(data.loss[np.arange(len(labels)), labels].sum())
+
+
+def _labels(data: Losses, folds: Ints, features: Sequence[int], most_leaves: int) -> Ints:
+    """What each row is told by rules that were learned without its fold."""
+    labels = np.empty(len(data.bins), np.int64)
     for fold in np.unique(folds):
         out = folds == fold
         leaves = grow(data.take(~out), features, most_leaves)
-        labels = labels_of(leaves, data.bins[out])
-        loss += float(data.loss[out][np.arange(len(labels)), labels].sum())
-    return loss
+        labels[out] = labels_of(leaves, data.bins[out])
+    return labels

@@ -22,6 +22,7 @@ type Features = Literal["portable", "rates", "ratios", "both"]
 type Labels = Literal["periods", "runs"]
 type Selection = Literal["cfs", "regret"]
 type LearnerName = Literal["jrip", "ripper", "regret-tree"]
+type Probe = Literal["none", "SLp", "SlP", "Slp", "sLP", "sLp", "slP", "slp"]
 type Matching = Literal["auto", "progress", "index"]
 
 METRICS: tuple[str, ...] = get_args(Metric.__value__)
@@ -36,6 +37,7 @@ FEATURES: tuple[str, ...] = get_args(Features.__value__)
 LABELS: tuple[str, ...] = get_args(Labels.__value__)
 SELECTIONS: tuple[str, ...] = get_args(Selection.__value__)
 LEARNERS: tuple[str, ...] = get_args(LearnerName.__value__)
+PROBES: tuple[str, ...] = get_args(Probe.__value__)
 MATCHING: tuple[str, ...] = get_args(Matching.__value__)
 
 
@@ -97,7 +99,10 @@ class LearningSettings:
     learner: LearnerName = "regret-tree"
     """WEKA's JRip, the reference; our own RIPPER; or rules of a tree that loses least."""
     most_rules: int = 8
-    """Of the tree."""
+    """Of the tree, and of that of a second look."""
+    probe: Probe = "slP"
+    """Hint in whose affinity a second sample is taken before threads are moved, if that pays on
+    held-out programs (labels of runs and regret-tree only)."""
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -115,6 +120,7 @@ class LearningSettings:
             "features": FEATURES,
             "labels": LABELS,
             "selection": SELECTIONS,
+            "probe": PROBES,
         }
         for field, allowed in choices.items():
             got = getattr(self, field)
@@ -154,5 +160,6 @@ PAPER = LearningSettings(
     tie_within=0.0,
     weighting="observations",
     learner="jrip",
+    probe="none",
 )
 """Sections 2.2-3.4 of Moore & Childers."""

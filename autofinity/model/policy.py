@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from autofinity.model.affinity import Hint
-from autofinity.model.ratios import Ratio
+from autofinity.model.ratios import START, Ratio
 
-POLICY_VERSION = 2
-"""1: conditions on counters. 2: on ratios of counters, too."""
+POLICY_VERSION = 3
+"""1: conditions on counters. 2: on ratios of counters, too. 3: a second look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,40 @@ class RulePolicy:
     version: int = POLICY_VERSION
     ratios: tuple[Ratio, ...] = ()
     """Computed from the counters of a sample; conditions name them as they name counters."""
+    second: SecondLook | None = None
+    """Asked after some answers, with a sample taken elsewhere; None: every answer is final."""
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """All that conditions may name: the counters, then the ratios."""
         return (*self.counters, *(ratio.name for ratio in self.ratios))
+
+    def second_after(self, hint: Hint) -> SecondLook | None:
+        """The second look that is taken after this answer of the first rules; None: it is final."""
+        return self.second if self.second is not None and hint in self.second.after else None
+
+
+@dataclass(frozen=True, slots=True)
+class SecondLook:
+    """What the first sample cannot show (what sharing a cache does, when nobody shares one) is
+    asked again with a sample of the same counters in the affinity of another hint.
+    """
+
+    sampled_in: Hint
+    after: tuple[Hint, ...]
+    """The answers of the first rules that it is asked after; any other is final."""
+    policy: RulePolicy
+    """Its counters are `looked_at` of the first policy's; it has no second look of its own."""
+
+    @staticmethod
+    def values(start: Mapping[str, float], probe: Mapping[str, float]) -> dict[str, float]:
+        """What `policy` is asked with: the first sample, and that in the second affinity."""
+        return {**probe, **{START + counter: value for counter, value in start.items()}}
+
+
+def looked_at(counters: tuple[str, ...]) -> tuple[str, ...]:
+    """The values that a second look has: each counter in its own sample, then in the first one."""
+    return (*counters, *(START + counter for counter in counters))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+START = "start."
+"""Before the name of a counter in a second look: its value in the first sample."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
@@ -90,6 +93,23 @@ CATALOGUE: Mapping[Ratio, str] = {
     Ratio("ipc", ("instructions",), ("cycles",)): "instructions per clock",
 }
 """Every ratio that learning may choose, with its meaning."""
+
+GAINS: Mapping[Ratio, str] = {
+    Ratio("speed_gain", ("instructions",), (f"{START}instructions",)): (
+        "instructions per second there over those at the start: did it get faster?"
+    ),
+    Ratio("running_gain", ("cycles",), (f"{START}cycles",)): (
+        "share of the time that threads run there over that at the start: below 1 threads wait "
+        "for others that the placement treats worse"
+    ),
+    Ratio("llc_requests_gain", ("llc_requests",), (f"{START}llc_requests",)): (
+        "requests that left the core per second, there over at the start"
+    ),
+    Ratio("llc_misses_gain", ("llc_misses",), (f"{START}llc_misses",)): (
+        "those that the own LLC did not hold: far above 1 packing takes away what it gave"
+    ),
+}
+"""What changed between the first sample and the second look; portable counters only."""
 
 PORTABLE_COUNTERS = frozenset({"cycles", "instructions", "llc_requests", "llc_misses"})
 """Counted on every machine that counts anything in hardware."""

@@ -12,7 +12,14 @@ from collections.abc import Callable, Mapping
 from autofinity.model.errors import ExportError
 from autofinity.model.policy import Condition, RulePolicy
 from autofinity.policy import files
-from autofinity.policy.readable import condition_text, hint_text, number, policy_text, ratio_text
+from autofinity.policy.readable import (
+    condition_text,
+    hint_text,
+    number,
+    policy_text,
+    ratio_text,
+    second_text,
+)
 
 DEFAULT_PREFIX = "autofinity"
 
@@ -41,7 +48,67 @@ def _json(policy: RulePolicy, prefix: str) -> str:
 
 
 def _python(policy: RulePolicy, prefix: str) -> str:
-    """A module with COUNTERS, `rule(sample)` and `decide(sample)`."""
+    """A module with COUNTERS, `rule(sample)` and `decide(sample)`; with a second look, `second`."""
+    second = policy.second
+    looks = [policy] if second is None else [policy, second.policy]
+    count = len(policy.counters)
+    lines = [
+        '"""Affinity policy learned by autofinity. No dependencies; see decide()."""',
+        "",
+        *(["import math", ""] if any(look.ratios for look in looks) else []),
+        "COUNTERS = (" + "".join(f"{counter!r}, " for counter in policy.counters).strip() + ")",
+        *_python_hints(policy, ""),
+        "",
+        "",
+        "def values(sample):",
+        f"    s = tuple(map(float, sample))\n    if len(s) != {count}:",
+        f'        raise ValueError("expected {count} values")',
+        "    return s",
+        "",
+        "",
+        "def rule(sample):",
+        '    """Rule that fires on values of COUNTERS (NaN: not measured), or -1."""',
+        "    s = values(sample)",
+        *_python_rules(policy),
+        "",
+        "",
+        "def decide(sample):",
+        '    """S: spread over sockets, L: over caches, P: sockets first; capitals are true."""',
+        "    index = rule(sample)",
+        "    return DEFAULT if index < 0 else HINTS[index]",
+    ]
+    if second is not None:
+        lines += [
+            "",
+            "",
+            f'SECOND_IN = "{second.sampled_in}"  # where the second sample is taken',
+            f"SECOND_AFTER = {tuple(map(str, second.after))!r}  # answers of decide() to ask again",
+            *_python_hints(second.policy, "SECOND_"),
+            "",
+            "",
+            "def second(sample, probe):",
+            '    """The last word: `probe` are the same counters in the affinity of SECOND_IN."""',
+            "    index = second_rule(sample, probe)",
+            "    return SECOND_DEFAULT if index < 0 else SECOND_HINTS[index]",
+            "",
+            "",
+            "def second_rule(sample, probe):",
+            "    s = values(probe) + values(sample)",
+            *_python_rules(second.policy),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _python_hints(policy: RulePolicy, prefix: str) -> list[str]:
+    hints = "".join(f'"{rule.hint}", ' for rule in policy.rules).strip()
+    return [
+        f"{prefix}HINTS = ({hints})  # of the rules, in order",
+        f'{prefix}DEFAULT = "{policy.default}"',
+    ]
+
+
+def _python_rules(policy: RulePolicy) -> list[str]:
+    """The body that gives the rule for the values `s`."""
 
     def test(c: Condition) -> str:
         name = f"s[{policy.inputs.index(c.counter)}]"
@@ -50,21 +117,7 @@ def _python(policy: RulePolicy, prefix: str) -> str:
         upper = f" <= {_literal(c.upper)}" if c.upper < math.inf else ""
         return f"{_literal(c.lower)} < {name}{upper}"
 
-    hints = ", ".join(f'"{rule.hint}"' for rule in policy.rules)
-    lines = [
-        '"""Affinity policy learned by autofinity. No dependencies; see decide()."""',
-        "",
-        *(["import math", ""] if policy.ratios else []),
-        "COUNTERS = (" + "".join(f"{counter!r}, " for counter in policy.counters).strip() + ")",
-        "HINTS = (" + (hints + "," if hints else "") + ")  # of the rules, in order",
-        f'DEFAULT = "{policy.default}"',
-        "",
-        "",
-        "def rule(sample):",
-        '    """Rule that fires on values of COUNTERS (NaN: not measured), or -1."""',
-        f"    s = tuple(map(float, sample))\n    if len(s) != {len(policy.counters)}:",
-        f'        raise ValueError("expected {len(policy.counters)} values")',
-    ]
+    lines = []
     for ratio in policy.ratios:
         above, below = (
             " + ".join(f"s[{policy.counters.index(name)}]" for name in names)
@@ -77,20 +130,14 @@ def _python(policy: RulePolicy, prefix: str) -> str:
     for index, rule in enumerate(policy.rules):
         tests = " and ".join(map(test, rule.conditions)) or "True"
         lines += [f"    if {tests}:", f"        return {index}"]
-    lines += [
-        "    return -1",
-        "",
-        "",
-        "def decide(sample):",
-        '    """S: spread over sockets, L: over caches, P: sockets first; capitals are true."""',
-        "    index = rule(sample)",
-        "    return DEFAULT if index < 0 else HINTS[index]",
-    ]
-    return "\n".join(lines) + "\n"
+    return [*lines, "    return -1"]
 
 
 def _sql(policy: RulePolicy, prefix: str) -> str:
-    """A CASE expression over columns named as the counters; NULL is not measured."""
+    """A CASE expression over columns named as the counters; NULL is not measured.
+
+    It gives the first answer; a second look needs a sample that is not in the same row.
+    """
 
     def quoted(counter: str) -> str:
         return '"' + counter.replace('"', '""') + '"'
@@ -124,6 +171,13 @@ def _sql(policy: RulePolicy, prefix: str) -> str:
 
 
 def _markdown(policy: RulePolicy, prefix: str) -> str:
+    text = _markdown_rules(policy)
+    if policy.second is not None:
+        text += f"\n{second_text(policy.second)}:\n\n{_markdown_rules(policy.second.policy)}"
+    return text
+
+
+def _markdown_rules(policy: RulePolicy) -> str:
     lines = [f"* {ratio_text(ratio)}" for ratio in policy.ratios]
     lines += [""] if lines else []
     lines += ["| rule | if | hint | meaning | covered | wrong |", "|---|---|---|---|---|---|"]

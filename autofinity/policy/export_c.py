@@ -12,8 +12,8 @@ from pathlib import Path
 
 from autofinity.model.affinity import HINTS
 from autofinity.model.errors import ExportError
-from autofinity.model.policy import Condition, RulePolicy
-from autofinity.model.ratios import Ratio
+from autofinity.model.policy import Condition, RulePolicy, SecondLook
+from autofinity.model.ratios import START, Ratio
 from autofinity.policy.readable import condition_text
 
 
@@ -21,7 +21,9 @@ def c_header(policy: RulePolicy, prefix: str = "autofinity") -> str:
     """The header's text; every name starts with `prefix`, the enumeration of hints is shared.
 
     Functions `PREFIX_decide`, `PREFIX_rule`, `PREFIX_counters`; constants `PREFIX_counter_count`
-    and `PREFIX_rule_count`. Raises `ExportError` for a prefix that is no C identifier.
+    and `PREFIX_rule_count`. With a second look also `PREFIX_asks_second`, `PREFIX_second_in`,
+    `PREFIX_second` and `PREFIX_second_rule`. Raises `ExportError` for a prefix that is no C
+    identifier.
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix):
         raise ExportError(
@@ -43,27 +45,48 @@ def c_header(policy: RulePolicy, prefix: str = "autofinity") -> str:
         counters=[
             {"text": _string(counter), "sample": _comment(counter)} for counter in policy.counters
         ],
-        ratios=[_ratio(policy, ratio) for ratio in policy.ratios],
         hints=[str(hint) for hint in HINTS],
-        rules=[
-            {
-                "hint": str(rule.hint),
-                "test": " && ".join(_test(policy, c) for c in rule.conditions) or "1",
-                "comment": [
-                    _comment(f"{rule.hint} if {' and '.join(map(condition_text, rule.conditions))}")
-                ],
-            }
-            for rule in policy.rules
-        ],
-        default=str(policy.default),
+        first=_look(policy),
+        second=None if policy.second is None else _second(policy.second),
     )
 
 
+def _second(second: SecondLook) -> dict[str, object]:
+    return {
+        **_look(second.policy),
+        "sampled_in": str(second.sampled_in),
+        "after": [str(hint) for hint in second.after],
+    }
+
+
+def _look(policy: RulePolicy) -> dict[str, object]:
+    """Ratios, rules and default of one look."""
+    return {
+        "ratios": [_ratio(policy, ratio) for ratio in policy.ratios],
+        "rules": [
+            {
+                "hint": str(rule.hint),
+                "test": " && ".join(_test(policy, c) for c in rule.conditions) or "1",
+                "comment": _comment(
+                    f"{rule.hint} if {' and '.join(map(condition_text, rule.conditions))}"
+                ),
+            }
+            for rule in policy.rules
+        ],
+        "default": str(policy.default),
+    }
+
+
 def _value(policy: RulePolicy, name: str) -> str:
-    """Where a counter or a ratio is found."""
+    """Where a counter or a ratio is found: `looked_at` names those of a second look."""
     index = policy.inputs.index(name)
     counters = len(policy.counters)
-    return f"sample[{index}]" if index < counters else f"ratio[{index - counters}]"
+    if index >= counters:
+        return f"ratio[{index - counters}]"
+    if not any(counter.startswith(START) for counter in policy.counters):
+        return f"sample[{index}]"
+    own = counters // 2
+    return f"probe[{index}]" if index < own else f"sample[{index - own}]"
 
 
 def _ratio(policy: RulePolicy, ratio: Ratio) -> dict[str, str]:

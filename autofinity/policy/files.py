@@ -1,6 +1,6 @@
 """Policies as JSON files, versioned, checked field by field when read.
 
-    {"format": "autofinity-policy", "version": 2,
+    {"format": "autofinity-policy", "version": 3,
      "counters": ["llc_misses", "instructions", …],
      "ratios": [{"name": "llc_misses_pki", "numerator": ["llc_misses"],
                  "denominator": ["instructions"], "scale": 1000.0}, …],
@@ -8,13 +8,16 @@
      "rules": [{"hint": "sLP", "when": [{"counter": "llc_misses_pki", "above": 1.5, "upto": null}],
                 "covered": 120.0, "wrong": 3.0}, …],
      "default": "SLP",
+     "second": {"sampled_in": "slP", "after": ["slP", "sLP"],
+                "ratios": […], "cut_points": {…}, "rules": […], "default": "slP"},
      "provenance": {…}}
 
-Version 1 has no ratios, and is read, too. A condition is above < value <= upto, of a counter or a
-ratio of them (`model.ratios`); null is an open end. Numbers are finite: JSON has no NaN or ∞,
-and provenance holds them as the strings "NaN", "Infinity", "-Infinity". The same rules as
-`policies/schema/policy.schema.json`; checked by hand, since the run-time monitor reads policies too
-and shall not load a validator.
+Version 1 has no ratios, version 2 no second look (null: none); both are read, too. A second look
+may name `start.llc_misses`, the counter's value in the first sample. A condition is
+above < value <= upto, of a counter or a ratio of them (`model.ratios`); null is an open end.
+Numbers are finite: JSON has no NaN or ∞, and provenance holds them as the strings "NaN",
+"Infinity", "-Infinity". The same rules as `policies/schema/policy.schema.json`; checked by hand,
+since the run-time monitor reads policies too and shall not load a validator.
 """
 
 from __future__ import annotations
@@ -23,19 +26,28 @@ import itertools
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Never
 
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import PolicyError
-from autofinity.model.policy import POLICY_VERSION, Condition, Rule, RulePolicy
-from autofinity.model.ratios import Ratio
+from autofinity.model.policy import (
+    POLICY_VERSION,
+    Condition,
+    Rule,
+    RulePolicy,
+    SecondLook,
+    looked_at,
+)
+from autofinity.model.ratios import START, Ratio
 from autofinity.whole_file import replace_file
 
 FORMAT = "autofinity-policy"
 LARGEST_FILE_BYTES = 16 * 1024 * 1024
 _FIELDS = ("format", "version", "counters", "cut_points", "rules", "default", "provenance")
-_FIELDS_OF = {1: _FIELDS, 2: (*_FIELDS, "ratios")}
+_FIELDS_OF = {1: _FIELDS, 2: (*_FIELDS, "ratios"), 3: (*_FIELDS, "ratios", "second")}
+_SECOND_FIELDS = ("sampled_in", "after", "ratios", "cut_points", "rules", "default")
 
 
 def save(policy: RulePolicy, path: Path | str) -> None:
@@ -60,6 +72,33 @@ def dumps(policy: RulePolicy) -> str:
         "format": FORMAT,
         "version": policy.version,
         "counters": list(policy.counters),
+        **_rules_document(policy),
+        "second": None if policy.second is None else _second_document(policy.second),
+        "provenance": _writable(policy.provenance, "provenance"),
+    }
+    if policy.version < 3 and policy.second is None:
+        del document["second"]
+    if policy.version < 2 and not policy.ratios:
+        del document["ratios"]
+    try:
+        text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    except ValueError as error:
+        raise PolicyError(f"the policy holds a number that is not finite: {error}") from error
+    loads(text.encode(), "the policy to be written")
+    return text
+
+
+def _second_document(second: SecondLook) -> dict[str, object]:
+    return {
+        "sampled_in": str(second.sampled_in),
+        "after": [str(hint) for hint in second.after],
+        **_rules_document(second.policy),
+    }
+
+
+def _rules_document(policy: RulePolicy) -> dict[str, object]:
+    """What both looks have: ratios, cut points, rules and a default."""
+    return {
         "ratios": [
             {
                 "name": ratio.name,
@@ -83,16 +122,7 @@ def dumps(policy: RulePolicy) -> str:
             for rule in policy.rules
         ],
         "default": str(policy.default),
-        "provenance": _writable(policy.provenance, "provenance"),
     }
-    if policy.version == 1 and not policy.ratios:
-        del document["ratios"]
-    try:
-        text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    except ValueError as error:
-        raise PolicyError(f"the policy holds a number that is not finite: {error}") from error
-    loads(text.encode(), "the policy to be written")
-    return text
 
 
 def loads(data: bytes, name: str = "the policy") -> RulePolicy:
@@ -163,20 +193,42 @@ class _Reader:
             self.wrong("version", f"got {_show(version)}, expected {POLICY_VERSION}")
         self._object(document, "the whole", _FIELDS_OF[version])
         counters = self._counters(top["counters"])
-        ratios = self._ratios(top.get("ratios", []), counters)
+        return replace(
+            self._rules(top, "", counters),
+            provenance=self._object(top["provenance"], "provenance", None),
+            version=version,
+            second=self._second(top.get("second"), counters),
+        )
+
+    def _rules(self, look: dict[str, object], prefix: str, counters: tuple[str, ...]) -> RulePolicy:
+        """Ratios, cut points, rules and default of one look; `prefix` is for messages."""
+        ratios = self._ratios(look.get("ratios", []), f"{prefix}ratios", counters)
         inputs = (*counters, *(ratio.name for ratio in ratios))
-        provenance = top["provenance"]
         return RulePolicy(
             counters=counters,
-            cut_points=self._cut_points(top["cut_points"], inputs),
+            cut_points=self._cut_points(look["cut_points"], f"{prefix}cut_points", inputs),
             rules=tuple(
-                self._rule(rule, f"rules[{index}]", inputs)
-                for index, rule in enumerate(self._list(top["rules"], "rules"))
+                self._rule(rule, f"{prefix}rules[{index}]", inputs)
+                for index, rule in enumerate(self._list(look["rules"], f"{prefix}rules"))
             ),
-            default=self._hint(top["default"], "default"),
-            provenance=self._object(provenance, "provenance", None),
-            version=version,
+            default=self._hint(look["default"], f"{prefix}default"),
             ratios=ratios,
+        )
+
+    def _second(self, value: object, counters: tuple[str, ...]) -> SecondLook | None:
+        if value is None:
+            return None
+        look = self._object(value, "second", _SECOND_FIELDS)
+        values = looked_at(counters)
+        if len(set(values)) != len(values):
+            self.wrong("counters", f"none may begin with {START!r} where there is a second look")
+        return SecondLook(
+            self._hint(look["sampled_in"], "second.sampled_in"),
+            tuple(
+                self._hint(hint, f"second.after[{index}]")
+                for index, hint in enumerate(self._list(look["after"], "second.after"))
+            ),
+            self._rules(look, "second.", values),
         )
 
     def _constant(self, text: str) -> Never:
@@ -239,10 +291,10 @@ class _Reader:
             self.wrong("counters", "a counter is named twice")
         return counters
 
-    def _ratios(self, value: object, counters: tuple[str, ...]) -> tuple[Ratio, ...]:
+    def _ratios(self, value: object, where: str, counters: tuple[str, ...]) -> tuple[Ratio, ...]:
         ratios: list[Ratio] = []
-        for index, listed in enumerate(self._list(value, "ratios")):
-            field = f"ratios[{index}]"
+        for index, listed in enumerate(self._list(value, where)):
+            field = f"{where}[{index}]"
             ratio = self._object(listed, field, ("name", "numerator", "denominator", "scale"))
             name = self._text(ratio["name"], f"{field}.name")
             if name in counters or name in (known.name for known in ratios):
@@ -267,10 +319,12 @@ class _Reader:
             self._known(name, field, counters)
         return names
 
-    def _cut_points(self, value: object, inputs: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
+    def _cut_points(
+        self, value: object, where: str, inputs: tuple[str, ...]
+    ) -> dict[str, tuple[float, ...]]:
         found = {}
-        for name, cuts in self._object(value, "cut_points", None).items():
-            field = f"cut_points.{name}"
+        for name, cuts in self._object(value, where, None).items():
+            field = f"{where}.{name}"
             self._known(name, field, inputs)
             numbers = [self._number(cut, field) for cut in self._list(cuts, field)]
             if any(not a < b for a, b in itertools.pairwise(numbers)):

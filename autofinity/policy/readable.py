@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from autofinity.model.affinity import HINTS, Hint
-from autofinity.model.policy import Condition, RulePolicy
+from autofinity.model.policy import Condition, RulePolicy, SecondLook
 from autofinity.model.ratios import Ratio
 
 
@@ -15,6 +15,24 @@ def policy_text(policy: RulePolicy) -> str:
     lines.extend(f"  {counter}{_cuts(policy, counter)}" for counter in policy.counters)
     if not policy.counters:
         lines.append("  none")
+    lines.extend(_rules(policy))
+    used = {rule.hint for rule in policy.rules} | {policy.default}
+    if policy.second is not None:
+        lines.append(f"{second_text(policy.second)}:")
+        lines.extend(f"  {line}" for line in _rules(policy.second.policy))
+        again = policy.second.policy
+        used |= {rule.hint for rule in again.rules} | {again.default, policy.second.sampled_in}
+    lines.append("hints:")
+    lines.extend(f"  {hint}  {hint_text(hint)}" for hint in HINTS if hint in used)
+    made_of = [f"  {key}: {_plain(value)}" for key, value in policy.provenance.items()]
+    if made_of:
+        lines += ["made of:", *made_of]
+    return "\n".join(lines) + "\n"
+
+
+def _rules(policy: RulePolicy) -> list[str]:
+    """Ratios, rules and default of one look."""
+    lines = []
     if policy.ratios:
         lines.append("ratios of them:")
         lines.extend(f"  {ratio_text(ratio)}{_cuts(policy, ratio.name)}" for ratio in policy.ratios)
@@ -26,13 +44,12 @@ def policy_text(policy: RulePolicy) -> str:
             right = f"   ({number(rule.covered)} covered, {number(rule.wrong)} wrong)"
         lines.append(f"  {index + 1:>3}. {rule.hint}  if {where}{right}")
     lines.append(f"  else {policy.default}")
-    used = {rule.hint for rule in policy.rules} | {policy.default}
-    lines.append("hints:")
-    lines.extend(f"  {hint}  {hint_text(hint)}" for hint in HINTS if hint in used)
-    made_of = [f"  {key}: {_plain(value)}" for key, value in policy.provenance.items()]
-    if made_of:
-        lines += ["made of:", *made_of]
-    return "\n".join(lines) + "\n"
+    return lines
+
+
+def second_text(second: SecondLook) -> str:
+    """When a second look is taken, and where."""
+    return f"after {', '.join(map(str, second.after))}, look again in {second.sampled_in}"
 
 
 def _cuts(policy: RulePolicy, name: str) -> str:

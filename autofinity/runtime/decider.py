@@ -4,8 +4,9 @@ policy, place, and follow the threads from then on.
     watching ─► (known program) ──────────────────────────► placed ◄─┐ threads come and go
         │                                                     ▲      ─┘
         └─► settling ─► sampling ─► decide ───────────────────┘
-                                       ├ sampled once more, to learn from
-                                       └ the guard may take it back
+                ▲                      │ ├ sampled once more, to learn from
+                └── a second look ─────┘ └ the guard may take it back
+                    in another affinity
 
 Nothing is placed before the threads are seen to compute: a mask narrowed earlier would make a
 runtime that counts its CPUs start fewer threads. A pure `ports.Mechanism`: what it needs to ask
@@ -91,6 +92,12 @@ class LiveState:
     """Whether one look has passed since the present placement."""
     outcome: Behaviour | None = None
     """The same program sampled again in the affinity that was chosen, when that is another one."""
+    again: bool = False
+    """Whether the second look of the policy is under way, or was taken."""
+    probe: Behaviour | None = None
+    """The sample of the second look."""
+    probed_in: Affinity | None = None
+    """Affinity that `probe` was taken in."""
     decision: Decision | None = None
     missing: tuple[str, ...] = ()
     """Counters the policy asks for and the sample has not."""
@@ -193,7 +200,8 @@ class LivePolicy:
         if self._policy is None:
             state = state.noting("no policy: the program stays as the system places it")
             return replace(state, phase="left alone", placed=state.workers.computing), ()
-        return self._place(replace(state, parts=()), DISTRIBUTED, "settling")
+        state = replace(state, again=False, probe=None, probed_in=None)
+        return self._place(state, DISTRIBUTED, "settling")
 
     def _sample(
         self, state: LiveState, interval: Interval, rate: float
@@ -202,7 +210,8 @@ class LivePolicy:
             state = replace(state, phase="watching", steady=0, restarts=state.restarts + 1)
             return state.noting("threads came or went during the sample: it began anew"), ()
         parts = (*state.parts, interval)
-        state = replace(state, parts=parts, guard=state.guard.saw_before(rate))
+        guard = state.guard if state.again else state.guard.saw_before(rate)
+        state = replace(state, parts=parts, guard=guard)
         if sum(part.end_ns - part.start_ns for part in parts) < self._settings.sample_ns:
             return state, ()
         return self._choose(replace(state, parts=()), parts)
@@ -211,23 +220,44 @@ class LivePolicy:
         self, state: LiveState, parts: tuple[Interval, ...]
     ) -> tuple[LiveState, Sequence[Action]]:
         assert self._policy is not None
-        sample = behaviour_of(_joined(parts, state.workers.tids), len(state.workers.computing))
-        missing = tuple(name for name in self._policy.counters if name not in sample.values)
-        asked = {name: sample[name] for name in self._policy.counters}
-        decision = self._decide(self._policy, asked)
-        state = replace(
-            state,
-            sample=sample,
-            sampled_in=state.affinity,
-            outcome=None,
-            decision=decision,
-            missing=missing,
-        )
+        seen = behaviour_of(_joined(parts, state.workers.tids), len(state.workers.computing))
+        missing = tuple(name for name in self._policy.counters if name not in seen.values)
+        state = replace(state, missing=missing)
         if missing:
             state = state.noting(
                 f"not measured here: {', '.join(missing)}; conditions on them do not hold"
             )
+        if state.again:
+            return self._choose_again(state, seen)
+        decision = self._decide(self._policy, self._asked(seen))
+        state = replace(
+            state, sample=seen, sampled_in=state.affinity, outcome=None, decision=decision
+        )
+        second = self._policy.second_after(decision.hint)
+        if second is not None:
+            probing, actions = self._place(
+                replace(state, again=True), second.sampled_in, "settling"
+            )
+            if probing.affinity != state.affinity:  # else there is nothing new to be seen
+                return probing, actions
         return self._place(state, decision.hint, "placed")
+
+    def _choose_again(
+        self, state: LiveState, seen: Behaviour
+    ) -> tuple[LiveState, Sequence[Action]]:
+        """The last word, of the second look."""
+        assert self._policy is not None and self._policy.second is not None
+        assert state.sample is not None
+        second = self._policy.second
+        asked = second.values(self._asked(state.sample), self._asked(seen))
+        decision = self._decide(second.policy, asked)
+        state = replace(state, probe=seen, probed_in=state.affinity, decision=decision)
+        return self._place(state, decision.hint, "placed")
+
+    def _asked(self, seen: Behaviour) -> dict[str, float]:
+        """What the policy looks at; NaN where it was not measured."""
+        assert self._policy is not None
+        return {name: seen[name] for name in self._policy.counters}
 
     def _outcome(self, state: LiveState, interval: Interval) -> LiveState:
         """The sample in the chosen affinity: from the second undisturbed look on."""
@@ -334,7 +364,7 @@ def _wants_outcome(state: LiveState) -> bool:
         state.sample is not None
         and state.outcome is None
         and None not in (state.affinity, state.sampled_in)
-        and state.affinity != state.sampled_in
+        and state.affinity not in (state.sampled_in, state.probed_in)
     )
 
 

@@ -81,6 +81,8 @@ class Journal:
         if after.sample is not None and after.sample is not before.sample:
             self._write(lambda database: self._sampled(database, after))
             self._observed(after, after.sampled_in, after.sample)
+        if after.probe is not None and after.probe is not before.probe:
+            self._observed(after, after.probed_in, after.probe)
         if after.outcome is not None and after.outcome is not before.outcome:
             self._observed(after, after.affinity, after.outcome)
         if outcome is not None:

@@ -15,7 +15,7 @@ import pytest
 
 from autofinity.model.affinity import HINTS
 from autofinity.model.errors import ExportError
-from autofinity.model.policy import Condition, Rule, RulePolicy
+from autofinity.model.policy import Condition, Rule, RulePolicy, SecondLook, looked_at
 from autofinity.model.ratios import Ratio
 from autofinity.policy import files
 from autofinity.policy.export import FORMATS, exported
@@ -83,6 +83,30 @@ def with_ratios(seed: int) -> RulePolicy:
     )
 
 
+def with_second(seed: int) -> RulePolicy:
+    """Ten rules over four counters, and ten over both their samples and gains between them."""
+    first, again = random_policy(seed, 10, 4), random_policy(seed + 1, 10, 10)
+    names = (*looked_at(first.counters), "speed_gain", "share")
+    known = dict(zip(again.counters, names, strict=True))
+    rules = RulePolicy(
+        names[:8],
+        {known[name]: cuts for name, cuts in again.cut_points.items()},
+        tuple(
+            replace(
+                rule,
+                conditions=tuple(replace(c, counter=known[c.counter]) for c in rule.conditions),
+            )
+            for rule in again.rules
+        ),
+        again.default,
+        ratios=(
+            Ratio("speed_gain", ("event_1",), ("start.event_1",)),
+            Ratio("share", ("event_0", "start.event_3"), ("event_2", "event_3"), 1e3),
+        ),
+    )
+    return replace(first, second=SecondLook(HINTS[6], (HINTS[4], HINTS[7]), rules))
+
+
 POLICIES = [
     random_policy(0, 6, 4),
     random_policy(1, 19, 4),
@@ -91,7 +115,22 @@ POLICIES = [
     random_policy(4, 0, 0),
     random_policy(5, 40, 7),
     with_ratios(6),
+    with_second(7),
 ]
+SECOND_DRIVER = r"""
+#include <stdio.h>
+#include "policy.h"
+int main(void) {
+    double both[2][autofinity_counter_count];
+    while (fread(both, 1, sizeof both, stdin) == sizeof both)
+        printf("%d %d\n", autofinity_second_rule(both[1], both[0]),
+               (int)autofinity_second(both[1], both[0]));
+    printf("in %d\n", (int)autofinity_second_in());
+    for (int hint = 0; hint < 8; hint++)
+        printf("%d", autofinity_asks_second((enum autofinity_hint)hint));
+    return 0;
+}
+"""
 
 
 def samples(policy: RulePolicy, count: int) -> list[list[float]]:
@@ -157,6 +196,43 @@ def test_the_header_decides_as_the_policy_on_10000_samples(
     out = subprocess.run([str(program)], input=data, capture_output=True, check=True)
     got = [tuple(map(int, line.split())) for line in out.stdout.decode().splitlines()]
     assert got == expected(policy, rows)
+
+
+@pytest.mark.parametrize("dialect", list(DIALECTS))
+def test_the_second_look_of_the_header_decides_as_the_policy_on_10000_samples(
+    tmp_path: Path, dialect: str
+) -> None:
+    policy = with_second(7)
+    assert policy.second is not None
+    (tmp_path / "policy.h").write_text(exported(policy, "c"))
+    program = compiled(tmp_path, dialect, SECOND_DRIVER)
+    rows = samples(policy.second.policy, 10_000)
+    data = b"".join(struct.pack(f"{len(row)}d", *row) for row in rows)
+    out = subprocess.run([str(program)], input=data, capture_output=True, check=True)
+    *answers, where, asked = out.stdout.decode().splitlines()
+    got = [tuple(map(int, line.split())) for line in answers]
+    assert got == expected(policy.second.policy, rows)
+    assert len(set(got)) > 5
+    assert (where, asked) == ("in 6", "00001001")
+
+
+def test_the_second_look_of_the_python_module_decides_as_the_policy() -> None:
+    policy = with_second(7)
+    assert policy.second is not None
+    module: dict[str, object] = {}
+    exec(exported(policy, "python"), module)
+    rows = samples(policy.second.policy, 500)
+    second, rule = module["second"], module["second_rule"]
+    assert callable(second) and callable(rule)
+    got = [
+        (
+            rule(row[4:], row[:4]),
+            HINTS.index(next(h for h in HINTS if str(h) == second(row[4:], row[:4]))),
+        )
+        for row in rows
+    ]
+    assert got == expected(policy.second.policy, rows)
+    assert (module["SECOND_IN"], module["SECOND_AFTER"]) == ("slP", ("sLP", "slp"))
 
 
 @pytest.mark.parametrize("dialect", list(DIALECTS))

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from autofinity.learning.discretise import bin_of, equal_share
+from autofinity.learning.hint_samples import samples_in, windows
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.regret_table import log_losses
 from autofinity.learning.regret_tree import Losses, grow, labels_of, rules_of
 from autofinity.learning.settings import LearningSettings
-from autofinity.learning.start_samples import start_samples, windows
-from autofinity.model.affinity import HINTS, Affinity, Hint
+from autofinity.model.affinity import DISTRIBUTED, HINTS, Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.observation import Observation
 from autofinity.policy.selector import decide
@@ -57,7 +57,7 @@ def test_windows_leave_the_warm_up_and_a_short_rest_out() -> None:
 
 
 def test_samples_are_means_of_warm_periods_of_distributed_runs() -> None:
-    seen, rows = start_samples(campaign(3), hints_of, 1, 0)
+    seen, rows = samples_in(DISTRIBUTED, campaign(3), hints_of, 1, 0)
     assert len(seen) == len(rows) == 3
     assert seen.counters["sharing"].tolist() == pytest.approx([4.0, 1.01, 1.02])
     assert {seen.affinity.names[code] for code in seen.affinity.codes} == {str(APART)}

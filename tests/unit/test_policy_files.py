@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,14 @@ from hypothesis import strategies as st
 
 from autofinity.model.affinity import HINTS
 from autofinity.model.errors import PolicyError
-from autofinity.model.policy import POLICY_VERSION, Condition, Rule, RulePolicy
+from autofinity.model.policy import (
+    POLICY_VERSION,
+    Condition,
+    Rule,
+    RulePolicy,
+    SecondLook,
+    looked_at,
+)
 from autofinity.model.ratios import Ratio
 from autofinity.policy import files
 
@@ -46,6 +54,36 @@ def policies(draw: st.DrawFn) -> RulePolicy:
     return RulePolicy(counters, cuts, tuple(rules), draw(hints), made_of, ratios=ratios)
 
 
+@st.composite
+def two_looks(draw: st.DrawFn) -> RulePolicy:
+    """A policy whose second look is another one over the same counters and those at the start."""
+    first, rules = draw(policies()), draw(policies())
+    values = looked_at(first.counters)
+    known = dict(zip(rules.counters, values, strict=False))
+    hints = st.lists(st.sampled_from(HINTS), unique=True)
+    again = RulePolicy(
+        values,
+        {known[name]: cuts for name, cuts in rules.cut_points.items() if name in known},
+        tuple(
+            Rule(
+                tuple(replace(c, counter=known[c.counter]) for c in rule.conditions),
+                *(rule.hint, rule.covered, rule.wrong),
+            )
+            for rule in rules.rules
+            if all(c.counter in known for c in rule.conditions)
+        ),
+        rules.default,
+        ratios=tuple(Ratio(f"gain {i}", (name,), values) for i, name in enumerate(values[:2])),
+    )
+    second = SecondLook(draw(st.sampled_from(HINTS)), tuple(draw(hints)), again)
+    return replace(first, second=second)
+
+
+@given(two_looks())
+def test_a_policy_with_a_second_look_reads_back_as_it_was(policy: RulePolicy) -> None:
+    assert files.loads(files.dumps(policy).encode()) == policy
+
+
 @given(policies())
 def test_a_policy_reads_back_as_it_was(policy: RulePolicy) -> None:
     assert files.loads(files.dumps(policy).encode()) == policy
@@ -55,13 +93,30 @@ def ratio(**other: object) -> dict[str, object]:
     return {"name": "r", "numerator": ["x"], "denominator": ["y"], "scale": 1.0, **other}
 
 
-def test_a_policy_of_version_1_is_read_and_written_as_it_was() -> None:
+@pytest.mark.parametrize(("version", "lacks"), [(1, ("ratios", "second")), (2, ("second",))])
+def test_a_policy_of_an_earlier_version_is_read_and_written_as_it_was(
+    version: int, lacks: tuple[str, ...]
+) -> None:
     document = json.loads(files.dumps(sample_policy()))
-    document["version"] = 1
-    del document["ratios"]
+    document["version"] = version
+    for field in lacks:
+        del document[field]
     old = files.loads(json.dumps(document).encode())
-    assert (old.ratios, old.inputs) == ((), ("x", "y"))
+    assert (old.ratios, old.inputs, old.second) == ((), ("x", "y"), None)
     assert json.loads(files.dumps(old)) == document
+
+
+def a_second_look(**other: object) -> dict[str, object]:
+    """Of `sample_policy`, as a file has it."""
+    return {
+        "sampled_in": "slP",
+        "after": ["slP", "sLP"],
+        "ratios": [ratio(name="gain", numerator=["x"], denominator=["start.x"])],
+        "cut_points": {"gain": [1.0]},
+        "rules": [],
+        "default": "sLP",
+        **other,
+    }
 
 
 def sample_policy() -> RulePolicy:
@@ -110,6 +165,15 @@ def test_provenance_that_json_cannot_hold_is_refused() -> None:
 DAMAGE: list[tuple[Callable[[Any], Any], str]] = [
     (lambda d: d.update(format="other"), "format"),
     (lambda d: d.update(version=POLICY_VERSION + 1), "newer"),
+    (lambda d: d.pop("second"), "lacks 'second'"),
+    (lambda d: d.update(second=a_second_look(sampled_in="up")), r"second\.sampled_in"),
+    (lambda d: d.update(second=a_second_look(after=["slP", 1])), r"second\.after\[1\]"),
+    (lambda d: d.update(second=a_second_look(cut_points={"start.z": []})), "second.cut_points"),
+    (lambda d: d.update(second=a_second_look(more=1)), "unknown field 'more'"),
+    (
+        lambda d: d.update(counters=["x", "y", "start.x"], second=a_second_look()),
+        "none may begin with 'start.'",
+    ),
     (lambda d: d.update(version="1"), "version"),
     (lambda d: d.pop("ratios"), "ratios"),
     (lambda d: d.update(version=1), "ratios"),
@@ -210,8 +274,11 @@ def test_the_schema_names_the_fields_that_are_read_and_written() -> None:
     schema = json.loads((ROOT / "policies/schema/policy.schema.json").read_text())
     document = json.loads(files.dumps(sample_policy()))
     assert set(schema["properties"]) == set(document)
-    assert {*schema["required"], *schema["else"]["required"]} == set(document)
-    rule = schema["properties"]["rules"]["items"]
+    later = {name for rule in schema["allOf"] for name in rule["else"]["required"]}
+    assert {*schema["required"]} | later == set(document)
+    second = schema["properties"]["second"]
+    assert set(second["required"]) == set(second["properties"]) == set(a_second_look())
+    rule = schema["$defs"]["rules"]["items"]
     assert set(rule["required"]) == set(rule["properties"]) == set(document["rules"][0])
     condition = rule["properties"]["when"]["items"]
     assert set(condition["required"]) == set(document["rules"][0]["when"][0])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
 from autofinity.model.counters import CounterSample
-from autofinity.model.policy import Decision, RulePolicy
+from autofinity.model.policy import Decision, RulePolicy, SecondLook, looked_at
 from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
 from autofinity.runtime.decider import LivePolicy, LiveState, Settings
@@ -29,6 +29,7 @@ def machine(packages: int = 2, llcs: int = 2, cores: int = 4) -> Topology:
     return Topology("test", "synthetic", tuple(pus), nodes, distances, allowed)
 
 
+ONE_SOCKET = Hint.parse("sLP")
 POLICY = RulePolicy(("data_cache_accesses",), {}, (), PACKED)
 
 
@@ -145,6 +146,53 @@ def test_an_unknown_program_starts_distributed_is_sampled_and_then_placed_by_the
     assert asked[0]["data_cache_accesses"] == 40_000_000
     assert state.phase == "placed"
     assert state.hint == PACKED
+
+
+def two_looks(answer: Hint) -> RulePolicy:
+    """Says packed, and looks again one socket wide before it says `answer`."""
+    counters = ("data_cache_accesses",)
+    again = RulePolicy(looked_at(counters), {}, (), answer)
+    return RulePolicy(counters, {}, (), PACKED, second=SecondLook(ONE_SOCKET, (PACKED,), again))
+
+
+def test_a_second_look_samples_again_elsewhere_and_has_the_last_word() -> None:
+    process = FakeProcess(dict.fromkeys(range(4), 0), counters={"data_cache_accesses": 5_000_000})
+    asked: list[Mapping[str, float]] = []
+    state = run(process, policy=two_looks(PACKED), asked=asked)
+    assert [list(sample) for sample in asked] == [
+        ["data_cache_accesses"],
+        ["data_cache_accesses", "start.data_cache_accesses"],
+    ]
+    assert len(process.applied) == 3
+    assert sorted(map(tuple, masks(process, 1))) == [(0, 1, 2, 3)] * 2 + [(4, 5, 6, 7)] * 2
+    assert masks(process, 2) == [[0, 1, 2, 3]] * 4
+    assert (str(state.sampled_in), str(state.probed_in)) == ("{1,1}{1,1}", "{2,2}")
+    assert state.probe is not None
+    assert state.hint == PACKED
+    back = run(
+        FakeProcess(dict.fromkeys(range(4), 0), counters={"data_cache_accesses": 1}),
+        policy=two_looks(DISTRIBUTED),
+    )
+    assert (back.hint, back.phase) == (DISTRIBUTED, "placed")
+
+
+def test_a_second_look_that_could_show_nothing_new_is_not_taken() -> None:
+    process = FakeProcess(dict.fromkeys(range(4), 0))
+    asked: list[Mapping[str, float]] = []
+    state = run(process, policy=two_looks(DISTRIBUTED), asked=asked, settings=Settings(bind="none"))
+    assert len(asked) == 1
+    assert state.hint == PACKED
+
+
+def test_threads_that_join_during_a_second_look_begin_the_first_one_anew() -> None:
+    process = FakeProcess(
+        dict.fromkeys(range(4), 0) | {4: 16}, counters={"data_cache_accesses": 5}, turns=80
+    )
+    asked: list[Mapping[str, float]] = []
+    state = run(process, policy=two_looks(PACKED), asked=asked)
+    assert [len(sample) for sample in asked] == [1, 1, 2]
+    assert state.restarts == 1
+    assert state.phase == "placed"
 
 
 def test_the_chosen_affinity_is_sampled_too_once_its_threads_are_undisturbed() -> None:

@@ -1,7 +1,8 @@
-"""What a run shows of itself where it starts: means over windows of sample periods.
+"""What a run shows of itself where it is sampled: means over windows of sample periods.
 
-A decision is made from the distributed affinity alone, so rules are learned from nothing else. The
-first periods of a run have cold caches and are no evidence of how it goes on.
+A decision is made from the affinity in which a sample is taken (distributed at first), so rules are
+learned from nothing else. The first periods of a run have cold caches and are no evidence of how it
+goes on.
 """
 
 from __future__ import annotations
@@ -12,26 +13,26 @@ import numpy as np
 import numpy.typing as npt
 
 from autofinity.learning.action_table import HintsOf
-from autofinity.model.affinity import DISTRIBUTED, Affinity
+from autofinity.model.affinity import Affinity, Hint
 from autofinity.store.observation_table import ObservationTable, number_combinations
 
 type Ints = npt.NDArray[np.int64]
 
 
-def start_samples(
-    table: ObservationTable, hints_of: HintsOf, warmup: int, periods: int
+def samples_in(
+    hint: Hint, table: ObservationTable, hints_of: HintsOf, warmup: int, periods: int
 ) -> tuple[ObservationTable, Ints]:
-    """One row a window of `periods` periods (0: all of a run) of the runs that are distributed.
+    """One row a window of `periods` periods (0: all of a run) of the runs in affinities of `hint`.
 
     Counters are means over the window, everything else is that of its first period. The first
     `warmup` periods of a run are left out unless it has no others; a window at the end that is
     shorter than half of `periods` is left out unless it is the only one.
     Also returns the number of that first row in `table`.
     """
-    distributed = np.array(
-        [DISTRIBUTED in hints_of(Affinity.parse(name)) for name in table.affinity.names], bool
+    members = np.array(
+        [hint in hints_of(Affinity.parse(name)) for name in table.affinity.names], bool
     )
-    rows = np.flatnonzero(distributed[table.affinity.codes])
+    rows = np.flatnonzero(members[table.affinity.codes])
     if not len(rows):
         return table.take(rows), rows
     run = number_combinations(table.workload(), table.affinity.codes, table.seed)[rows]

@@ -1,0 +1,148 @@
+"""Rules for a second look: what a sample in a packed affinity adds to the one at the start.
+
+What sharing a cache does to a program cannot be seen while nobody shares one. So the answers of the
+first rules that would move the threads are checked by a short sample in the affinity of another
+hint (`LearningSettings.probe`), and by what changed against the first sample.
+
+These rules are learned from the programs that get there: those that the first rules would move when
+they have not seen them. A program that stays where it is may still get there by a wrong answer on a
+run to come, and has to be sent back then; it weighs as much as that is likely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.learning.action_table import HintsOf
+from autofinity.learning.feature_columns import events_of, with_gains
+from autofinity.learning.hint_samples import samples_in
+from autofinity.learning.regret_choice import choose_by_regret, held_out_labels
+from autofinity.learning.regret_table import regret_table, workload_weights
+from autofinity.learning.regret_tree import tree_policy
+from autofinity.learning.settings import LearningSettings
+from autofinity.model.affinity import DISTRIBUTED, HINTS, Hint
+from autofinity.model.errors import LearningError
+from autofinity.model.policy import RulePolicy, SecondLook, looked_at
+from autofinity.model.ratios import START
+from autofinity.store.observation_table import ObservationTable
+
+type Floats = npt.NDArray[np.float64]
+type Ints = npt.NDArray[np.int64]
+type Mask = npt.NDArray[np.bool_]
+
+AFTER = tuple(hint for hint in HINTS if hint != DISTRIBUTED)
+"""Answers that move the threads."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """Samples that rules may look at."""
+
+    features: ObservationTable
+    """Their features, as counters; one row a sample."""
+    workload: Ints
+    """Of each, numbered as the rows of the losses."""
+    cut: Callable[[Floats, Ints], tuple[float, ...]]
+    """Cut points of a column whose rows are of these workloads."""
+
+    def cut_column(self, column: Floats) -> tuple[float, ...]:
+        """Cut points of one of the features."""
+        return self.cut(column, self.workload)
+
+    def held_out(
+        self, losses: Floats, features: tuple[str, ...], most_rules: int
+    ) -> tuple[Ints, Floats]:
+        """What rules that have not seen a sample's fold say of it, and each workload's mean loss
+        by that (NaN without a sample or a known loss).
+        """
+        labels = held_out_labels(
+            self.features, self.workload, losses, self.cut_column, features, most_rules
+        )
+        lost = losses[self.workload, labels]
+        lost[labels < 0] = 0.0
+        mean = np.full(len(losses), np.nan)
+        share = workload_weights(self.workload)
+        some = np.unique(self.workload[labels >= 0])
+        mean[some] = np.bincount(self.workload, share * lost, len(losses))[some]
+        return labels, mean
+
+
+def with_second_look(
+    policy: RulePolicy,
+    first: Seen,
+    losses: Floats,
+    table: ObservationTable,
+    settings: LearningSettings,
+    hints_of: HintsOf,
+) -> tuple[RulePolicy, str]:
+    """`policy` with a second look, if the two lose less on programs held out of the training set
+    than `policy` alone; and a line that says why or why not.
+
+    `policy` was learned from `first`, `losses` are as `regret_table.log_losses` gives them, and
+    `table` are the observations.
+    """
+    probe = Hint.parse(settings.probe)
+    seen = Seen(*_both_samples(table, settings, hints_of, probe), first.cut)
+    labels, before = first.held_out(losses, tuple(policy.cut_points), settings.most_rules)
+    moved = _mentioned(first.workload[labels != HINTS.index(DISTRIBUTED)], len(losses))
+    probed = _mentioned(seen.workload, len(losses))
+    if not (moved & probed).any():
+        return policy, f"no second look: no program to be moved was profiled in {probe}, too"
+    share = np.where(moved, 1.0, 1.0 / (2.0 + np.sum(~moved)))  # Laplace's rule of succession
+    weighted = losses * share[:, None]
+    try:
+        report = choose_by_regret(
+            seen.features,
+            seen.workload,
+            weighted,
+            seen.cut_column,
+            settings.k,
+            settings.most_rules,
+            policy.counters,
+        )
+    except LearningError as error:
+        return policy, f"no second look: {error}"
+    _, after = seen.held_out(weighted, report.chosen, settings.most_rules)
+    again = moved & probed
+    told = (
+        f"a second look in {probe} at {again.sum()} programs that are moved takes their loss, when "
+        f"held out, from {np.nansum(before[again]):.3g} to {np.nansum(after[again]):.3g}"
+    )
+    if not np.nansum(after[again]) < np.nansum(before[again]):
+        return policy, f"no second look: {told}"
+    cuts = {name: seen.cut_column(seen.features.counters[name]) for name in report.chosen}
+    rows = regret_table(seen.features, seen.workload, weighted, report.chosen, cuts)
+    counters = tuple(dict.fromkeys((*policy.counters, *events_of(report.chosen))))
+    rules = replace(tree_policy(rows, settings.most_rules), counters=looked_at(counters))
+    return replace(policy, counters=counters, second=SecondLook(probe, AFTER, rules)), told
+
+
+def _mentioned(workloads: Ints, count: int) -> Mask:
+    mask = np.zeros(count, bool)
+    mask[workloads] = True
+    return mask
+
+
+def _both_samples(
+    table: ObservationTable, settings: LearningSettings, hints_of: HintsOf, probe: Hint
+) -> tuple[ObservationTable, Ints]:
+    """Features of each sample in the second affinity beside the program's mean at the start, and
+    the workload of each; of programs that have both.
+    """
+    window = (settings.warmup, settings.window)
+    numbers = table.workload()
+    start, rows = samples_in(DISTRIBUTED, table, hints_of, *window)
+    of_start = numbers[rows]
+    seen, rows = samples_in(probe, table, hints_of, *window)
+    counts = np.bincount(of_start, minlength=int(numbers.max(initial=-1)) + 1)
+    both = counts[numbers[rows]] > 0
+    seen, workload = seen.take(both), numbers[rows][both]
+    means = {
+        START + name: np.bincount(of_start, values, len(counts))[workload] / counts[workload]
+        for name, values in start.counters.items()
+    }
+    return with_gains(replace(seen, counters={**seen.counters, **means})), workload

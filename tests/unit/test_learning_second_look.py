@@ -1,0 +1,118 @@
+"""A second look is learned from programs that are moved, and only where it pays."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from autofinity.evaluation.judge import decided
+from autofinity.learning.pipeline import learn_policy
+from autofinity.learning.settings import LearningSettings
+from autofinity.model.affinity import DISTRIBUTED, HINTS, Affinity, Hint
+from autofinity.model.counters import Behaviour
+from autofinity.model.observation import Observation
+from autofinity.model.policy import RulePolicy
+from autofinity.policy import files
+from autofinity.policy.selector import decide
+from autofinity.store.observation_table import ObservationTable
+from autofinity.store.observations import table_of
+
+APART, BESIDE, TOGETHER = map(Affinity.parse, ("{1}{1}{1}", "{1,1,1}", "{2,1}"))
+SLP, sLP, slP = HINTS[0], Hint.parse("sLP"), Hint.parse("slP")
+SETTINGS = LearningSettings()
+
+
+def hints_of(affinity: Affinity) -> Sequence[Hint]:
+    return [{APART: SLP, BESIDE: sLP, TOGETHER: slP}[affinity]]
+
+
+def campaign(
+    *, seen_at_the_start: bool = False, without: Affinity | None = None
+) -> ObservationTable:
+    """Two thirds of the programs share and gain by packing. Half of these gain more together, the
+    others wait there: their cycles fall. Nothing at the start tells which, unless asked for.
+    """
+    rows = []
+    for number in range(24):
+        shares, waits = number % 3 != 0, number % 2 == 0
+        if shares:
+            times = {APART: 1.0, BESIDE: 0.7, TOGETHER: 0.8 if waits else 0.6}
+        else:
+            times = {APART: 1.0, BESIDE: 1.3, TOGETHER: 1.4}
+        for affinity, roi_s in times.items():
+            if affinity == without:
+                continue
+            misses = 0.5 if shares else 0.1
+            if seen_at_the_start and shares and waits:
+                misses += 0.4
+            values = {
+                "llc_requests": 100.0,
+                "llc_misses": 100.0 * misses,
+                "instructions": 1e6 / roi_s,
+                "cycles": 1e6 * (0.9 if waits and affinity == TOGETHER else 1.0),
+            }
+            rows.append(
+                Observation(
+                    *(f"p{number:02}", "small", 3, affinity, 0, 0.5, Behaviour(values)),
+                    *(1 / roi_s, roi_s, "box", "sim", 1, "1"),
+                )
+            )
+    return table_of(rows)
+
+
+def learned(table: ObservationTable, settings: LearningSettings = SETTINGS) -> RulePolicy:
+    return learn_policy(table, settings, hints_of, {}).policy
+
+
+def answer(policy: RulePolicy, table: ObservationTable, program: str) -> Hint:
+    """What the policy says of a program in the end."""
+    of_program = {seen.affinity: seen for seen in table.of_program(program).observations()}
+    where = {SLP: APART, sLP: BESIDE, slP: TOGETHER}
+    return decided(policy, lambda hint: of_program[where[hint]].behaviour.values).hint
+
+
+def test_what_only_sharing_shows_is_asked_where_caches_are_shared() -> None:
+    table = campaign()
+    policy = learned(table)
+    assert policy.second is not None
+    assert policy.second.sampled_in == slP
+    assert DISTRIBUTED not in policy.second.after
+    answers = [answer(policy, table, f"p{number:02}") for number in range(24)]
+    best = [SLP if n % 3 == 0 else sLP if n % 2 == 0 else slP for n in range(24)]
+    assert answers == best
+    assert files.loads(files.dumps(policy).encode()) == policy
+
+
+def test_a_program_that_is_moved_by_mistake_is_sent_back() -> None:
+    policy = learned(campaign())
+    assert policy.second is not None
+    start = {"llc_requests": 100.0, "llc_misses": 55.0, "instructions": 1e6, "cycles": 1e6}
+    slower = {**start, "instructions": 0.7e6}
+    assert decide(policy, start).hint != DISTRIBUTED
+    assert decided(policy, {SLP: start, slP: slower}.__getitem__).hint == DISTRIBUTED
+
+
+def test_a_second_look_that_tells_nothing_new_is_not_taken() -> None:
+    policy = learned(campaign(seen_at_the_start=True))
+    assert policy.second is None
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [replace(SETTINGS, probe="none"), replace(SETTINGS, learner="ripper")],
+    ids=["none asked for", "another learner"],
+)
+def test_a_second_look_is_not_taken_unless_asked_for(settings: LearningSettings) -> None:
+    assert learned(campaign(), settings).second is None
+
+
+def test_without_samples_in_the_second_affinity_there_is_none_and_a_note_says_so() -> None:
+    made = learn_policy(campaign(without=TOGETHER), SETTINGS, hints_of, {})
+    assert made.policy.second is None
+    assert any("slP" in note and "no second look" in note for note in made.notes)
+
+
+def test_a_second_look_asks_for_no_more_events_than_the_machine_counts() -> None:
+    for k in (2, 3, 4):
+        policy = learned(campaign(), replace(SETTINGS, k=k))
+        assert len(policy.counters) <= k
