@@ -11,8 +11,8 @@ power is drawn by every core and every LLC domain of the machine, used or not:
   packed affinity saves uncore energy only by being faster. A machine whose empty sockets can sleep
   would favour packed ones more than this model does.
 
-Prices come from the preset's `[energy]` table, which names their sources: caches are modelled, static
-power is mostly unverified; so compare affinities with each other rather than with a meter.
+Prices come from the preset's `[energy]` table, which names their sources: caches are modelled,
+static power is mostly unverified. So compare affinities with each other rather than with a meter.
 """
 
 from __future__ import annotations
