@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 from autofinity.model.errors import TopologyError
@@ -37,9 +38,9 @@ class Fields:
         """A table inside this one."""
         return self._inner(key, self._take(key, "a table"))
 
-    def optional_table(self, key: str) -> Fields | None:
-        """A table inside this one, None when it is not there."""
-        return self.table(key) if self.has(key) else None
+    def optional[T](self, key: str, read: Callable[[Fields], T]) -> T | None:
+        """What `read` makes of a table inside this one, None when it is not there."""
+        return read(self.table(key)) if self.has(key) else None
 
     def tables(self, key: str) -> tuple[Fields, ...]:
         """The tables of an array `[[key]]`, which has at least one."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from autofinity.sim.fields import Fields
 from autofinity.sim.spec import (
     LINE_BYTES,
@@ -19,11 +21,7 @@ def read_core_class(table: Fields, name: str) -> CoreClassSpec:
     l1 = _private(table.table("l1"), ghz, ())
     if l1.sets & (l1.sets - 1) or not 1 <= l1.sets <= 512:
         raise table.error("l1", f"{l1.sets} sets; expected a power of two of at most 512")
-    l2, l2_cores = None, 1
-    l2_table = table.optional_table("l2")
-    if l2_table is not None:
-        l2_cores = l2_table.whole("cores", 1, 64, 1)
-        l2 = _private(l2_table, ghz, ("exclusive", "inclusive"))
+    l2_cores, l2 = table.optional("l2", partial(_l2, ghz)) or (1, None)
     return CoreClassSpec(
         name=name,
         ghz=ghz,
@@ -31,7 +29,7 @@ def read_core_class(table: Fields, name: str) -> CoreClassSpec:
         l2=l2,
         tlb=_tlb(table.table("tlb"), ghz),
         core=_core(table.table("core")),
-        prefetch=_prefetch(table.optional_table("prefetch")),
+        prefetch=table.optional("prefetch", _prefetch),
         l2_cores=l2_cores,
     )
 
@@ -43,6 +41,12 @@ def read_llc(table: Fields) -> CacheSpec:
     inclusion = table.text("inclusion", ("victim", "inclusive"))
     table.end()
     return CacheSpec(size, ways, latency_ns, inclusion)
+
+
+def _l2(ghz: float, table: Fields) -> tuple[int, CacheSpec]:
+    """How many cores share one, and what it is like."""
+    cores = table.whole("cores", 1, 64, 1)
+    return cores, _private(table, ghz, ("exclusive", "inclusive"))
 
 
 def _private(table: Fields, ghz: float, inclusions: tuple[str, ...]) -> CacheSpec:
@@ -96,9 +100,7 @@ def _core(table: Fields) -> CoreSpec:
     return spec
 
 
-def _prefetch(table: Fields | None) -> PrefetchSpec | None:
-    if table is None:
-        return None
+def _prefetch(table: Fields) -> PrefetchSpec:
     spec = PrefetchSpec(
         streams=table.whole("streams", 1, 64),
         trigger=table.whole("trigger", 1, 16),

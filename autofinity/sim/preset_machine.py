@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from autofinity.model.topology import Topology
 from autofinity.sim.distances import Matrix, between_llcs, by_hops, by_slit, slit_ranks
@@ -88,7 +88,7 @@ def assembled(
     coherence = root.table("coherence")
     protocol = coherence.text("protocol", ("mesi", "moesi"))
     clean_forwarding = coherence.flag("clean_forwarding")
-    directory = _directory(coherence.optional_table("directory"))
+    directory = coherence.optional("directory", _directory)
     coherence.end()
     latency_table = root.table("latency")
     further_from = latency_table.wholes("further_from", 11, 255)
@@ -122,15 +122,13 @@ def assembled(
         bandwidth=bandwidth,
         system=_system(root.table("system")),
         pmu_counters=_pmu(root.table("pmu")),
-        energy=_energy(root.optional_table("energy")),
+        energy=root.optional("energy", _energy),
         page_bytes=page_bytes,
         directory=directory,
     )
 
 
-def _directory(table: Fields | None) -> DirectorySpec | None:
-    if table is None:
-        return None
+def _directory(table: Fields) -> DirectorySpec:
     spec = DirectorySpec(
         entries_per_node=table.whole("entries_per_node", 1, 1 << 28),
         ways=table.whole("ways", 1, 128),
@@ -224,20 +222,12 @@ def _pmu(table: Fields) -> int:
     return counters
 
 
-def _energy(table: Fields | None) -> EnergySpec | None:
-    if table is None:
-        return None
-    spec = EnergySpec(
-        instruction_pj=table.number("instruction_pj", 0, 1e9),
-        l1_access_pj=table.number("l1_access_pj", 0, 1e9),
-        l2_access_pj=table.number("l2_access_pj", 0, 1e9),
-        llc_access_pj=table.number("llc_access_pj", 0, 1e9),
-        dram_read_line_pj=table.number("dram_read_line_pj", 0, 1e9),
-        dram_write_line_pj=table.number("dram_write_line_pj", 0, 1e9),
-        link_byte_pj=table.number("link_byte_pj", 0, 1e9),
-        core_w=table.number("core_w", 0, 1e6),
-        idle_core_w=table.number("idle_core_w", 0, 1e6),
-        uncore_w=table.number("uncore_w", 0, 1e6),
-    )
+def _energy(table: Fields) -> EnergySpec:
+    """Prices (`*_pj`) and static powers (`*_w`), all of them."""
+    highest = {"pj": 1e9, "w": 1e6}
+    prices = {
+        field.name: table.number(field.name, 0, highest[field.name.rpartition("_")[2]])
+        for field in fields(EnergySpec)
+    }
     table.end()
-    return spec
+    return EnergySpec(**prices)

@@ -51,6 +51,22 @@ class ReferenceCore:
         self.l1, self.l2, self.llc = Lru(*l1), Lru(*l2), Lru(*llc)
         self.counts: Counter[str] = Counter()
 
+    def access(self, line: int, store: bool) -> None:
+        """One load or store of a line."""
+        if line in self.l1:
+            self.l1.use(line, store)
+            return
+        self.counts["data_cache_misses"] += 1
+        if line in self.l2:
+            self.counts["data_cache_refills_from_l2"] += 1
+        else:
+            self.counts["llc_hits" if line in self.llc else "llc_misses"] += 1
+        self._fill(line, store)
+
+    def _fill(self, line: int, store: bool) -> None:
+        """Bring a line into the L1 that is not there."""
+        raise NotImplementedError
+
     def _out_of_llc(self, line: int, dirty: bool) -> None:
         self.counts["llc_evictions"] += 1
         self.counts["llc_writebacks"] += dirty
@@ -68,21 +84,9 @@ class ReferenceCore:
 class ExclusiveCore(ReferenceCore):
     """A line is in one level only; what falls out of one goes to the next."""
 
-    def access(self, line: int, store: bool) -> None:
-        n = self.counts
-        dirty = False
-        if line in self.l1:
-            self.l1.use(line, store)
-            return
-        n["data_cache_misses"] += 1
-        if line in self.l2:
-            n["data_cache_refills_from_l2"] += 1
-            dirty = self.l2.take(line)
-        elif line in self.llc:
-            n["llc_hits"] += 1
-            dirty = self.llc.take(line)
-        else:
-            n["llc_misses"] += 1
+    def _fill(self, line: int, store: bool) -> None:
+        source = next((level for level in (self.l2, self.llc) if line in level), None)
+        dirty = source is not None and source.take(line)
         if (out := self.l1.use(line, dirty or store)) is None:
             return
         self._out_of_l1(out[1])
@@ -102,19 +106,12 @@ class InclusiveCore(ReferenceCore):
 
     clean_refills = False
 
-    def access(self, line: int, store: bool) -> None:
-        n = self.counts
+    def _fill(self, line: int, store: bool) -> None:
         dirty = False
-        if line in self.l1:
-            self.l1.use(line, store)
-            return
-        n["data_cache_misses"] += 1
         if line in self.l2:
-            n["data_cache_refills_from_l2"] += 1
             self.l2.use(line)
             dirty = not self.clean_refills and self.l2.marked(line)
         else:
-            n["llc_hits" if line in self.llc else "llc_misses"] += 1
             if (out := self.llc.use(line)) is not None:
                 victim, written = out
                 written |= victim in self.l2 and self.l2.take(victim)
