@@ -23,11 +23,13 @@ _LIBRARY_COPIES = (
     if platform.machine() == "x86_64"
     else ()
 )
-GCC_FLAGS = ("-fsanitize=thread", *_LIBRARY_COPIES)
+# Tells accesses to volatile variables, which may be flags that a thread waits for, from others.
+_VOLATILE = "--param=tsan-distinguish-volatile=1"
+GCC_FLAGS = ("-fsanitize=thread", *_LIBRARY_COPIES, _VOLATILE)
 _GCC = (" ".join(GCC_FLAGS), "-fsanitize-coverage=trace-pc")
 # clang's driver would link its own static runtime: ask the compiler proper only.
 _CLANG = (
-    "-Xclang -fsanitize=thread",
+    "-Xclang -fsanitize=thread -mllvm -tsan-distinguish-volatile",
     "-Xclang -fsanitize-coverage-type=3 -Xclang -fsanitize-coverage-trace-pc",
 )
 _BLOCKS = "blocks.aft"
@@ -124,7 +126,10 @@ def build_program(
     thread, coverage = _CLANG if clang else _GCC
     attempts = [""]
     if instrumented:  # the last resort is what every gcc since 4.8 knows
-        attempts = list(dict.fromkeys((f"{thread} {coverage}", thread, thread.split(" -m")[0])))
+        older = thread.replace(f" {_VOLATILE}", "")
+        least = older.split(" -m")[0]
+        choices = (f"{thread} {coverage}", f"{older} {coverage}", older, least)
+        attempts = list(dict.fromkeys(choices))
     said = ""
     for flags in attempts:
         with tempfile.TemporaryDirectory(prefix=f".{spec.name}-", dir=cache) as name:
@@ -239,6 +244,7 @@ def _digest(
             state.update(part.encode() + b"\0")
 
     add(*spec.build, spec.run[0], str(instrumented), str(suite.folder))
+    add(*_GCC, *_CLANG)
     for compiler in (compilers.cc, compilers.cxx, compilers.fc or ""):
         add(compiler, _version(compiler, environment))
     for path in _sources(suite.folder, spec):

@@ -69,6 +69,13 @@ class Workshop:
         self._folder = folder
         self._runs = 0
 
+    def _library(self) -> Path:
+        """A folder where the compiler finds our runtime in place of its own."""
+        found = self._folder / "libtsan.so"
+        if not found.exists():
+            found.symlink_to(runtime_folder() / "libtsan.so.2")
+        return self._folder
+
     def run(
         self,
         source: str,
@@ -84,7 +91,10 @@ class Workshop:
         if not name.exists():
             path.write_text(source)
             subprocess.run(
-                [compiler(kind) or kind, *flags.split(), *GCC_FLAGS, "-w", path, "-o", name],
+                [
+                    *(compiler(kind) or kind, *flags.split(), *GCC_FLAGS, "-w", path),
+                    *("-o", name, f"-L{self._library()}"),
+                ],
                 check=True,
             )
         self._runs += 1

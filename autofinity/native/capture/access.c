@@ -28,24 +28,20 @@ static inline void range(void* address, size_t size, bool write) {
     }
 }
 
-#define PLAIN(n)                                                                   \
-    AF_API void __tsan_write##n(void* p) { touch(p, n, true); }                    \
-    AF_API void __tsan_unaligned_write##n(void* p) { touch(p, n, true); }          \
-    AF_API void __tsan_volatile_read##n(void* p) { touch(p, n, false); }           \
-    AF_API void __tsan_volatile_write##n(void* p) { touch(p, n, true); }           \
-    AF_API void __tsan_unaligned_volatile_read##n(void* p) { touch(p, n, false); } \
-    AF_API void __tsan_unaligned_volatile_write##n(void* p) { touch(p, n, true); } \
-    AF_API void __tsan_write##n##_pc(void* p, void* pc) {                          \
-        (void)pc;                                                                  \
-        touch(p, n, true);                                                         \
-    }                                                                              \
-    AF_API void __tsan_read_write##n(void* p) {                                    \
-        touch(p, n, false);                                                        \
-        touch(p, n, true);                                                         \
-    }                                                                              \
-    AF_API void __tsan_unaligned_read_write##n(void* p) {                          \
-        touch(p, n, false);                                                        \
-        touch(p, n, true);                                                         \
+#define PLAIN(n)                                                          \
+    AF_API void __tsan_write##n(void* p) { touch(p, n, true); }           \
+    AF_API void __tsan_unaligned_write##n(void* p) { touch(p, n, true); } \
+    AF_API void __tsan_write##n##_pc(void* p, void* pc) {                 \
+        (void)pc;                                                         \
+        touch(p, n, true);                                                \
+    }                                                                     \
+    AF_API void __tsan_read_write##n(void* p) {                           \
+        touch(p, n, false);                                               \
+        touch(p, n, true);                                                \
+    }                                                                     \
+    AF_API void __tsan_unaligned_read_write##n(void* p) {                 \
+        touch(p, n, false);                                               \
+        touch(p, n, true);                                                \
     }
 PLAIN(1)
 PLAIN(2)

@@ -8,16 +8,11 @@
 #include "record.h"
 
 static struct {
-    _Atomic uint64_t token;
     _Atomic uint64_t id;
     atomic_flag lock;
     char* next;
     size_t left;
 } arena;
-
-uint64_t af_token(void) {
-    return atomic_fetch_add_explicit(&arena.token, 1, memory_order_relaxed) + 1;
-}
 
 uint64_t af_ids(uint64_t count) {
     return atomic_fetch_add_explicit(&arena.id, count, memory_order_relaxed) + 1;

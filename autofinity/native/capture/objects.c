@@ -50,27 +50,6 @@ void af_object_lock(af_object* o) {
 
 void af_object_unlock(af_object* o) { atomic_store_explicit(&o->locked, 0, memory_order_release); }
 
-// Who waits while it holds a mutex must not have taken it out of turn: the one it waits for may
-// need the mutex first. So the sections it is in keep the order of the capture, and since such a
-// nesting comes again, so do all later ones of these mutexes.
-static void keep_order_of_held(af_thread* t, const af_mutex* inside) {
-    for (uint32_t i = 0; i < t->held_n && t->held[i] != inside; i++) {
-        t->held[i]->ordered = true;
-        t->held[i]->strict = true;
-    }
-}
-
-void af_await(af_thread* t, uint64_t token, const af_thread* who) {
-    if (token == 0 || who == t || t->awaited[token % AF_AWAITED] == token) return;
-    t->awaited[token % AF_AWAITED] = token;
-    keep_order_of_held(t, NULL);
-    af_event_add(t, AF_AWAIT, token, 0);
-}
-
-void af_forget_awaited(af_thread* t) {
-    for (int i = 0; i < AF_AWAITED; i++) t->awaited[i] = 0;
-}
-
 // Lock order is free in replay but where a critical section reads a line that an earlier one of
 // another thread wrote: then this lock must come after that unlock. What is read is only known at
 // the unlock, so a slot right after the lock is kept for the await. Where the section is so long
@@ -136,7 +115,7 @@ void af_releasing(af_thread* t, uint64_t key, bool word) {
         for (const af_slot* s = pending + (word ? 2 : 1); s < end; s++)
             if (s->kind == AF_ACCESS && s->writes != 0) remember_write(m, t, s->value, token);
     }
-    if (pending == NULL || pending->kind == AF_PENDING) keep_order_of_held(t, m);
+    if (pending == NULL || pending->kind == AF_PENDING) af_keep_order_of_held(t, m);
     if (level < t->held_n) {
         for (uint32_t i = level; i + 1 < t->held_n; i++) t->held[i] = t->held[i + 1];
         t->held_n--;

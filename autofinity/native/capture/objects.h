@@ -85,6 +85,9 @@ AF_HIDDEN void af_object_unlock(af_object* o);
 // Notes an await unless this thread did so before; `who` posted it.
 AF_HIDDEN void af_await(af_thread* t, uint64_t token, const af_thread* who);
 
+// A thread that waits keeps the order of the mutexes that it holds, outside of `inside` if given.
+AF_HIDDEN void af_keep_order_of_held(af_thread* t, const af_mutex* inside);
+
 // A unit begins or ends: what comes may be replayed by another thread, which has awaited nothing
 // yet.
 AF_HIDDEN void af_forget_awaited(af_thread* t);

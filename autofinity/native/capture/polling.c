@@ -5,7 +5,8 @@
 
 enum { PATIENT_POLLS = 3 };  // repeats that may still be ordinary code
 
-static uint64_t position(const af_thread* t) { return t->base + t->n; }
+// Grows with everything that is recorded, be it an event of its own or one more of an open line.
+static uint64_t position(const af_thread* t) { return t->base + t->n + af_accesses_of(t); }
 
 void af_end_polling(af_thread* t) {
     if (t->polls > PATIENT_POLLS) {

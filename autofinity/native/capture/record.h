@@ -122,8 +122,11 @@ typedef struct af_thread {
     uint32_t window_n;
     bool fences;          // has made a release fence: its relaxed stores may be what it released
     uint32_t polls;       // in a row, without progress
-    uint64_t window_seq;  // slot number after which nothing but the polls was recorded
+    uint64_t window_seq;  // position after which nothing but the polls was recorded
     uint64_t window_now;
+    // What is known of a volatile that it polled: its write may have come after our look.
+    _Atomic uint64_t* unsettled;
+    void (*settle)(struct af_thread*);
     uint64_t awaited[AF_AWAITED];  // tokens awaited lately: once is enough
     uint64_t relaxed[AF_RELAXED];  // where it has loaded relaxed lately (atomics.c), in a ring
     uint32_t relaxed_n;
@@ -191,7 +194,8 @@ typedef struct af_common {
     _Atomic int finishing;
     _Atomic int failed;
     _Atomic uint64_t spins;
-    uint64_t ahead;  // accesses a thread may be ahead of another; 0: no fairness
+    _Atomic uint64_t token;  // the last one given out
+    uint64_t ahead;          // accesses a thread may be ahead of another; 0: no fairness
     char directory[4096];
     af_crc_table crc;
     struct {
@@ -204,6 +208,11 @@ extern AF_HIDDEN af_common* af_shared;
 
 static inline bool af_recording(void) {
     return atomic_load_explicit(&af_shared->recording, memory_order_relaxed) != 0;
+}
+
+// A number for a post that no other has.
+static inline uint64_t af_token(void) {
+    return atomic_fetch_add_explicit(&af_shared->token, 1, memory_order_relaxed) + 1;
 }
 
 // streams.c
@@ -225,7 +234,6 @@ AF_HIDDEN uint64_t af_accesses_of(const af_thread* t);
 AF_HIDDEN void af_count_spins(uint64_t polls);
 
 // arena.c
-AF_HIDDEN uint64_t af_token(void);
 AF_HIDDEN uint64_t af_ids(uint64_t count);  // `count` unique numbers for objects and instances
 AF_HIDDEN void* af_map(size_t bytes);       // zeroed pages, or NULL
 AF_HIDDEN void* af_alloc(size_t bytes);     // zeroed, never given back
@@ -258,6 +266,7 @@ AF_HIDDEN void af_block_at(af_thread* t, _Atomic uint64_t* gate, uint64_t need);
 AF_HIDDEN void af_sleep(unsigned microseconds);
 
 static inline uint32_t af_new_slot(af_thread* t, uint64_t value, uint8_t kind) {
+    if (AF_UNLIKELY(t->unsettled != NULL)) t->settle(t);
     if (AF_UNLIKELY(t->n >= AF_SLOTS)) af_drain(t);
     const uint32_t index = t->n++;
     af_slot* s = &t->slots[index];

@@ -15,6 +15,7 @@
 
 #include "../capture/handshake.h"
 #include "qemu_api.h"
+#include "spinning.h"
 
 enum { VCPUS = 1 << 16 };
 
@@ -28,6 +29,7 @@ static struct vcpu {
     uintptr_t part;  // its instruction, or 0
     uint64_t end;
     bool store;
+    spinning spin;
 } vcpus[VCPUS];
 
 static uintptr_t runtime_text, runtime_end;
@@ -67,30 +69,35 @@ static void on_access(unsigned vcpu, qemu_memory_info info, uint64_t address, vo
     const bool store = qemu_plugin_mem_is_store(info);
     const uintptr_t instruction = (uintptr_t)data;
     const unsigned size = 1u << qemu_plugin_mem_size_shift(info);
-    const uint64_t end_of_block = t->now;
     t->now -= instruction & AFTER;
     if (AF_UNLIKELY(c->part == instruction && c->end == address && c->store == store)) {
         // The next 8 bytes of a vector access.
         if ((address & 63) == 0) af_line(t, address >> 6, !store, store);
-    } else {
+    } else if (!spinning_before(&c->spin, t, address, size, !store)) {
         af_access(t, address, size, store);
+        spinning_after(&c->spin, t, address, size, !store, store);
         if (size == 8 && !store) af_loaded(t, *(const uint64_t*)address);
     }
     c->part = instruction;
     c->end = address + size;
     c->store = store;
-    t->now = end_of_block;
+    t->now += instruction & AFTER;
 }
 
 // A locked instruction: its load and its store come one by one, or as one store.
 static void on_locked(unsigned vcpu, qemu_memory_info info, uint64_t address, void* data) {
     af_thread* t = recording(vcpu);
     if (t == NULL || !qemu_plugin_mem_is_store(info)) return;
+    struct vcpu* c = &vcpus[vcpu];
+    const unsigned size = 1u << qemu_plugin_mem_size_shift(info);
     const uintptr_t after = (uintptr_t)data & AFTER;
     t->now -= after;
-    af_alone(t, (const volatile void*)address, 1, 1);
+    if (!spinning_before(&c->spin, t, address, size, true)) {
+        af_alone(t, (const volatile void*)address, 1, 1);
+        spinning_after(&c->spin, t, address, size, true, true);
+    }
     t->now += after;
-    vcpus[vcpu].part = 0;
+    c->part = 0;
 }
 
 // ---------------------------------------------------------------------- while it is translated

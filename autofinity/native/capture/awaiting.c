@@ -1,0 +1,23 @@
+// What a thread waits for, noted; and what that means for the mutexes that it holds meanwhile.
+#include "objects.h"
+
+// Who waits while it holds a mutex must not have taken it out of turn: the one it waits for may
+// need the mutex first. So the sections it is in keep the order of the capture, and since such a
+// nesting comes again, so do all later ones of these mutexes.
+void af_keep_order_of_held(af_thread* t, const af_mutex* inside) {
+    for (uint32_t i = 0; i < t->held_n && t->held[i] != inside; i++) {
+        t->held[i]->ordered = true;
+        t->held[i]->strict = true;
+    }
+}
+
+void af_await(af_thread* t, uint64_t token, const af_thread* who) {
+    if (token == 0 || who == t || t->awaited[token % AF_AWAITED] == token) return;
+    t->awaited[token % AF_AWAITED] = token;
+    af_keep_order_of_held(t, NULL);
+    af_event_add(t, AF_AWAIT, token, 0);
+}
+
+void af_forget_awaited(af_thread* t) {
+    for (int i = 0; i < AF_AWAITED; i++) t->awaited[i] = 0;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Loops of an unmodified binary that wait by looking at one address again and again.
+//
+// Whether loads of one address with nothing in between are a wait or work (a constant that a loop
+// takes from memory) is only known in the end: it was a wait if another thread has written there
+// meanwhile. Until then the loads are kept back, and the address is watched: whoever stores to it
+// posts a token. A wait costs no instructions and ends by awaiting that token; what was work is
+// recorded after all.
+#ifndef AUTOFINITY_SPINNING_H
+#define AUTOFINITY_SPINNING_H
+
+#include "../capture/record.h"
+
+struct spinning_place;
+
+// What is remembered of a thread; only the thread itself looks at it.
+typedef struct spinning {
+    uint64_t address;   // of the last load, or locked instruction
+    uint64_t position;  // just after it
+    uint64_t value;
+    uint32_t repeats;
+    uint64_t kept;                 // loads kept back
+    uint64_t from;                 // instruction count where that began
+    struct spinning_place* place;  // the address, while loads are kept back
+    uint64_t token;                // of the last store there, as they began to be
+} spinning;
+
+// Words of 8 bytes that some thread has waited at, as bits of a hash: stores there are looked up.
+extern AF_HIDDEN _Atomic uint64_t spinning_watched;
+
+static inline uint64_t spinning_bit(uint64_t address) {
+    return 1ull << ((address >> 3) * 0x9e3779b97f4a7c15ull >> 58);
+}
+
+// The same as long as the thread records nothing.
+static inline uint64_t spinning_position(const af_thread* t) {
+    return (uint64_t)t->n << 32 | (uint32_t)t->budget;
+}
+
+// The thread looks again at the address that it looked at last. True: the access is kept back.
+AF_HIDDEN bool spinning_again(spinning* s, af_thread* t, unsigned size);
+// Something else comes after loads that were kept back.
+AF_HIDDEN void spinning_ends(spinning* s, af_thread* t);
+// After the record of a store at a word that is watched, perhaps.
+AF_HIDDEN void spinning_stored(af_thread* t, uint64_t address, unsigned size, bool locked);
+
+// Before an access is recorded; true: it is not to be.
+static inline bool spinning_before(spinning* s, af_thread* t, uint64_t address, unsigned size,
+                                   bool looks) {
+    if (AF_UNLIKELY(address == s->address && looks)) return spinning_again(s, t, size);
+    if (AF_UNLIKELY(s->kept != 0)) spinning_ends(s, t);
+    return false;
+}
+
+// After it was.
+static inline void spinning_after(spinning* s, af_thread* t, uint64_t address, unsigned size,
+                                  bool looks, bool stores) {
+    if (looks) {
+        if (s->address != address) s->repeats = 0;
+        s->address = address;
+        s->position = spinning_position(t);
+    }
+    if (stores && AF_UNLIKELY(atomic_load_explicit(&spinning_watched, memory_order_relaxed) &
+                              spinning_bit(address)))
+        spinning_stored(t, address, size, looks);
+}
+
+#endif
