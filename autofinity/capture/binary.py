@@ -3,8 +3,8 @@
     qemu-x86_64 ─ plugin ─┐ accesses, instructions
        binary ─ preload ──┴─► thread records ─► trace      who waits for whom: pthread_*, GOMP_*
 
-The order rules are those of compiled programs (`native/capture`), with one exception: of the program's
-own atomic instructions and volatile variables, only what a loop waited for is ordered.
+The order rules are those of compiled programs (`native/capture`), with one exception: of the
+program's own atomic instructions and volatile variables, only what a loop waited for is ordered.
 """
 
 from __future__ import annotations
