@@ -1,0 +1,135 @@
+"""A policy at work on a running program: sampled, moved and, where the policy looks twice, sampled
+again and moved again, all within the run, which pays for everything.
+
+Beside a run that is started again in the chosen affinity this shows what switching costs: time in
+affinities that are not the chosen one, migrations, and pages that stay where they were first
+touched. The process is one of `ports.Machine`, so the simulator charges what the machine would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from autofinity.affinity.hints import get_affinity
+from autofinity.model.affinity import DISTRIBUTED, Hint
+from autofinity.model.errors import SimulationError
+from autofinity.model.placement import CoreSet, Placement
+from autofinity.model.policy import RulePolicy
+from autofinity.policy.selector import decide
+from autofinity.ports import BindThreads, Interval, Machine, Process, RunRequest, Sensors
+from autofinity.profiling.sampling import NS_PER_S, behaviour_of
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a run is sampled."""
+
+    period_ns: int
+    warmup: int = 1
+    """Periods after each placement that show nothing but cold caches."""
+    samples: int = 1
+    """Periods whose mean the policy is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class InRun:
+    """What came of it."""
+
+    roi_s: float
+    """The whole region of interest, samples and moves included."""
+    hints: tuple[Hint, ...]
+    """Where the threads were, in order; the last is the policy's answer, unless the program ended
+    first.
+    """
+    decided_at_s: float
+    """When the last placement was made, from the start of the region; NaN if it ended before."""
+
+
+def run_in(
+    machine: Machine,
+    request: RunRequest,
+    policy: RulePolicy,
+    sampling: Sampling,
+    seed: int = 0,
+) -> InRun:
+    """Run once. Raises `PlacementError` when the machine has too few PUs, and what the machine
+    raises.
+    """
+    run = _Run(machine, request, policy.counters, seed)
+    start = run.sample(sampling)
+    if start is not None:
+        decision = decide(policy, start)
+        second = policy.second_after(decision.hint)
+        if second is not None and run.move(second.sampled_in):
+            probe = run.sample(sampling)
+            if probe is not None:
+                decision = decide(second.policy, second.values(start, probe))
+        if not run.ended:
+            run.move(decision.hint)
+            run.decided_at_s = run.elapsed_s
+    return run.to_the_end(sampling.period_ns)
+
+
+class _Run:
+    """A process, where its threads are, and how long it has run."""
+
+    def __init__(
+        self, machine: Machine, request: RunRequest, counters: tuple[str, ...], seed: int
+    ) -> None:
+        self._topology = machine.topology
+        self._threads = request.threads
+        self._cores = get_affinity(self._topology, request.threads, DISTRIBUTED)
+        self._process: Process = machine.start(
+            request, _placement(self._cores), Sensors(counters), seed
+        )
+        self._start_ns: int | None = None
+        self.hints = [DISTRIBUTED]
+        self.elapsed_s = 0.0
+        self.decided_at_s = float("nan")
+        self.ended = False
+
+    def sample(self, sampling: Sampling) -> Mapping[str, float] | None:
+        """Counts per thread and second of the periods after the warm-up; None: it ended first."""
+        seen: list[Interval] = []
+        for number in range(sampling.warmup + sampling.samples):
+            interval = self._advance(sampling.period_ns)
+            if self.ended:
+                return None
+            if number >= sampling.warmup:
+                seen.append(interval)
+        samples = tuple(sample for interval in seen for sample in interval.samples)
+        whole = Interval(seen[0].start_ns, seen[-1].end_ns, samples)
+        return behaviour_of(whole, self._threads).values
+
+    def move(self, hint: Hint) -> bool:
+        """Bind the threads to the best match of a hint; whether that is another core set."""
+        cores = get_affinity(self._topology, self._threads, hint)
+        moved = cores.cpus != self._cores.cpus
+        if moved:
+            self._process.apply((BindThreads(_placement(cores)),))
+            self._cores = cores
+            self.hints.append(hint)
+        return moved
+
+    def to_the_end(self, period_ns: int) -> InRun:
+        """Let it run."""
+        while not self.ended:
+            self._advance(period_ns)
+        return InRun(self.elapsed_s, tuple(self.hints), self.decided_at_s)
+
+    def _advance(self, period_ns: int) -> Interval:
+        interval = self._process.advance(period_ns)
+        if self._start_ns is None:
+            self._start_ns = interval.start_ns
+        if interval.end_ns <= interval.start_ns and not interval.ended:
+            raise SimulationError(
+                f"the machine stood still at {interval.end_ns} ns, expected a period of {period_ns}"
+            )
+        self.elapsed_s = (interval.end_ns - self._start_ns) / NS_PER_S
+        self.ended = interval.ended
+        return interval
+
+
+def _placement(cores: CoreSet) -> Placement:
+    return Placement(tuple(frozenset({cpu}) for cpu in cores.cpus))
