@@ -1,0 +1,108 @@
+"""Other machines that the same sources could describe: a preset with its numbers drawn anew.
+
+A model is never right to the last nanosecond. What is learned on one draw and holds on another
+does not hang on the numbers that happen to be in the preset. Each number below is multiplied by a
+factor of its own; a table by distance keeps its order by one factor for all of it. The page colours
+are drawn by the seed of each run, as always.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import fields, replace
+
+from autofinity.sim.spec import (
+    BandwidthSpec,
+    CacheSpec,
+    CoreClassSpec,
+    LatencySpec,
+    MachineSpec,
+    PrefetchSpec,
+    SystemSpec,
+)
+
+SPREAD = 0.20
+"""Factors are drawn evenly from 1 - SPREAD to 1 + SPREAD."""
+
+type Factor = Callable[[], float]
+
+
+def drawn(spec: MachineSpec, seed: int, spread: float = SPREAD) -> MachineSpec:
+    """The machine with latencies, overlap of misses, bandwidths, system times and the ways that
+    caches replace in (their sets stay) drawn around those of `spec`; the same for the same seed.
+    """
+    draw = random.Random(f"{spec.name} {seed}")
+
+    def factor() -> float:
+        return draw.uniform(1 - spread, 1 + spread)
+
+    return replace(
+        spec,
+        core_classes=tuple(_cores(each, factor) for each in spec.core_classes),
+        llc=_cache(spec.llc, factor),
+        latency=_latencies(spec.latency, factor),
+        bandwidth=_bandwidths(spec.bandwidth, factor),
+        system=_system(spec.system, factor),
+    )
+
+
+def _whole(value: int, factor: Factor) -> int:
+    return max(1, round(value * factor()))
+
+
+def _cache(cache: CacheSpec, factor: Factor) -> CacheSpec:
+    ways = _whole(cache.ways, factor)
+    return replace(
+        cache,
+        ways=ways,
+        size_bytes=cache.size_bytes // cache.ways * ways,
+        latency_ns=cache.latency_ns * factor(),
+    )
+
+
+def _cores(cores: CoreClassSpec, factor: Factor) -> CoreClassSpec:
+    core, tlb = cores.core, cores.tlb
+    return replace(
+        cores,
+        l2=None if cores.l2 is None else _cache(cores.l2, factor),
+        core=replace(
+            core,
+            misses_in_flight=_whole(core.misses_in_flight, factor),
+            window=_whole(core.window, factor),
+        ),
+        tlb=replace(tlb, l2_hit_ns=tlb.l2_hit_ns * factor(), walk_ns=tlb.walk_ns * factor()),
+        prefetch=None if cores.prefetch is None else _prefetch(cores.prefetch, factor),
+    )
+
+
+def _prefetch(prefetch: PrefetchSpec, factor: Factor) -> PrefetchSpec:
+    return replace(
+        prefetch,
+        distance_lines=_whole(prefetch.distance_lines, factor),
+        lines_in_flight=_whole(prefetch.lines_in_flight, factor),
+    )
+
+
+def _latencies(latency: LatencySpec, factor: Factor) -> LatencySpec:
+    changed: dict[str, object] = {}
+    for field in fields(latency):
+        value, by = getattr(latency, field.name), factor()
+        changed[field.name] = (
+            tuple(ns * by for ns in value) if isinstance(value, tuple) else value * by
+        )
+    return LatencySpec(**changed)  # type: ignore[arg-type]
+
+
+def _bandwidths(bandwidth: BandwidthSpec, factor: Factor) -> BandwidthSpec:
+    memory, links = factor(), factor()
+    return replace(
+        bandwidth,
+        memory_gbs=tuple(gbs * memory for gbs in bandwidth.memory_gbs),
+        links=tuple(replace(link, gbs=link.gbs * links) for link in bandwidth.links),
+        fabric_gbs=bandwidth.fabric_gbs * factor(),
+    )
+
+
+def _system(system: SystemSpec, factor: Factor) -> SystemSpec:
+    return replace(system, spin_us=system.spin_us * factor(), wake_us=system.wake_us * factor())

@@ -1,0 +1,187 @@
+"""Does what is learned hang on numbers of the model? Train on some draws of it, judge on others.
+
+    python scripts/model_draws.py [--machine M] [--threads N] [--size S] [--train N] [--test N]
+
+Each draw is the machine with its latencies, overlap, bandwidths and ways up to 20 % larger or
+smaller (`autofinity/sim/draws.py`), and page colours of its own; the hints' best matches are
+profiled on each. One program, and with it its family, is left out at a time. Prints the table of
+docs/model-draws.md, and whose best hint flips between draws: a label that does is no evidence.
+An interrupted call goes on where it stopped, as long as WORK stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import itertools
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity import __version__
+from autofinity.affinity.hints import get_affinity
+from autofinity.cli.campaign import Wanted, capture
+from autofinity.evaluation.cases import Case, summarise
+from autofinity.evaluation.judge import judge
+from autofinity.evaluation.left_out import leaving_out
+from autofinity.evaluation.times import times_of
+from autofinity.learning.leeway_hints import hints_on
+from autofinity.learning.pipeline import learn_policy
+from autofinity.learning.settings import LearningSettings
+from autofinity.model.affinity import Affinity
+from autofinity.profiling.campaign import Subject, Target, in_order, plan, profile
+from autofinity.profiling.selection import best_matches
+from autofinity.sim.draws import drawn
+from autofinity.sim.machine import SimMachine
+from autofinity.sim.preset import load_preset
+from autofinity.store.observation_table import ObservationTable
+from autofinity.store.observations import ObservationStore, table_of
+from autofinity.trace.manifest import load_suite
+
+HERE = Path(__file__).resolve().parents[1]
+WITHIN = 0.01
+"""Hints this close to the best are as good."""
+type Best = Mapping[str, frozenset[Affinity]]
+"""Program → affinities of its best hints."""
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    words.add_argument("--machine", default="opteron-6164he")
+    words.add_argument("--threads", type=int, default=8)
+    words.add_argument("--size", default="tiny")
+    words.add_argument("--period-us", type=float, default=50.0)
+    words.add_argument("--train", type=int, default=2, metavar="DRAWS")
+    words.add_argument("--test", type=int, default=2, metavar="DRAWS")
+    words.add_argument("--program", action="append", default=[], dest="programs")
+    words.add_argument("--work", type=Path, default=HERE / "build" / "draws")
+    words.add_argument("--jobs", type=int, default=1)
+    asked = words.parse_args()
+    wanted = Wanted(
+        machine=asked.machine,
+        suite=load_suite(HERE / "training" / "suite.toml"),
+        programs=tuple(asked.programs),
+        size=asked.size,
+        threads=(asked.threads,),
+        affinities="hints",
+        seed=1,
+        page_seeds=1,
+        period_us=asked.period_us,
+        jobs=asked.jobs,
+        work=asked.work,
+    )
+    subjects = capture(wanted, asked.threads)
+    draws = [observed(wanted, subjects, draw) for draw in range(1, 1 + asked.train + asked.test)]
+    print("\n".join(report(wanted, draws[: asked.train], draws[asked.train :])))
+
+
+def observed(wanted: Wanted, subjects: Sequence[Subject], draw: int) -> ObservationTable:
+    """Observations of one draw of the machine; its number is part of the name of the input, so that
+    draws are workloads of their own.
+    """
+    machine = SimMachine(drawn(load_preset(wanted.machine), draw))
+    (threads,) = wanted.threads
+    target = Target(
+        machine=machine,
+        name=wanted.machine,
+        backend="sim",
+        clock_hz=machine.clock_hz,
+        period_ns=round((wanted.period_us or 0) * 1000),
+        version=__version__,
+    )
+    named = [replace(subject, input=f"{subject.input}, draw {draw}") for subject in subjects]
+    cells = in_order(plan(named, {threads: best_matches(machine.topology, threads)}, [draw]))
+    store = ObservationStore(wanted.work / "observations" / f"{wanted.machine}-draw-{draw}")
+    store.expect({s.key: f"{s.origin} {machine.spec!r}" for s in named})
+    for failure in profile(target, cells, store, wanted.jobs):
+        print(f"{failure.run.program} on draw {draw}: {failure.reason}")
+    return store.read()
+
+
+def report(
+    wanted: Wanted, train: Sequence[ObservationTable], test: Sequence[ObservationTable]
+) -> list[str]:
+    """The table, and the labels that flip."""
+    best = [best_hints(table) for table in (*train, *test)]
+    own = unsteady(best[: len(train)])
+    steady = [table.take(~_is_one_of(table, own)) for table in train]
+    together = table_of([row for table in train for row in table.observations()])
+    kept = table_of([row for table in steady for row in table.observations()])
+    rows = {
+        "one draw, the same": [crossed(wanted, table, table) for table in train],
+        "one draw, another": [crossed(wanted, a, b) for a, b in itertools.product(train, test)],
+        "all training draws, another": [crossed(wanted, together, b) for b in test],
+        "these without labels that flip": [crossed(wanted, kept, b) for b in test],
+    }
+    pairs = list(itertools.product(best[: len(train)], best[len(train) :]))
+    flips = [sum(not a[program] & b[program] for program in a) for a, b in pairs]
+    return [
+        "| trained on | judged on | interesting won | of the best hint | median regret | worst |",
+        "|---|---|---|---|---|---|",
+        *(row(name, cases) for name, cases in rows.items()),
+        "",
+        f"Labels that flip from a training draw to a test draw: {statistics.mean(flips):.1f} of "
+        f"{len(best[0])} programs on average. Dropped, for they flip among the training draws: "
+        f"{', '.join(sorted(own)) or 'none'}.",
+    ]
+
+
+def row(name: str, judged: Sequence[list[Case]]) -> str:
+    """Over all cases of some (training, test) pairs."""
+    trained, on = name.split(", ")[:2] if ", " in name else (name, "another")
+    summary = summarise([case for cases in judged for case in cases])
+    return " | ".join(
+        (
+            f"| {trained}",
+            f"{on} draw" if on == "another" else on,
+            f"{summary.wins} of {summary.interesting}",
+            f"{summary.best_hint_ratio:.3f}",
+            f"{summary.regret_median:.1%}",
+            f"{summary.regret_max:.1%} |",
+        )
+    )
+
+
+def crossed(wanted: Wanted, train: ObservationTable, test: ObservationTable) -> list[Case]:
+    """Each program of `test`, by a policy learned from the others of `train`."""
+    topology = load_preset(wanted.machine).topology
+    settings = LearningSettings()
+    hints_of = hints_on(topology, settings.leeway)
+    match = functools.cache(lambda threads, hint: get_affinity(topology, threads, hint).affinity)
+    learner = leaving_out(train, lambda rest: learn_policy(rest, settings, hints_of, {}).policy)
+    cases, _ = judge(test, wanted.threads, learner, match, settings.warmup, 0)
+    return cases
+
+
+def best_hints(table: ObservationTable) -> Best:
+    """The affinities of each program that are within 1 % of the best."""
+    return {
+        subject.program: frozenset(
+            affinity
+            for affinity, roi_s in times.items()
+            if roi_s <= min(times.values()) * (1 + WITHIN)
+        )
+        for subject, times in times_of(table).roi_s.items()
+    }
+
+
+def unsteady(draws: Iterable[Best]) -> set[str]:
+    """Programs without a hint that is best in all draws."""
+    first, *others = draws
+    return {
+        program
+        for program, hints in first.items()
+        if not hints.intersection(*(other[program] for other in others))
+    }
+
+
+def _is_one_of(table: ObservationTable, programs: set[str]) -> npt.NDArray[np.bool_]:
+    return np.isin(table.program.text().astype(str), sorted(programs))
+
+
+if __name__ == "__main__":
+    main()
