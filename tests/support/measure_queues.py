@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from hand_machine import VICTIM
-from sim_programs import cpus, first_touch, load_all, region
+from hand_machine import SAME_PACKAGE, VICTIM
+from sim_programs import LINES_PER_PAGE, cpus, first_touch, load_all, region
 
 from autofinity._core.trace import TraceBuilder
 from autofinity.sim.replay import simulate
@@ -79,17 +79,25 @@ def poisson(utilisation: float, seed: int) -> list[int]:
 
 
 def simulated_wait_ns(arrivals: list[int]) -> float:
-    """Mean over requests of three cores to the controller of their node."""
+    """Mean over requests of three cores to the controller of their node. A core elsewhere touches
+    the last line of each page first: a page fault would hold up its core.
+    """
     rng = random.Random(0)
     builder = TraceBuilder()
     streams = [builder.stream() for _ in range(3)]
-    last = [0, 0, 0]
+    used = LINES_PER_PAGE - 1
+    pages = 1 + len(arrivals) // used
+    first_touch(builder, builder.stream(), region(pages)[used:])
+    begin = pages * 1000
+    last = [-begin] * 3
     for number, at in enumerate(arrivals):
         stream = rng.choice(streams)
-        line = region(1)[0] + number  # never twice
-        builder.access(stream, line, gap=at - last[stream])
+        page, line = divmod(number, used)  # never twice
+        builder.access(stream, region(1, page)[line], gap=at - last[stream])
         last[stream] = at
-    result = simulate(open_loop(), builder.build(), cpus(0, 1, 2))
+    result = simulate(
+        open_loop(), builder.build(), cpus(0, 1, 2, SAME_PACKAGE), page_policy="bind", bind_node=0
+    )
     assert result.total("dram_reads_local") == len(arrivals)
     return result.total("memory_queue_clocks") / len(arrivals)
 

@@ -58,7 +58,10 @@ template <Mode mode>
                                                          Ticks horizon, Ticks stop) {
     PrivateCaches& c = memory_.caches(p.slot);
     // Nobody may run past a region that another stream is about to begin.
-    const Ticks limits[2] = {horizon, outside_ == 0 ? stop : horizon};
+    const Ticks farthest = outside_ == 0 ? stop : horizon;
+    // Nor past the horizon in the middle of a run: who takes its line must find how far it came.
+    const auto within_run = [&] { return s.runs_end > s.instructions; };
+    Ticks limits[2] = {horizon, within_run() ? horizon : farthest};
     constexpr std::uint8_t complex = step_atomic | step_dependent;
     std::uint32_t last_page = 0;
     std::uint64_t loads = 0, stores = 0;
@@ -75,10 +78,15 @@ template <Mode mode>
             if (s.skip != 0) count_accesses();
             if (!attend(index, p, s, horizon, limits)) break;
             last_page = 0;
+            if (within_run()) limits[1] = horizon;
             continue;
         }
         const Ticks at = p.time + step.gap * p.instruction;
         if (at > limits[step.flags >> 7]) {
+            if ((step.flags & step_free) != 0 && at <= farthest && end_of_runs(p, s) <= horizon) {
+                limits[1] = farthest;
+                continue;
+            }
             p.key = at;
             break;
         }
@@ -107,6 +115,7 @@ template <Mode mode>
                         if (loads + stores >= most_hits_unfolded) count_accesses();
                     } else if ((step.flags & (step_run | step_free)) == step_run) {
                         remember_run(s, step, issue);
+                        limits[1] = horizon;
                     }
                     ++s.at;
                     continue;
@@ -118,6 +127,7 @@ template <Mode mode>
             count_accesses();  // the step may begin or end the region
         if (!take_step<mode>(index, p, s, step, issue, at, horizon)) break;
         last_page = 0;
+        if (within_run()) limits[1] = horizon;
         if (yield_) {
             p.key = p.time;
             break;
@@ -281,24 +291,29 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
     s.instructions = issue;
     s.stall_ticks += free - at;
     p.time = free;
-    if (atomic) drain(p, s);
+    const bool faulted = memory_.faults(step.line);
+    if (atomic || faulted) drain(p, s);
     const Ticks issued = p.time;
-    // What an access asks of the memory it asks at its own time, after a walk too: cores would
-    // otherwise act far ahead of the others. The latencies add up all the same.
-    const Ticks walk = memory_.translate(p.slot, step, issued);
+    // The kernel works on the core: nothing overlaps with that.
+    if (faulted) [[unlikely]]
+        p.time += memory_.take_fault(p.slot, step.line);
+    const Ticks begun = p.time;
+    // What an access asks of the memory it asks at its own time, after a fault or a walk too: cores
+    // would otherwise act far ahead of the others. The latencies add up all the same.
+    const Ticks walk = memory_.translate(p.slot, step, issued, faulted);
     Served served = memory_.access(p.slot, step, issued);
-    served.ready += walk;
+    served.ready += begun - issued + walk;
     s.counts[data_cache_loads] += step.reads;
     s.counts[data_cache_stores] += step.writes;
     if (atomic) ++s.counts[atomics];
     const Ticks ready =
-        std::max(served.ready, issued + (atomic ? machine_->atomic_hit : c.side.l1_hit));
+        std::max(served.ready, begun + (atomic ? machine_->atomic_hit : c.side.l1_hit));
     if (atomic || served.contended) {
         p.time = ready;
     } else if ((step.flags & step_dependent) != 0) {
         const Ticks hidden = next_gap * p.instruction;
-        if (ready > issued + hidden) p.time = ready - hidden;
-    } else if (served.ready > issued) {
+        if (ready > begun + hidden) p.time = ready - hidden;
+    } else if (served.ready > begun) {
         overlap(p, s, ready);
     }
     s.stall_ticks += p.time - issued;

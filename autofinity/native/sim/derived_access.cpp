@@ -5,7 +5,7 @@
 
 namespace autofinity::sim {
 
-Ticks Memory::translate_derived(std::uint32_t slot, const Step& step, Ticks now) {
+Ticks Memory::translate_derived(std::uint32_t slot, const Step& step, Ticks now, bool faulted) {
     const Translated translated = translated_of(step.kind);
     if (translated == Translated::tlb1) return 0;
     PrivateCaches& c = *cores_[slot];
@@ -14,8 +14,7 @@ Ticks Memory::translate_derived(std::uint32_t slot, const Step& step, Ticks now)
     counts_ = &n;
     now_ = now;
     ++n[dtlb_misses];
-    const bool fault = !pages_.mapped(page);
-    Ticks cost = c.side.tlb2_hit + map_if_new(c, page);
+    Ticks cost = c.side.tlb2_hit;
     if (translated == Translated::tlb2) {
         ++n[l2_tlb_hits];
         return cost;
@@ -23,7 +22,7 @@ Ticks Memory::translate_derived(std::uint32_t slot, const Step& step, Ticks now)
     ++n[page_walks];
     cost += c.side.page_walk;
     if (!c.side.walk_reads_caches) return cost;
-    return entry_derived(slot, c.units.entry(page), fault, now + cost) - now;
+    return entry_derived(slot, c.units.entry(page), faulted, now + cost) - now;
 }
 
 Ticks Memory::entry_derived(std::uint32_t slot, Line line, bool write, Ticks now) {
@@ -77,7 +76,6 @@ Served Memory::access_derived(std::uint32_t slot, const Step& step, Ticks now) {
     } else {
         ++n[l2_misses];
         ++n[data_cache_refills_from_northbridge];
-        served.ready += map_if_new(c, line >> page_shift);
         const bool reads_first =
             step.reads != 0 && !(writes && (atomic || (step.flags & step_first_write) != 0));
         const Request request = reads_first ? Request::load

@@ -68,8 +68,13 @@ class Memory {
     bool in_use(std::uint32_t core) const { return slot_of_core_[core] >= 0; }
     std::uint32_t slots() const { return static_cast<std::uint32_t>(cores_.size()); }
 
-    // Makes the translation of the step's page present at `now`; returns what it cost.
-    Ticks translate(std::uint32_t slot, const Step& step, Ticks now);
+    // Whether nobody has touched the line's page yet, so that an access faults.
+    bool faults(Line line) const { return !pages_.mapped(line >> page_shift); }
+    // Page fault: the kernel places the line's page; returns how long that keeps the core.
+    Ticks take_fault(std::uint32_t slot, Line line);
+    // Makes the translation of the step's page present at `now`; returns what it cost. `faulted`:
+    // a fault has just written the page-table entry.
+    Ticks translate(std::uint32_t slot, const Step& step, Ticks now, bool faulted);
     // Begins to bring what the accesses after `at` will look at, should they miss, into the host's
     // caches. Changes nothing.
     void foresee(PrivateCaches& c, const Step* at) const;
@@ -148,14 +153,13 @@ class Memory {
 
     // Private side.
     Served access_derived(std::uint32_t slot, const Step& step, Ticks now);
-    Ticks translate_derived(std::uint32_t slot, const Step& step, Ticks now);
+    Ticks translate_derived(std::uint32_t slot, const Step& step, Ticks now, bool faulted);
     Ticks entry_derived(std::uint32_t slot, Line line, bool write, Ticks now);
     Ticks derive_fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
                        bool& contended);
     Ticks derive_upgrade(std::uint32_t slot, Line line, Ticks now, bool& contended);
     void take_in_derivation(std::uint32_t slot, Line line);
     void derive_leave(std::uint32_t slot, Line line);
-    Ticks map_if_new(PrivateCaches& c, std::uint32_t page);
     Word private_state(std::uint32_t slot, Line line);
     void set_private_state(std::uint32_t slot, Line line, Word state);
     Word drop_private(std::uint32_t slot, Line line);

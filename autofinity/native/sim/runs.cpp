@@ -6,9 +6,10 @@
 
 namespace autofinity::sim {
 
-void Simulation::remember_run(Stream& s, const Step& step, std::uint64_t at) {
-    s.open[s.next_open] = {step.line, at, at + step.span, step};
-    s.next_open = (s.next_open + 1) % 8;
+// When all runs under way are over, if nothing delays the stream.
+Ticks Simulation::end_of_runs(const Pu& p, const Stream& s) {
+    return s.runs_end <= s.instructions ? 0
+                                        : p.time + (s.runs_end - s.instructions) * p.instruction;
 }
 
 // `taken`: when the lines were.
@@ -29,14 +30,15 @@ void Simulation::split_lost_runs(Ticks taken) {
                 here +=
                     std::min<std::uint64_t>((now - p.time) / p.instruction,
                                             v.at->gap - std::min<std::uint64_t>(v.skip, v.at->gap));
+            if (v.runs_end <= here) continue;
             for (OpenRun& run : v.open) {
-                if (run.line != lost.line || run.end <= here) continue;
-                const std::uint64_t span = run.end - run.start;
+                if (run.step.line != lost.line || run.end() <= here) continue;
+                const std::uint64_t span = run.step.span;
                 const std::uint64_t from = std::max(here, run.start);
                 // What was carried out when the run began: one access of each kind it has.
                 const std::uint32_t first = (run.step.reads != 0) + (run.step.writes != 0);
                 const std::uint32_t all = run.step.reads + run.step.writes;
-                const std::uint64_t rest_all = (all - first) * (run.end - from) / span;
+                const std::uint64_t rest_all = (all - first) * (run.end() - from) / span;
                 Step rest = run.step;
                 rest.writes = static_cast<std::uint16_t>(std::min<std::uint64_t>(
                     (rest_all * rest.writes + all / 2) / all, rest.writes - (rest.writes != 0)));
@@ -48,13 +50,14 @@ void Simulation::split_lost_runs(Ticks taken) {
                 v.counts[data_cache_loads] -= rest.reads;
                 v.counts[data_cache_stores] -= rest.writes;
                 const std::uint64_t step = span * first / std::max(1u, all - 1);
-                const std::uint64_t at = std::min(run.end, from + std::max<std::uint64_t>(step, 1));
-                rest.span = static_cast<std::uint16_t>(run.end - at);
+                const std::uint64_t at =
+                    std::min(run.end(), from + std::max<std::uint64_t>(step, 1));
+                rest.span = static_cast<std::uint16_t>(run.end() - at);
                 rest.gap = 0;
                 if (mode_ == Mode::staged) rest.kind = kind_derived;  // found in the L1
                 if (rest.span == 0 || rest.reads + rest.writes == 1)
                     rest.flags &= static_cast<std::uint8_t>(~step_run);
-                run.line = 0;
+                run.step.line = 0;
                 v.deferred.insert(
                     std::upper_bound(v.deferred.begin(), v.deferred.end(), at,
                                      [](std::uint64_t a, const Deferred& d) { return a > d.at; }),

@@ -12,6 +12,7 @@
 // taken back and replayed later (`Deferred`), so false sharing shows every transfer.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -101,9 +102,9 @@ class Simulation {
     enum class Resume : std::uint8_t { nothing, take_lock, leave_barrier, retry, choose };
 
     struct OpenRun {
-        Line line = 0;
-        std::uint64_t start = 0, end = 0;  // instructions of the stream
-        Step step{};
+        std::uint64_t start = 0;  // instruction of the stream
+        Step step{};              // line 0: none
+        std::uint64_t end() const { return start + step.span; }
     };
     struct Deferred {
         std::uint64_t at;  // instruction of the stream
@@ -128,9 +129,10 @@ class Simulation {
         const Step* begin = nullptr;  // of the array `at` points into, for messages
         std::uint32_t source = 0;     // stream whose steps these are (work units move)
         std::uint64_t instructions = 0;
-        std::uint64_t skip = 0;         // part of the next gap that has gone by already
-        std::array<OpenRun, 8> open{};  // the latest ones; a power of two
+        std::uint64_t skip = 0;          // part of the next gap that has gone by already
+        std::array<OpenRun, 16> open{};  // the latest ones; a power of two
         std::uint32_t next_open = 0;
+        std::uint64_t runs_end = 0;       // instruction at which all open runs are over
         std::vector<Deferred> deferred;   // latest first
         std::vector<Frame> frames;        // suspended positions of nested work units
         std::uint32_t resumable = 0;      // frames whose token or barrier has come
@@ -265,7 +267,12 @@ class Simulation {
     void compute_until(Pu& p, Stream& s, Ticks until);
     void set_watch(Pu& p, const Stream& s);
     void split_lost_runs(Ticks taken);
-    void remember_run(Stream& s, const Step& step, std::uint64_t at);
+    static void remember_run(Stream& s, const Step& step, std::uint64_t at) {
+        s.open[s.next_open] = {at, step};
+        s.next_open = (s.next_open + 1) % s.open.size();
+        s.runs_end = std::max(s.runs_end, at + step.span);
+    }
+    static Ticks end_of_runs(const Pu& p, const Stream& s);
     // `found`: what a private stage says of it, or 0.
     void touch_sync_line(Pu& p, Stream& s, Line line, bool write, std::uint16_t found);
 

@@ -6,8 +6,8 @@
 
 namespace autofinity::sim {
 
-Ticks Memory::translate(std::uint32_t slot, const Step& step, Ticks now) {
-    if (mode_ == Mode::staged) return translate_derived(slot, step, now);
+Ticks Memory::translate(std::uint32_t slot, const Step& step, Ticks now, bool faulted) {
+    if (mode_ == Mode::staged) return translate_derived(slot, step, now, faulted);
     PrivateCaches& c = *cores_[slot];
     const std::uint32_t page = step.line >> page_shift;
     const std::uint32_t unit = c.units.of(page);
@@ -16,8 +16,7 @@ Ticks Memory::translate(std::uint32_t slot, const Step& step, Ticks now) {
     counts_ = &n;
     now_ = now;
     ++n[dtlb_misses];
-    const bool fault = !pages_.mapped(page);
-    Ticks cost = c.side.tlb2_hit + map_if_new(c, page);
+    Ticks cost = c.side.tlb2_hit;
     Word* set = c.tlb2.at(unit);
     const int way = c.tlb2.find(set, unit);
     if (way >= 0) {
@@ -28,7 +27,7 @@ Ticks Memory::translate(std::uint32_t slot, const Step& step, Ticks now) {
         ++n[page_walks];
         outcome_.translated = Translated::walk;
         cost += c.side.page_walk;
-        if (c.side.walk_reads_caches) cost += entry(slot, c.units.entry(page), fault, now) - now;
+        if (c.side.walk_reads_caches) cost += entry(slot, c.units.entry(page), faulted, now) - now;
         c.tlb2.insert(set, word_of(unit, shared));
     }
     c.tlb1.insert(unit);
@@ -62,10 +61,10 @@ Ticks Memory::entry(std::uint32_t slot, Line line, bool write, Ticks now) {
     return ready;
 }
 
-Ticks Memory::map_if_new(PrivateCaches& c, std::uint32_t page) {
-    if (pages_.mapped(page)) return 0;
+Ticks Memory::take_fault(std::uint32_t slot, Line line) {
+    PrivateCaches& c = *cores_[slot];
     ++(*c.counts)[page_faults];
-    pages_.map(page, c.node);
+    pages_.map(line >> page_shift, c.node);
     return mode_ == Mode::derive ? 0 : c.side.page_fault;
 }
 

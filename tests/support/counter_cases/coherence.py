@@ -12,6 +12,7 @@ from hand_machine import (
     TWO_HOPS,
     VICTIM,
 )
+from sim_programs import BASE, FIRST_WRITE
 
 
 # MOESI: the owner supplies the line, keeps it as O, and memory is not written.
@@ -257,3 +258,38 @@ def a_full_directory_recalls_a_line_for_another(t: Turns) -> None:
 def a_recalled_line_is_written_to_memory_if_it_is_dirty(t: Turns) -> None:
     t.store(0, 0, 1)
     t.load(0, 2, 4)
+
+
+# Thread 0's line of its own is there at 821 (fault 700, walk 20, memory 100), 50 instructions after
+# it was asked for; at 4770 the run of 50 stores begins, at 5260 it would be over. Its loads of that
+# line need no order and could run ahead of the store at 5100, which takes the rest of the run away.
+@case(
+    VICTIM,
+    0,
+    SAME_LLC,
+    coherence_misses=(1, 0),
+    cache_to_cache_transfers_same_llc=(1, 1),
+    data_cache_stores=(50, 1),
+)
+def a_run_is_interrupted_although_its_thread_could_run_ahead_with_lines_of_its_own(
+    t: Turns,
+) -> None:
+    t.load(0, 1)
+    t.builder.compute(0, gap=3999)
+    t.builder.access(0, BASE, reads=0, writes=50, gap=0, span=490, flags=FIRST_WRITE)
+    for _ in range(1000):
+        t.builder.access(0, BASE + 1)
+    t.builder.compute(1, gap=5100)
+    t.builder.access(1, BASE, reads=0, writes=1, gap=0, flags=FIRST_WRITE)
+
+
+# Ten runs of thread 0 are under way at once when thread 1 takes their lines, one after the other.
+@case(VICTIM, 0, SAME_LLC, cache_to_cache_transfers_same_llc=(10, 10), data_cache_stores=(500, 10))
+def every_run_under_way_is_interrupted(t: Turns) -> None:
+    t.builder.compute(0, gap=4000)
+    for line in range(10):
+        t.builder.access(0, BASE + line, reads=0, writes=50, gap=1, span=490, flags=FIRST_WRITE)
+    t.builder.compute(0, gap=1000)
+    t.builder.compute(1, gap=5200)
+    for line in range(10):
+        t.builder.access(1, BASE + line, reads=0, writes=1, gap=1, flags=FIRST_WRITE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from counter_case import Turns, case
 from hand_machine import SAME_LLC, VICTIM
-from sim_programs import BASE, DEPENDENT
+from sim_programs import BASE, DEPENDENT, LINES_PER_PAGE
 
 
 # 600 + 400 instructions at one a clock and one and a half micro-operations each.
@@ -77,6 +77,15 @@ def a_thread_that_awaits_a_token_is_halted_until_it_is_woken(t: Turns) -> None:
     t.builder.compute(0, gap=10_000)
     t.builder.post(0, 1)
     t.builder.wait(1, 1)
+
+
+# The kernel works on the core for the 700 clocks of a fault, and comes to it once all that was issued
+# before is done: faults at clock 1 and, when its walk (20) and memory (100) are through, at 821.
+@case(VICTIM, 0, page_faults=2, cycles=2 * (700 + 20 + 100) + 1, stall_cycles_memory=2 * 820 - 2)
+def a_page_fault_overlaps_with_nothing(t: Turns) -> None:
+    t.begin()
+    t.load(0, 0, LINES_PER_PAGE)
+    t.end()
 
 
 # 1 + 5 units of work.
