@@ -30,6 +30,7 @@ from autofinity.profiling.campaign import (
     in_order,
     plan,
     plan_baselines,
+    plan_switches,
     profile,
 )
 from autofinity.profiling.estimate import expected, probes
@@ -68,7 +69,7 @@ class Wanted:
     private_stage: bool = False
     """An approximation: see `SimMachine`."""
     baselines: bool = False
-    """Also run what policies are compared with (`profiling.placements`)."""
+    """Also run what policies are compared with, and switches (`profiling.placements`)."""
     search: int = 0
     """Affinities that may be added to the selected ones near the best of them, of each program."""
     certify: tuple[str, ...] = ()
@@ -146,6 +147,7 @@ def _prepare(wanted: Wanted) -> _Campaign:
         cells += plan(certified, everything, seeds)
     if wanted.baselines:
         cells += plan_baselines(machine.topology, subjects)
+        cells += plan_switches(machine.topology, subjects)
     store = ObservationStore(observations_folder(wanted))
     made_by = hashlib.sha256(f"{version} {machine.spec!r}".encode()).hexdigest()
     store.expect({s.key: f"{s.origin} {made_by}" for s in subjects})
@@ -276,7 +278,9 @@ def only(table: ObservationTable, asked: set[Workload]) -> ObservationTable:
 
 
 def _label(run: Run) -> str:
-    return f"{run.program} {run.affinity if run.placement == 'affinity' else run.placement}"
+    if run.placement == "affinity":
+        return f"{run.program} {run.affinity}"
+    return f"{run.program} {run.placement} {run.affinity}".rstrip()
 
 
 def _tell(failures: list[Failure]) -> None:

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="Also run under the OS's scheduler, compact and at random: what policies are judged by.",
+    help="Also run under the OS's scheduler, compact, at random, and switched to each hint after "
+    "two sample periods: what policies are judged by.",
 )
 @click.option(
     "--search",

@@ -8,9 +8,10 @@ from typing import Literal
 from autofinity.model.affinity import Affinity
 from autofinity.model.counters import Behaviour
 
-type PlacedBy = Literal["affinity", "os", "compact", "random"]
-"""Who chose the cores: an affinity; the operating system's scheduler, which moves threads as it
-goes; neighbouring threads on neighbouring PUs; a draw."""
+type PlacedBy = Literal["affinity", "switched", "os", "compact", "random"]
+"""Who chose the cores: an affinity; an affinity, but only after the first sample periods in the
+distributed one; the operating system's scheduler, which moves threads as it goes; neighbouring
+threads on neighbouring PUs; a draw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Observation:
     every row of a run); None where nothing measured it."""
     placement: PlacedBy = "affinity"
     """Only runs that an affinity placed are learned from; the others are what it is compared with.
-    Their `affinity` is the class of the cores they were given; `UNPLACED` under `os`."""
+    Their `affinity` is the class of the cores they were given (at last); `UNPLACED` under `os`."""
 
 
 @dataclass(frozen=True, slots=True)

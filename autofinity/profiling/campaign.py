@@ -14,13 +14,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
-from autofinity.model.affinity import Affinity
+from autofinity.affinity.enumerate import place
+from autofinity.affinity.hints import get_affinity
+from autofinity.model.affinity import DISTRIBUTED, Affinity
 from autofinity.model.errors import AutofinityError
 from autofinity.model.observation import Observation
 from autofinity.model.topology import Topology
 from autofinity.ports import Machine, RunRequest, Sink, Workload
-from autofinity.profiling.placements import SEEDS, baseline_affinity, placement_of
-from autofinity.profiling.sampling import Run, observe
+from autofinity.profiling.placements import (
+    SEEDS,
+    SWITCH_AFTER,
+    baseline_affinity,
+    bound,
+    placement_of,
+)
+from autofinity.profiling.sampling import Run, Switch, observe
+from autofinity.profiling.selection import best_matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +109,18 @@ def plan_baselines(topology: Topology, subjects: Iterable[Subject]) -> list[Cell
     ]
 
 
+def plan_switches(topology: Topology, subjects: Iterable[Subject]) -> list[Cell]:
+    """Cells that begin distributed and are switched to the best match of each other hint."""
+    found = []
+    for subject in subjects:
+        start = get_affinity(topology, subject.threads, DISTRIBUTED).affinity
+        for affinity in best_matches(topology, subject.threads):
+            if affinity != start:
+                run = Run(*subject.key, affinity, 1, "switched")
+                found.append(Cell(subject, run))
+    return found
+
+
 def in_order(cells: Iterable[Cell]) -> list[Cell]:
     """The same cells, all of a subject in a row, so that one trace at a time is in memory."""
     number: dict[str, int] = {}
@@ -149,6 +170,12 @@ def profile(
             raise
 
 
+def _switch_of(topology: Topology, run: Run) -> Switch | None:
+    if run.placement != "switched":
+        return None
+    return Switch(SWITCH_AFTER, bound(place(topology, run.affinity).cpus))
+
+
 @dataclass(frozen=True, slots=True)
 class _Done:
     """What a worker thread brings back."""
@@ -173,6 +200,7 @@ def _run(target: Target, cell: Cell) -> _Done:
         placement,
         target.period_ns,
         target.version,
+        _switch_of(target.machine.topology, run),
     )
     return _Done(observations, time.thread_time() - started)
 

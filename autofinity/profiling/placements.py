@@ -3,11 +3,14 @@
 | placement | cores | seeds are of |
 |---|---|---|
 | `affinity` | the nearest core set of that class | page colours |
+| `switched` | the distributed ones; after `SWITCH_AFTER` periods those of a class | page colours |
 | `os` | those the operating system's scheduler moves the threads to | its draws, page colours |
 | `compact` | thread i on the i-th PU of the machine, SMT siblings in a row | page colours |
 | `random` | distinct PUs drawn for the threads | that draw, page colours |
 
-`compact` and `random` are the static mappings that kMAF compares with (PACT 2014, section 4);
+`switched` is what a program pays that is not started again after it was sampled: its threads
+migrate to cold caches, and the pages that they touched first stay where they are. `compact` and
+`random` are the static mappings that kMAF compares with (PACT 2014, section 4);
 there, too, `os` is the kernel's scheduler with first-touch pages.
 """
 
@@ -17,14 +20,17 @@ import random
 from collections.abc import Sequence
 
 from autofinity.affinity.enumerate import place
-from autofinity.affinity.hints import too_many
-from autofinity.model.affinity import UNPLACED, Affinity
+from autofinity.affinity.hints import get_affinity, too_many
+from autofinity.model.affinity import DISTRIBUTED, UNPLACED, Affinity
 from autofinity.model.observation import PlacedBy
 from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex, Topology
 
 SEEDS: dict[PlacedBy, int] = {"os": 3, "compact": 1, "random": 3}
 """Baseline → how many runs make it up."""
+
+SWITCH_AFTER = 2
+"""Sample periods before a switch: one to warm up, and the one that is looked at."""
 
 
 def compact_cpus(topology: Topology, threads: int) -> tuple[OsIndex, ...]:
@@ -59,15 +65,22 @@ def baseline_affinity(topology: Topology, threads: int, placement: PlacedBy, see
 def placement_of(
     topology: Topology, placement: PlacedBy, affinity: Affinity, threads: int, seed: int
 ) -> Placement | None:
-    """What a machine is asked for; None leaves the threads to the operating system."""
+    """What a machine is asked for at the start; None leaves threads to the operating system."""
     if placement == "os":
         return None
     if placement == "compact":
         cpus = compact_cpus(topology, threads)
     elif placement == "random":
         cpus = random_cpus(topology, threads, seed)
+    elif placement == "switched":
+        cpus = get_affinity(topology, threads, DISTRIBUTED).cpus
     else:
         cpus = place(topology, affinity).cpus
+    return bound(cpus)
+
+
+def bound(cpus: Sequence[OsIndex]) -> Placement:
+    """Every thread on a PU of its own."""
     return Placement(tuple(frozenset({cpu}) for cpu in cpus))
 
 

@@ -5,6 +5,7 @@ The same loop for every machine behind the port: `advance` steps the simulator a
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from autofinity.model.counters import Behaviour
 from autofinity.model.errors import SimulationError
 from autofinity.model.observation import Observation, PlacedBy
 from autofinity.model.placement import Placement
-from autofinity.ports import Interval, Machine, RunKey, RunRequest, Sensors
+from autofinity.ports import BindThreads, Interval, Machine, RunKey, RunRequest, Sensors
 
 NS_PER_S = 1_000_000_000
 
@@ -35,6 +36,14 @@ class Run:
         """As `Sink.done` names it."""
         affinity = str(self.affinity)
         return (self.program, self.input, self.threads, self.placement, affinity, self.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Bind the threads anew in the middle of a run."""
+
+    after_periods: int
+    placement: Placement
 
 
 def behaviour_of(interval: Interval, threads: int) -> Behaviour:
@@ -61,15 +70,22 @@ def performance_of(behaviour: Behaviour, clock_hz: float) -> float:
 
 
 def intervals(
-    machine: Machine, request: RunRequest, placement: Placement | None, period_ns: int, seed: int
+    machine: Machine,
+    request: RunRequest,
+    placement: Placement | None,
+    period_ns: int,
+    seed: int,
+    switch: Switch | None = None,
 ) -> Iterator[Interval]:
     """Every full sample period of the region of interest, then the last, shorter one."""
     process = machine.start(request, placement, Sensors(tuple(machine.events())), seed)
-    while True:
+    for number in itertools.count(1):
         interval = process.advance(period_ns)
         yield interval
         if interval.ended:
             return
+        if switch is not None and number == switch.after_periods:
+            process.apply([BindThreads(switch.placement)])
 
 
 def observe(
@@ -82,6 +98,7 @@ def observe(
     placement: Placement | None,
     period_ns: int,
     version: str,
+    switch: Switch | None = None,
 ) -> list[Observation]:
     """Run once, placed so; one observation per sample period.
 
@@ -92,7 +109,7 @@ def observe(
     start_ns: int | None = None
     end_ns = 0
     energy_j = 0.0
-    for interval in intervals(machine, request, placement, period_ns, run.seed):
+    for interval in intervals(machine, request, placement, period_ns, run.seed, switch):
         start_ns = interval.start_ns if start_ns is None else start_ns
         end_ns = interval.end_ns
         energy_j += interval.energy_j

@@ -1,10 +1,11 @@
 """Which affinities are profiled, beside which baselines, and what a campaign says it will cost."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from fake_machine import TOPOLOGY, FakeMachine, Memory, cells, target
+from fake_machine import TOPOLOGY, FakeMachine, FakeProcess, Memory, cells, target
 
 from autofinity.affinity.enumerate import enumerate_affinities
 from autofinity.affinity.leeway import edit_distance
@@ -12,8 +13,10 @@ from autofinity.model.affinity import UNPLACED, Affinity
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import PlacementError, UsageError
 from autofinity.model.observation import Observation
+from autofinity.model.placement import Placement
 from autofinity.model.topology import PU, OsIndex, Topology
-from autofinity.profiling.campaign import in_order, plan_baselines, profile
+from autofinity.ports import Action, BindThreads, Interval, Outcome, RunRequest, Sensors
+from autofinity.profiling.campaign import in_order, plan_baselines, plan_switches, profile
 from autofinity.profiling.estimate import expected, probes
 from autofinity.profiling.placements import (
     baseline_affinity,
@@ -141,3 +144,46 @@ def test_thinning_keeps_means_times_and_the_periods_of_best_matches() -> None:
     assert set(few.roi_s) == {2.0}
     other_threads = thinned(table_of(rows), {4: []})
     assert other_threads.digest() == table_of(rows).digest()
+
+
+class Moved(FakeMachine):
+    """Notes when its processes are bound anew, and to what."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bound: list[tuple[int, tuple[int, ...]]] = []
+
+    def start(
+        self, request: RunRequest, placement: Placement | None, sensors: Sensors, seed: int = 0
+    ) -> FakeProcess:
+        process = super().start(request, placement, sensors, seed)
+        periods = [0]
+        advance = process.advance
+
+        def counted(duration_ns: int) -> Interval:
+            periods[0] += 1
+            return advance(duration_ns)
+
+        def apply(actions: Sequence[Action]) -> Outcome:
+            for action in actions:
+                assert isinstance(action, BindThreads)
+                cpus = tuple(min(mask) for mask in action.placement.masks)
+                self.bound.append((periods[0], cpus))
+            return Outcome(len(actions), 0)
+
+        process.advance = counted  # type: ignore[method-assign]
+        process.apply = apply  # type: ignore[method-assign]
+        return process
+
+
+def test_a_switch_begins_distributed_and_binds_every_thread_after_two_periods() -> None:
+    subjects = [cell.subject for cell in cells("a")[:1]]
+    machine, sink = Moved(), Memory()
+    switches = plan_switches(TOPOLOGY, subjects)
+    assert [str(cell.run.affinity) for cell in switches] == ["{2}", "{1,1}"]
+    assert placement_of(TOPOLOGY, "switched", Affinity.of([[2]]), 2, 1) == placement_of(
+        TOPOLOGY, "affinity", Affinity.of([[1], [1]]), 2, 1
+    )
+    profile(target(machine), switches, sink, 1)
+    assert machine.bound == [(2, (0, 1)), (2, (0, 3))]
+    assert {row.placement for row in sink.rows} == {"switched"}
