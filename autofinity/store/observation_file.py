@@ -64,8 +64,6 @@ def read_file(path: Path) -> tuple[list[RunKey], pa.Table]:
     """The runs a file holds, and its rows. Raises `StoreError` when it is damaged or not ours."""
     content, keys = _checked(path)
     try:
-        # In this thread alone: a thread of Arrow's pool that lets go of `content` last needs the
-        # interpreter for it, and one that is just exiting ends the process with an abort.
         table = pq.read_table(pa.BufferReader(content), use_threads=False, pre_buffer=False)
     except (OSError, pa.ArrowException) as error:
         raise _damaged(path, _reason(error)) from error
@@ -116,7 +114,7 @@ def _seal_at(content: bytes | bytearray) -> int:
     return at + len(_SEAL) if at >= 0 else -1
 
 
-def _checked(path: Path) -> tuple[bytes, list[RunKey]]:
+def _checked(path: Path) -> tuple[pa.Buffer, list[RunKey]]:
     """Bytes of an undamaged file, and the runs they hold."""
     try:
         content = path.read_bytes()
@@ -134,7 +132,8 @@ def _checked(path: Path) -> tuple[bytes, list[RunKey]]:
     if total.hexdigest().encode() != content[at : at + len(_BLANK)]:
         raise _damaged(path, "its bytes are not those that were written")
     try:
-        metadata: Mapping[bytes, bytes] = pq.read_schema(pa.BufferReader(content)).metadata or {}
+        buffer = _arrow_owned(content)
+        metadata: Mapping[bytes, bytes] = pq.read_schema(pa.BufferReader(buffer)).metadata or {}
         header: Any = json.loads(metadata[FORMAT.encode()])
         version = header["version"]
         runs = header["runs"]
@@ -148,7 +147,19 @@ def _checked(path: Path) -> tuple[bytes, list[RunKey]]:
             f"{path} has version {version}, this autofinity reads {_BEFORE_PLACEMENTS} and "
             f"{FORMAT_VERSION}; update it"
         )
-    return content, keys
+    return buffer, keys
+
+
+def _arrow_owned(content: bytes) -> pa.Buffer:
+    """A copy that Arrow may let go of in any of its threads.
+
+    One that lets go of Python's bytes needs the interpreter for it; when that is just exiting, the
+    process ends with an abort. Reading in one thread is not enough: the reader itself may be let
+    go of by another.
+    """
+    stream = pa.BufferOutputStream()
+    stream.write(content)
+    return stream.getvalue()
 
 
 def _damaged(path: Path, reason: str) -> StoreError:

@@ -1,0 +1,41 @@
+"""How sure a summary is: draw programs again, with replacement.
+
+Cases of one program at several thread counts are correlated, so whole programs are drawn, not cases
+(Efron & Tibshirani 1993, section 8.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from autofinity.evaluation.cases import Case
+
+DRAWS = 1000
+LEVEL = 0.95
+
+
+def intervals(
+    cases: Sequence[Case],
+    figures: Callable[[Sequence[Case]], Mapping[str, float]],
+    seed: int = 1,
+) -> dict[str, tuple[float, float]]:
+    """Percentile intervals at `LEVEL` of each figure that `figures` makes of cases.
+
+    Draws in which a figure is NaN (no interesting case among them) do not count for it; a figure
+    that is NaN in all has no interval.
+    """
+    by_program: dict[str, list[Case]] = {}
+    for case in cases:
+        by_program.setdefault(case.subject.program, []).append(case)
+    groups = list(by_program.values())
+    draw = np.random.default_rng(seed)
+    drawn: dict[str, list[float]] = {}
+    for chosen in draw.integers(len(groups), size=(DRAWS, len(groups))) if groups else ():
+        for name, value in figures([case for i in chosen for case in groups[i]]).items():
+            if not np.isnan(value):
+                drawn.setdefault(name, []).append(value)
+    edges = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+    found = {name: np.quantile(values, edges) for name, values in drawn.items()}
+    return {name: (float(low), float(high)) for name, (low, high) in found.items()}

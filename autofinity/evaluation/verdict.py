@@ -1,0 +1,57 @@
+"""All that is said of a set of cases: what could be reached, what was, how sure, and at what cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autofinity.evaluation.bootstrap import intervals
+from autofinity.evaluation.cases import Case, Summary, summarise
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Summaries of the same cases, each as if the policy's column were another one."""
+
+    hints: Summary
+    """What the eight hints could reach at best: the best of them in every case."""
+    restart: Summary
+    """Started again in what was chosen from the mean of a whole distributed run."""
+    one_period: Summary | None
+    """Started again in what was chosen from one sample period; None where periods are missing."""
+    in_run: Summary | None
+    """Sampled and switched while it ran, everything charged; None where no case is known."""
+    energy: Summary | None
+    """Restart in joules; None where energy was not measured."""
+    confidence: Mapping[str, tuple[float, float]]
+    """95 % intervals of the figures of restart, by bootstrap over programs."""
+
+
+def verdict_of(cases: Sequence[Case]) -> Verdict:
+    """Judge the cases in every way in which they are known."""
+    one_period = [case.by("one_period") for case in cases if "one_period" in case.roi_s]
+    in_run = [case.by("in_run") for case in cases if "in_run" in case.roi_s]
+    energy = [case.in_energy() for case in cases if case.energy_j]
+    return Verdict(
+        hints=summarise([case.by("best_hint") for case in cases]),
+        restart=summarise(cases),
+        one_period=summarise(one_period) if one_period else None,
+        in_run=summarise(in_run) if in_run else None,
+        energy=summarise(energy) if energy else None,
+        confidence=intervals(cases, lambda some: figures(summarise(some))),
+    )
+
+
+def figures(summary: Summary) -> dict[str, float]:
+    """The numbers of a summary that are worth an interval, by the names that JSON gives them."""
+    ratios = {f"{column}_ratio": value for column, value in summary.ratios.items()}
+    won = summary.wins / summary.interesting if summary.interesting else math.nan
+    return {
+        "win_share": won,
+        **ratios,
+        "regret_median": summary.regret_median,
+        "regret_max": summary.regret_max,
+        "worst_vs_os": summary.worst_vs_os,
+        "hint_accuracy": summary.hint_accuracy,
+    }
