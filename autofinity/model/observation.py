@@ -8,10 +8,11 @@ from typing import Literal
 from autofinity.model.affinity import Affinity
 from autofinity.model.counters import Behaviour
 
-type PlacedBy = Literal["affinity", "switched", "os", "compact", "random"]
+type PlacedBy = Literal["affinity", "switched", "probed", "os", "compact", "random"]
 """Who chose the cores: an affinity; an affinity, but only after the first sample periods in the
-distributed one; the operating system's scheduler, which moves threads as it goes; neighbouring
-threads on neighbouring PUs; a draw."""
+distributed one; the same, after some more periods where a second look is taken; the operating
+system's scheduler, which moves threads as it goes; neighbouring threads on neighbouring PUs; a
+draw."""
 
 
 @dataclass(frozen=True, slots=True)

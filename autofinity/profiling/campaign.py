@@ -18,10 +18,11 @@ from autofinity.affinity.enumerate import place
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import DISTRIBUTED, Affinity
 from autofinity.model.errors import AutofinityError
-from autofinity.model.observation import Observation
+from autofinity.model.observation import Observation, PlacedBy
 from autofinity.model.topology import Topology
 from autofinity.ports import Machine, RunRequest, Sink, Workload
 from autofinity.profiling.placements import (
+    PROBE,
     SEEDS,
     SWITCH_AFTER,
     baseline_affinity,
@@ -110,14 +111,21 @@ def plan_baselines(topology: Topology, subjects: Iterable[Subject]) -> list[Cell
 
 
 def plan_switches(topology: Topology, subjects: Iterable[Subject]) -> list[Cell]:
-    """Cells that begin distributed and are switched to the best match of each other hint."""
+    """Cells that begin distributed and are switched to the best match of each other hint, at once
+    and by way of a second look.
+    """
     found = []
     for subject in subjects:
-        start = get_affinity(topology, subject.threads, DISTRIBUTED).affinity
-        for affinity in best_matches(topology, subject.threads):
-            if affinity != start:
-                run = Run(*subject.key, affinity, 1, "switched")
-                found.append(Cell(subject, run))
+        start, probe = (
+            get_affinity(topology, subject.threads, hint).affinity for hint in (DISTRIBUTED, PROBE)
+        )
+        ways: dict[PlacedBy, Affinity] = {"switched": start}
+        if probe != start:
+            ways["probed"] = probe
+        for placement, last in ways.items():
+            for affinity in best_matches(topology, subject.threads):
+                if affinity != last:
+                    found.append(Cell(subject, Run(*subject.key, affinity, 1, placement)))
     return found
 
 
@@ -170,10 +178,14 @@ def profile(
             raise
 
 
-def _switch_of(topology: Topology, run: Run) -> Switch | None:
-    if run.placement != "switched":
-        return None
-    return Switch(SWITCH_AFTER, bound(place(topology, run.affinity).cpus))
+def _switches_of(topology: Topology, run: Run) -> tuple[Switch, ...]:
+    if run.placement not in ("switched", "probed"):
+        return ()
+    chosen = bound(place(topology, run.affinity).cpus)
+    if run.placement == "switched":
+        return (Switch(SWITCH_AFTER, chosen),)
+    probe = bound(get_affinity(topology, run.threads, PROBE).cpus)
+    return (Switch(SWITCH_AFTER, probe), Switch(2 * SWITCH_AFTER, chosen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +212,7 @@ def _run(target: Target, cell: Cell) -> _Done:
         placement,
         target.period_ns,
         target.version,
-        _switch_of(target.machine.topology, run),
+        _switches_of(target.machine.topology, run),
     )
     return _Done(observations, time.thread_time() - started)
 

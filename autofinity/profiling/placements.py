@@ -4,14 +4,15 @@
 |---|---|---|
 | `affinity` | the nearest core set of that class | page colours |
 | `switched` | the distributed ones; after `SWITCH_AFTER` periods those of a class | page colours |
+| `probed` | the same, but between them `SWITCH_AFTER` periods in those of `PROBE` | page colours |
 | `os` | those the operating system's scheduler moves the threads to | its draws, page colours |
 | `compact` | thread i on the i-th PU of the machine, SMT siblings in a row | page colours |
 | `random` | distinct PUs drawn for the threads | that draw, page colours |
 
 `switched` is what a program pays that is not started again after it was sampled: its threads
-migrate to cold caches, and the pages that they touched first stay where they are. `compact` and
-`random` are the static mappings that kMAF compares with (PACT 2014, section 4);
-there, too, `os` is the kernel's scheduler with first-touch pages.
+migrate to cold caches, and the pages that they touched first stay where they are; `probed` is that
+with a second look. `compact` and `random` are the static mappings that kMAF compares with (PACT
+2014, section 4); there, too, `os` is the kernel's scheduler with first-touch pages.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from collections.abc import Sequence
 
 from autofinity.affinity.enumerate import place
 from autofinity.affinity.hints import get_affinity, too_many
-from autofinity.model.affinity import DISTRIBUTED, UNPLACED, Affinity
+from autofinity.model.affinity import DISTRIBUTED, PACKED, UNPLACED, Affinity
 from autofinity.model.observation import PlacedBy
 from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex, Topology
@@ -31,6 +32,9 @@ SEEDS: dict[PlacedBy, int] = {"os": 3, "compact": 1, "random": 3}
 
 SWITCH_AFTER = 2
 """Sample periods before a switch: one to warm up, and the one that is looked at."""
+
+PROBE = PACKED
+"""Hint in whose affinity policies take their second look."""
 
 
 def compact_cpus(topology: Topology, threads: int) -> tuple[OsIndex, ...]:
@@ -72,7 +76,7 @@ def placement_of(
         cpus = compact_cpus(topology, threads)
     elif placement == "random":
         cpus = random_cpus(topology, threads, seed)
-    elif placement == "switched":
+    elif placement in ("switched", "probed"):
         cpus = get_affinity(topology, threads, DISTRIBUTED).cpus
     else:
         cpus = place(topology, affinity).cpus

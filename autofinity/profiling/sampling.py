@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from autofinity.model.affinity import Affinity
@@ -75,7 +75,7 @@ def intervals(
     placement: Placement | None,
     period_ns: int,
     seed: int,
-    switch: Switch | None = None,
+    switches: Sequence[Switch] = (),
 ) -> Iterator[Interval]:
     """Every full sample period of the region of interest, then the last, shorter one."""
     process = machine.start(request, placement, Sensors(tuple(machine.events())), seed)
@@ -84,8 +84,9 @@ def intervals(
         yield interval
         if interval.ended:
             return
-        if switch is not None and number == switch.after_periods:
-            process.apply([BindThreads(switch.placement)])
+        for switch in switches:
+            if number == switch.after_periods:
+                process.apply([BindThreads(switch.placement)])
 
 
 def observe(
@@ -98,7 +99,7 @@ def observe(
     placement: Placement | None,
     period_ns: int,
     version: str,
-    switch: Switch | None = None,
+    switches: Sequence[Switch] = (),
 ) -> list[Observation]:
     """Run once, placed so; one observation per sample period.
 
@@ -109,7 +110,7 @@ def observe(
     start_ns: int | None = None
     end_ns = 0
     energy_j = 0.0
-    for interval in intervals(machine, request, placement, period_ns, run.seed, switch):
+    for interval in intervals(machine, request, placement, period_ns, run.seed, switches):
         start_ns = interval.start_ns if start_ns is None else start_ns
         end_ns = interval.end_ns
         energy_j += interval.energy_j

@@ -13,13 +13,15 @@ from dataclasses import replace
 import numpy as np
 
 from autofinity.model.affinity import Affinity
+from autofinity.profiling.placements import SWITCH_AFTER
 from autofinity.store.observation_table import Floats, ObservationTable, number_combinations
 
 
 def thinned(
     table: ObservationTable, best_matches: Mapping[int, Collection[Affinity]]
 ) -> ObservationTable:
-    """One row a run, but all of the runs in a best match; a mean row is sample 0.
+    """One row a run, but all of the runs in a best match, and of runs that are switched the first
+    periods, which a second look is taken in; a mean row is sample 0.
 
     `best_matches` are those of the thread counts to make thinner; runs of others stay as they are.
     A mean leaves out periods in which a counter is missing.
@@ -34,6 +36,8 @@ def thinned(
     for threads, matches in best_matches.items():
         matching = np.isin(table.affinity.text(), [str(affinity) for affinity in matches])
         kept |= (table.threads == threads) & placed & matching
+    switched = table.placement.text() == "switched"
+    kept |= switched & (table.sample < 2 * SWITCH_AFTER)
     _, first, run = np.unique(run, return_index=True, return_inverse=True)
     mean = first[~kept[first]]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from fake_machine import TOPOLOGY, FakeMachine, FakeProcess, Memory, cells, target
+from fake_machine import PERIOD_NS, TOPOLOGY, FakeMachine, FakeProcess, Memory, cells, target
 
 from autofinity.affinity.enumerate import enumerate_affinities
 from autofinity.affinity.leeway import edit_distance
@@ -142,6 +142,9 @@ def test_thinning_keeps_means_times_and_the_periods_of_best_matches() -> None:
     assert found[1][:3] == ("{1}{1}", 1, 3.0)
     assert found[2] == ("{2}", 0, 2.0, 5.0)
     assert set(few.roi_s) == {2.0}
+    switched = [replace(row, placement="switched", sample=sample) for sample in range(6)]
+    early = thinned(table_of(switched), {2: []})
+    assert early.sample.tolist() == [0, 1, 2, 3]
     other_threads = thinned(table_of(rows), {4: []})
     assert other_threads.digest() == table_of(rows).digest()
 
@@ -179,7 +182,9 @@ class Moved(FakeMachine):
 def test_a_switch_begins_distributed_and_binds_every_thread_after_two_periods() -> None:
     subjects = [cell.subject for cell in cells("a")[:1]]
     machine, sink = Moved(), Memory()
-    switches = plan_switches(TOPOLOGY, subjects)
+    switches = [
+        cell for cell in plan_switches(TOPOLOGY, subjects) if cell.run.placement == "switched"
+    ]
     assert [str(cell.run.affinity) for cell in switches] == ["{2}", "{1,1}"]
     assert placement_of(TOPOLOGY, "switched", Affinity.of([[2]]), 2, 1) == placement_of(
         TOPOLOGY, "affinity", Affinity.of([[1], [1]]), 2, 1
@@ -187,3 +192,16 @@ def test_a_switch_begins_distributed_and_binds_every_thread_after_two_periods() 
     profile(target(machine), switches, sink, 1)
     assert machine.bound == [(2, (0, 1)), (2, (0, 3))]
     assert {row.placement for row in sink.rows} == {"switched"}
+
+
+def test_a_second_look_is_taken_packed_between_two_switches() -> None:
+    subjects = [cell.subject for cell in cells("a")[:1]]
+    machine = Moved()
+    probed = [cell for cell in plan_switches(TOPOLOGY, subjects) if cell.run.placement == "probed"]
+    assert sorted(str(cell.run.affinity) for cell in probed) == ["{1,1}", "{1}{1}"]
+    short = replace(target(machine), period_ns=PERIOD_NS // 2)
+    profile(short, [c for c in probed if str(c.run.affinity) == "{1,1}"], Memory(), 1)
+    assert [after for after, _ in machine.bound] == [2, 4]
+    packed, chosen = (cpus for _, cpus in machine.bound)
+    assert packed == (0, 1)
+    assert chosen == (0, 3)
