@@ -152,13 +152,23 @@ def _load(kind: str, value: str) -> dict[str, Any]:
     return found
 
 
+def _mapped_bytes() -> int:
+    """Address space in use: what the interpreter, or a sanitizer under it, has reserved already."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+    except OSError:
+        return 0
+    return int(pages) * resource.getpagesize()
+
+
 def main(argv: list[str]) -> int:
     """Print the description of the machine asked for, or `{"error": …}`."""
     # Whatever a library prints must not end up in the answer.
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     if argv[0] != "host":
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES))
+        limit = _mapped_bytes() + MEMORY_LIMIT_BYTES
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT_S, CPU_LIMIT_S))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:

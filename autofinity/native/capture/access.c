@@ -1,20 +1,47 @@
 // What gcc, g++, gfortran and clang emit with -fsanitize=thread for loads and stores.
 #include "record.h"
 
+// The paths that few accesses take are calls at the very end: the others need no stack for them.
+static __attribute__((noinline)) void touch_first(void* address, unsigned size, bool write) {
+    af_thread* t = af_attach();
+    if (t != NULL) af_access(t, (uintptr_t)address, size, write);
+}
+
 static inline void touch(void* address, unsigned size, bool write) {
     af_thread* t = af_self;
-    if (AF_UNLIKELY(t == NULL) && (t = af_attach()) == NULL) return;
-    af_access(t, (uintptr_t)address, size, write);
+    if (AF_UNLIKELY(t == NULL))
+        touch_first(address, size, write);
+    else
+        af_access(t, (uintptr_t)address, size, write);
 }
 
 // A load of pointer size may be the base of the next access.
-static inline void load8(void* address) {
-    af_thread* t = af_self;
-    if (AF_UNLIKELY(t == NULL) && (t = af_attach()) == NULL) return;
-    af_access(t, (uintptr_t)address, 8, false);
+static inline void loaded_from(af_thread* t, const void* address) {
     uint64_t value;
     __builtin_memcpy(&value, address, 8);
     af_loaded(t, value);
+}
+
+static __attribute__((noinline)) void load8_apart(af_thread* t, void* address) {
+    af_access_counted(t, (uintptr_t)address, 8, false);
+    loaded_from(t, address);
+}
+
+static __attribute__((noinline)) void load8_first(void* address) {
+    af_thread* t = af_attach();
+    if (t == NULL) return;
+    af_access(t, (uintptr_t)address, 8, false);
+    loaded_from(t, address);
+}
+
+static inline void load8(void* address) {
+    af_thread* t = af_self;
+    if (AF_UNLIKELY(t == NULL))
+        load8_first(address);
+    else if (AF_UNLIKELY(!af_access_joins(t, (uintptr_t)address, 8, false)))
+        load8_apart(t, address);
+    else
+        loaded_from(t, address);
 }
 
 static inline void range(void* address, size_t size, bool write) {

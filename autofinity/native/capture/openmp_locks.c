@@ -6,27 +6,14 @@ static struct {
     _Alignas(64) char line[64];
 } critical_word, atomic_word;
 
-#define EXCLUSION(start, end, parameters, arguments, word)                 \
-    AF_API void start parameters {                                         \
-        void(*real) parameters = AF_REAL(void, start, parameters);         \
-        af_thread* t = af_here();                                          \
-        if (t == NULL) {                                                   \
-            real arguments;                                                \
-            return;                                                        \
-        }                                                                  \
-        af_thread* const saved = af_quiet();                               \
-        af_block(t);                                                       \
-        real arguments;                                                    \
-        af_unblock(t);                                                     \
-        af_loud(saved);                                                    \
-        af_acquired(t, (uint64_t)(uintptr_t)(word), true);                 \
-    }                                                                      \
-    AF_API void end parameters {                                           \
-        af_thread* t = af_here();                                          \
-        if (t != NULL) af_releasing(t, (uint64_t)(uintptr_t)(word), true); \
-        af_thread* const saved = af_quiet();                               \
-        AF_REAL(void, end, parameters) arguments;                          \
-        af_loud(saved);                                                    \
+#define EXCLUSION(start, end, parameters, arguments, word)                                      \
+    AF_WAITING(start, parameters, arguments, af_acquired(t, (uint64_t)(uintptr_t)(word), true)) \
+    AF_API void end parameters {                                                                \
+        af_thread* t = af_here();                                                               \
+        if (t != NULL) af_releasing(t, (uint64_t)(uintptr_t)(word), true);                      \
+        af_thread* const saved = af_quiet();                                                    \
+        AF_REAL(void, end, parameters) arguments;                                               \
+        af_loud(saved);                                                                         \
     }
 EXCLUSION(GOMP_critical_start, GOMP_critical_end, (void), (), &critical_word)
 EXCLUSION(GOMP_critical_name_start, GOMP_critical_name_end, (void** p), (p), p)
@@ -51,20 +38,10 @@ TESTING(omp_test_nest_lock)
 TESTING(omp_test_lock_)
 TESTING(omp_test_nest_lock_)
 
-AF_API void GOMP_ordered_start(void) {
-    void (*real)(void) = AF_REAL(void, GOMP_ordered_start, (void));
-    af_thread* t = af_here();
-    if (t == NULL) {
-        real();
-        return;
-    }
-    af_thread* const saved = af_quiet();
-    af_block(t);
-    real();
-    af_unblock(t);
-    af_loud(saved);
+static void after_ordered(af_thread* t) {
     if (t->team != NULL) af_await(t, t->team->ordered_token, NULL);
 }
+AF_WAITING(GOMP_ordered_start, (void), (), after_ordered(t))
 AF_API void GOMP_ordered_end(void) {
     af_thread* t = af_here();
     if (t != NULL && t->team != NULL) {

@@ -256,22 +256,6 @@ static void close_group(af_thread* t) {
 TASKLOOP(GOMP_taskloop, long)
 TASKLOOP(GOMP_taskloop_ull, unsigned long long)
 
-// Calls in which the thread may run other tasks while it waits.
-#define WAITING_FOR_TASKS(name, parameters, arguments, after)     \
-    AF_API void name parameters {                                 \
-        void(*real) parameters = AF_REAL(void, name, parameters); \
-        af_thread* t = af_here();                                 \
-        if (t == NULL) {                                          \
-            real arguments;                                       \
-            return;                                               \
-        }                                                         \
-        af_thread* const saved = af_quiet();                      \
-        af_block(t);                                              \
-        real arguments;                                           \
-        af_unblock(t);                                            \
-        af_loud(saved);                                           \
-        after;                                                    \
-    }
 static void after_wait(af_thread* t) {
     if (t->task != NULL) await_all(t, &t->task->children);
 }
@@ -280,10 +264,10 @@ static void after_wait_depend(af_thread* t, void** depend) {
     collect_waits(depend, &waits, 0);
     await_all(t, &waits);
 }
-WAITING_FOR_TASKS(GOMP_taskwait, (void), (), after_wait(t))
-WAITING_FOR_TASKS(GOMP_taskwait_depend, (void** depend), (depend), after_wait_depend(t, depend))
-WAITING_FOR_TASKS(GOMP_taskyield, (void), (), (void)0)
-WAITING_FOR_TASKS(GOMP_taskgroup_end, (void), (), close_group(t))
+AF_WAITING(GOMP_taskwait, (void), (), after_wait(t))
+AF_WAITING(GOMP_taskwait_depend, (void** depend), (depend), after_wait_depend(t, depend))
+AF_WAITING(GOMP_taskyield, (void), (), (void)0)
+AF_WAITING(GOMP_taskgroup_end, (void), (), close_group(t))
 
 AF_API void GOMP_taskgroup_start(void) {
     af_thread* t = af_here();

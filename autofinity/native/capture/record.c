@@ -105,10 +105,14 @@ void af_drain(af_thread* t) {
     for (int i = 0; i < AF_OPEN; i++) t->open[i].line = UINT64_MAX;
     t->base += t->n;
     t->n = 0;
-    t->floor = 0;
+    t->floor = t->slots;
     t->pointer_slot = UINT32_MAX;
     atomic_signal_fence(memory_order_seq_cst);
     t->busy = false;
+}
+
+void af_access_apart(af_thread* t, uintptr_t address, unsigned size, bool write) {
+    af_access_counted(t, address, size, write);
 }
 
 void af_look_around(af_thread* t) {

@@ -46,6 +46,7 @@ af_thread* af_thread_new(uint32_t parent) {
     t->cost = af.counted ? 0 : INSTRUCTIONS_PER_ACCESS;
     t->budget = AF_PERIOD;
     t->pointer_slot = UINT32_MAX;
+    t->floor = t->slots;
     t->seat = -1;
     for (int i = 0; i < AF_OPEN; i++) t->open[i].line = UINT64_MAX;
     af.threads[number] = t;

@@ -45,7 +45,7 @@ static void leave_loop(af_thread* t) {
 static void look_again_later(af_thread* t, _Atomic uint64_t* word) {
     t->unsettled = word;
     t->settle = leave_loop;
-    t->floor = t->n;
+    af_close_lines(t);
 }
 
 static void volatile_read(void* p, unsigned size) {
