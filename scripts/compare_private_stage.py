@@ -5,17 +5,20 @@
         [--size tiny] [--machine opteron-6164he] [--affinities hints] [--traces FOLDER]
 
 Captures the training programs (kept in FOLDER, if given) and replays each in every affinity both
-ways. Prints two tables as Markdown. The first has a row for each program: the affinity whose cycles
-differ most, how many times as fast the stage is in CPU time (without and with its derivation), and
-the share of racing accesses; `full stream` where `SimMachine` would not use a stage. The second has
-a row for each program and counter: the sum over the affinities and the largest difference in one,
-for counters of at least --least events in every affinity.
+ways. Prints two tables as Markdown. The first has a row for each program: whether `SimMachine` uses
+its stage, the cycles of the affinity where they differ most, the counter that uses most of what is
+allowed (more than 100 %: too far off), how many times as fast the stage is in CPU time, how many
+full replays the derivation and the comparison before it cost, and the bytes an access that it takes
+on disk. The second, over the programs whose stage is used, has a row for each counter: the largest
+difference in one affinity of one program, for counters of at least --least events there. Exits with
+1 if a stage that is used is too far off.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -32,10 +35,11 @@ from autofinity.profiling.selection import select
 from autofinity.resources import shipped
 from autofinity.sim.native import native_machine
 from autofinity.sim.preset import load_preset
-from autofinity.sim.private_stage import PrivateStages
 from autofinity.sim.replay import load_program, pus_of_streams
 from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import MachineSpec
+from autofinity.sim.stage_agreement import Difference, farthest_off
+from autofinity.sim.stage_fitting import first_pus, fitting_stage, groups_of, may_have_stage
 from autofinity.trace.manifest import load_suite
 from autofinity.trace.meta import TraceMeta
 
@@ -49,17 +53,23 @@ class Compared:
     """One program, both ways; totals of all streams, [affinities, events]."""
 
     program: str
+    used: bool
     full: Totals
     staged: Totals
     full_s: float
     staged_s: float
-    derive_s: float
-    racing_share: float
+    fitting_s: float
+    bytes_per_access: float
 
     def differences(self, event: str) -> npt.NDArray[np.float64]:
         """Relative to the full stream, one an affinity."""
         column = EVENT_INDEX[event]
         return self.staged[:, column] / self.full[:, column] - 1
+
+    def worst(self) -> Difference:
+        """Over the affinities."""
+        pairs = zip(self.full, self.staged, strict=True)
+        return max((farthest_off(*pair) for pair in pairs), key=lambda each: each.used)
 
 
 def replayed(
@@ -76,7 +86,7 @@ def replayed(
 
 
 def compared(spec: MachineSpec, meta: TraceMeta, affinities: str) -> Compared | None:
-    """None where the full stream is replayed in any case."""
+    """None for a program that has no stage at all."""
     machine = native_machine(spec)
     program = load_program(meta.path)
     workers = meta.workers()
@@ -84,16 +94,26 @@ def compared(spec: MachineSpec, meta: TraceMeta, affinities: str) -> Compared | 
         pus_of_streams(spec.topology, program.streams, place(spec.topology, affinity).cpus, workers)
         for affinity in select(spec.topology, len(workers), affinities, SEED)
     ]
-    stages = PrivateStages(spec, machine)
-    begin_s = time.process_time()
-    stage = stages.stage_of(program, pus_of_affinity[0], workers, SEED)
-    derive_s = time.process_time() - begin_s
-    if stage is None:
+    if not may_have_stage(spec, program, pus_of_affinity[0], workers):
         return None
+    begin_s = time.process_time()
+    fitting, _ = fitting_stage(spec, machine, program, workers, SEED)
+    fitting_s = time.process_time() - begin_s
+    stage = fitting or core.derive_private_stage(
+        machine, program, first_pus(spec, groups_of(spec, pus_of_affinity[0])), seed=SEED
+    )
     full, full_s = replayed(machine, program, pus_of_affinity)
     staged, staged_s = replayed(machine, stage, pus_of_affinity)
+    size_bytes = len(core.pack_private_stage(stage))
     return Compared(
-        meta.program, full, staged, full_s, staged_s, derive_s, racing_share=stage.racing_share
+        meta.program,
+        fitting is not None,
+        full,
+        staged,
+        full_s,
+        staged_s,
+        fitting_s,
+        size_bytes / program.accesses,
     )
 
 
@@ -117,32 +137,35 @@ def farthest(differences: npt.NDArray[np.float64]) -> float:
 
 
 def print_programs(rows: list[tuple[str, Compared | None]]) -> None:
-    print("| program | cycles, at most | replays | with derivation | racing |")
-    print("|---|---|---|---|---|")
+    print("| program | stage | cycles, at most | worst counter | replays | made for | on disk |")
+    print("|---|---|---|---|---|---|---|")
     for name, row in rows:
         if row is None:
-            print(f"| {name} | full stream | | | |")
+            print(f"| {name} | none | | | | | |")
             continue
+        worst = row.worst()
         print(
-            f"| {name} | {percent(farthest(row.differences('cycles')))} "
+            f"| {name} | {'used' if row.used else 'not used'} "
+            f"| {percent(farthest(row.differences('cycles')))} "
+            f"| {worst.event}: {100 * worst.used:.0f} % of what is allowed "
             f"| {row.full_s / row.staged_s:.1f} x "
-            f"| {row.full_s / (row.staged_s + row.derive_s):.1f} x "
-            f"| {100 * row.racing_share:.1f} % |"
+            f"| {row.fitting_s / row.full_s * len(row.full):.1f} replays "
+            f"| {row.bytes_per_access:.3f} |"
         )
 
 
 def print_counters(rows: list[Compared], least: int) -> None:
-    print("| counter | program | full | private stage | sum | at most |")
-    print("|---|---|---|---|---|---|")
+    print("| counter | program | at most |")
+    print("|---|---|---|")
     for event, column in EVENT_INDEX.items():
-        for row in rows:
-            if row.full[:, column].min() < least:
-                continue
-            full, staged = row.full[:, column].sum(), row.staged[:, column].sum()
-            print(
-                f"| {event} | {row.program} | {full:.0f} | {staged:.0f} "
-                f"| {percent(staged / full - 1)} | {percent(farthest(row.differences(event)))} |"
-            )
+        found = [
+            (farthest(row.differences(event)), row.program)
+            for row in rows
+            if row.full[:, column].min() >= least
+        ]
+        if found:
+            most, program = max(found, key=lambda each: abs(each[0]))
+            print(f"| {event} | {program} | {percent(most)} |")
 
 
 def main() -> None:
@@ -161,7 +184,9 @@ def main() -> None:
         rows = [(meta.program, compared(spec, meta, args.affinities)) for meta in metas]
     print_programs(rows)
     print()
-    print_counters([row for _, row in rows if row is not None], args.least)
+    used = [row for _, row in rows if row is not None and row.used]
+    print_counters(used, args.least)
+    sys.exit(any(row.worst().used > 1 for row in used))
 
 
 if __name__ == "__main__":

@@ -146,6 +146,14 @@ def derive_private_stage(
 ) -> Program:
     """The program with the steps its private stage leaves of it. Raises SimulationError."""
 
+def pack_private_stage(stage: Program) -> bytes:
+    """A derived program as bytes."""
+
+def unpack_private_stage(
+    machine: Machine, program: Program, pus: Sequence[int], packed: bytes, *, seed: int
+) -> Program:
+    """What `derive_private_stage` gave for the same arguments. Raises SimulationError."""
+
 class Simulation:
     """One replay of a program on a machine. Times are nanoseconds of simulated time."""
 

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autofinity import __version__
 from autofinity.cli.progress import progress
@@ -40,6 +41,9 @@ from autofinity.profiling.selection import select
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import ObservationStore
 from autofinity.trace.manifest import Suite
+
+if TYPE_CHECKING:
+    from autofinity.sim.machine import SimMachine
 
 DEFAULT_PERIOD_US = 500.0
 """Simulated. The paper samples for 10 s of some 100 s runs; a `small` input runs 5 to 30 ms."""
@@ -88,6 +92,8 @@ def gather(wanted: Wanted) -> ObservationTable:
     if wanted.search:
         failures += _search(campaign, wanted)
     _tell(failures)
+    for verdict in dict.fromkeys(map(str, campaign.machine.stage_verdicts())):
+        print(f"autofinity: {verdict}", file=sys.stderr)
     table = only(campaign.store.read(), {subject.key for subject in campaign.subjects})
     if not len(table):
         raise LearningError(
@@ -109,6 +115,7 @@ def estimate(wanted: Wanted) -> dict[int, tuple[int, float]]:
 class _Campaign:
     """What `gather` runs, and where it keeps it."""
 
+    machine: SimMachine
     target: Target
     subjects: list[Subject]
     cells: list[Cell]
@@ -151,7 +158,7 @@ def _prepare(wanted: Wanted) -> _Campaign:
     store = ObservationStore(observations_folder(wanted))
     made_by = hashlib.sha256(f"{version} {machine.spec!r}".encode()).hexdigest()
     store.expect({s.key: f"{s.origin} {made_by}" for s in subjects})
-    return _Campaign(target, subjects, in_order(cells), store)
+    return _Campaign(machine, target, subjects, in_order(cells), store)
 
 
 def _run(

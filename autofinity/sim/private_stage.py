@@ -1,11 +1,11 @@
-"""When a replay may start from the private stage of a program, and the stages at hand.
+"""Private stages at hand: derived once, for every placement and every later sweep.
 
-    program ──derive, once per page-colour seed──► stage ──► every affinity
+    program ──fitting_stage, once per page-colour seed──► stage, or none ──► every affinity
+                                                            │
+                                                            └──► kept in memory and beside the trace
 
-An approximation, used only where `SimMachine` is asked for it.
-
-A stage holds what leaves the cores' own caches (`native/sim/private_stage.hpp` says how it is found
-and what it leaves out). It takes 16 bytes a step, like the program it is made from.
+A stage holds what leaves the cores' own caches. It takes 16 bytes a step in memory, like the
+program it is made from, and about one on disk.
 """
 
 from __future__ import annotations
@@ -13,42 +13,32 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from autofinity._core import sim as core
+from autofinity.model.errors import SimulationError
 from autofinity.sim.spec import MachineSpec
+from autofinity.sim.stage_agreement import Difference
+from autofinity.sim.stage_fitting import first_pus, fitting_stage, groups_of, may_have_stage
+from autofinity.sim.stage_store import StoredStage, key_of, read_stage, write_stage
 
-MOST_RACING = 0.25
-"""With a larger share of racing accesses among those kept, the full stream is replayed.
-
-Accesses race by false sharing and hand-made synchronisation: the timing of the derivation decides
-what they find, and few are left out. Where to draw the line is a judgement, not a measurement:
-when a quarter of what is kept hangs on timing, neither speed nor agreement can be promised."""
 MOST_STAGES = 4
 """Kept at once: one a page-colour seed of the program under way."""
-MOST_STREAMS = 64
 
 
-def groups_of(spec: MachineSpec, pus: Sequence[int]) -> tuple[int, ...]:
-    """Which streams share a core: group of each stream, numbered in order of appearance."""
-    number: dict[int, int] = {}
-    return tuple(number.setdefault(spec.topology.pus[pu].core, len(number)) for pu in pus)
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether the stage of a program is used, and how far off it was where it was compared."""
 
+    program: str
+    used: bool
+    worst: Difference
 
-def may_have_stage(
-    spec: MachineSpec, program: core.Program, pus: Sequence[int], workers: Sequence[int]
-) -> bool:
-    """Whether every worker has a core of its own, on a machine and in a program with a stage."""
-    return (
-        # An inclusive LLC takes lines back from the cores, unseen by what was left out.
-        spec.llc.inclusion == "victim"
-        # Compared with the full stream on exclusive levels only (scripts/compare_private_stage.py).
-        and spec.l2 is not None
-        and spec.l2.inclusion == "exclusive"
-        and not program.has_units
-        and program.streams <= MOST_STREAMS
-        and len(spec.core_classes) == 1
-        and len({spec.topology.pus[pus[worker]].core for worker in workers}) == len(workers)
-    )
+    def __str__(self) -> str:
+        if self.used:
+            return f"{self.program}: replays start from its private stage"
+        return f"{self.program}: every access is replayed, its private stage gives {self.worst}"
 
 
 class PrivateStages:
@@ -60,39 +50,77 @@ class PrivateStages:
         self._lock = threading.Lock()
         self._program: core.Program | None = None
         self._stages: OrderedDict[tuple[tuple[int, ...], int], core.Program | None] = OrderedDict()
+        self._verdicts: list[Verdict] = []
+
+    @property
+    def verdicts(self) -> Sequence[Verdict]:
+        """Of the stages so far, in order."""
+        with self._lock:
+            return tuple(self._verdicts)
 
     def stage_of(
-        self, program: core.Program, pus: Sequence[int], workers: Sequence[int], seed: int
+        self,
+        trace: Path,
+        program: core.Program,
+        pus: Sequence[int],
+        workers: Sequence[int],
+        seed: int,
     ) -> core.Program | None:
         """The stage to replay instead of `program`, or None where the full stream is needed.
 
         The same for every placement in which the same streams share cores: what is derived does
-        not depend on who asks first.
+        not depend on who asks first. `trace` is the folder of the program, where stages are kept.
         """
         if not may_have_stage(self._spec, program, pus, workers):
             return None
         groups = groups_of(self._spec, pus)
-        key = (groups, seed)
         with self._lock:
             if self._program is not program:
                 self._stages.clear()
                 self._program = program
-            if key not in self._stages:
+            if (groups, seed) not in self._stages:
                 while len(self._stages) >= MOST_STAGES:
                     self._stages.popitem(last=False)
-                self._stages[key] = self._derive(program, groups, seed)
-            self._stages.move_to_end(key)
-            return self._stages[key]
+                key = key_of(trace, self._spec, self._native.skew, groups, seed)
+                stage, worst = self._kept(trace, key, program, groups, seed) or self._made(
+                    trace, key, program, workers, seed
+                )
+                self._stages[groups, seed] = stage
+                self._verdicts.append(Verdict(trace.name, stage is not None, worst))
+            self._stages.move_to_end((groups, seed))
+            return self._stages[groups, seed]
 
-    def _derive(
-        self, program: core.Program, groups: Sequence[int], seed: int
-    ) -> core.Program | None:
-        """On the machine's first cores, one a group."""
-        first_pu: dict[int, int] = {}
-        for index, pu in enumerate(self._spec.topology.pus):
-            first_pu.setdefault(pu.core, index)
-        cores = list(first_pu.values())
-        stage = core.derive_private_stage(
-            self._native, program, [cores[group] for group in groups], seed=seed
-        )
-        return None if stage.racing_share > MOST_RACING else stage
+    def _kept(
+        self,
+        trace: Path,
+        key: bytes | None,
+        program: core.Program,
+        groups: tuple[int, ...],
+        seed: int,
+    ) -> tuple[core.Program | None, Difference] | None:
+        """What an earlier sweep left beside the trace."""
+        stored = None if key is None else read_stage(trace, key)
+        if stored is None:
+            return None
+        if stored.packed is None:
+            return None, stored.worst
+        pus = first_pus(self._spec, groups)
+        try:
+            stage = core.unpack_private_stage(self._native, program, pus, stored.packed, seed=seed)
+        except SimulationError:
+            return None  # a file that somebody sealed anew
+        return stage, stored.worst
+
+    def _made(
+        self,
+        trace: Path,
+        key: bytes | None,
+        program: core.Program,
+        workers: Sequence[int],
+        seed: int,
+    ) -> tuple[core.Program | None, Difference]:
+        stage, worst = fitting_stage(self._spec, self._native, program, workers, seed)
+        if key is not None:
+            packed = None if stage is None else core.pack_private_stage(stage)
+            write_stage(trace, key, StoredStage(worst, packed))
+        return stage, worst

@@ -12,22 +12,26 @@ from autofinity._core.trace import Trace, TraceBuilder
 from autofinity.model.errors import SimulationError
 from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex
-from autofinity.ports import BindThreads, RunRequest, Sensors
+from autofinity.ports import BindThreads, Interval, RunRequest, Sensors
+from autofinity.sim import private_stage, stage_fitting
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.native import native_machine
 from autofinity.sim.preset import load_preset
 from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import MachineSpec
+from autofinity.sim.stage_agreement import Difference, Totals, farthest_off
+from autofinity.sim.stage_fitting import fitting_stage
 from tests.support.sim_programs import FIRST_WRITE, false_sharing, region
 
-PRESETS = ("opteron-6164he", "opteron-6386")
-PLACEMENTS = {"packed": (0, 1, 2, 3), "spread": (0, 2, 4, 6)}
+ANY_PLACEMENT = ("opteron-6164he", "opteron-6386")
+PACKED_ONLY = ("xeon-e5-2650", "epyc-9654")
+PLACEMENTS = {"packed": (0, 1, 2, 3), "spread": (0, 6, 9, 12)}
 
 
 def own_then_neighbours(threads: int) -> Trace:
     """Each thread works in its own pages, passes a barrier and reads its neighbour's, four times.
 
-    Before the region all of them are written by stream 0.
+    Before the region all of them are written by stream 0, for which the others wait.
     """
     rng = random.Random(7)
     builder = TraceBuilder()
@@ -37,6 +41,8 @@ def own_then_neighbours(threads: int) -> Trace:
         for line in lines:
             builder.access(streams[0], line, reads=0, writes=1, gap=4, flags=FIRST_WRITE)
     builder.roi_begin(streams[0])
+    for stream in streams:
+        builder.barrier(stream, 8, threads)
     for phase in range(4):
         for i, stream in enumerate(streams):
             for _ in range(4000):
@@ -53,11 +59,18 @@ def own_then_neighbours(threads: int) -> Trace:
     return builder.build()
 
 
-def replay(spec: MachineSpec, program: core.Program, pus: list[int]) -> tuple[int, list[int]]:
+def replay(spec: MachineSpec, program: core.Program, pus: list[int]) -> tuple[int, Totals]:
     simulation = core.Simulation(native_machine(spec), program, pus, seed=3)
     simulation.run()
     simulation.check()
-    return simulation.elapsed_ns, simulation.totals().sum(axis=0).tolist()
+    return simulation.elapsed_ns, simulation.totals().sum(axis=0)
+
+
+FAR_OFF = Difference("l2_misses", 1, 9, share=0.9)
+
+
+def not_again(*arguments: object) -> None:
+    raise AssertionError("derived again")
 
 
 def spread(threads: int) -> Placement:
@@ -70,8 +83,11 @@ def first_pus(spec: MachineSpec, cores: tuple[int, ...]) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("placement", sorted(PLACEMENTS))
+@pytest.mark.parametrize(
+    ("preset", "placement"),
+    [(preset, placement) for preset in ANY_PLACEMENT for placement in sorted(PLACEMENTS)]
+    + [(preset, "packed") for preset in PACKED_ONLY],
+)
 def test_stage_and_full_stream_agree(preset: str, placement: str) -> None:
     spec = load_preset(preset)
     program = core.Program(own_then_neighbours(4))
@@ -83,10 +99,17 @@ def test_stage_and_full_stream_agree(preset: str, placement: str) -> None:
     staged_ns, staged = replay(spec, stage, pus)
     assert stage.staged and stage.steps < program.steps
     assert staged_ns == pytest.approx(full_ns, rel=0.02)
-    accesses = full[EVENT_INDEX["data_cache_accesses"]]
-    for event, index in EVENT_INDEX.items():
-        if not event.endswith(("_clocks", "stall_cycles_sync", "cpu_clocks_halted")):
-            assert staged[index] == pytest.approx(full[index], rel=0.05, abs=accesses / 1000), event
+    assert farthest_off(full, staged).used <= 1
+
+
+@pytest.mark.parametrize("preset", PACKED_ONLY)
+def test_a_stage_that_hangs_on_timing_is_not_used(preset: str) -> None:
+    # When a thread loses a line that its L1 is about to push out is up to the distances.
+    spec = load_preset(preset)
+    program = core.Program(own_then_neighbours(4))
+    stage, worst = fitting_stage(spec, native_machine(spec), program, range(4), 3)
+    assert stage is None
+    assert worst.used > 0.5
 
 
 def test_false_sharing_costs_the_same_through_the_stage() -> None:
@@ -99,9 +122,8 @@ def test_false_sharing_costs_the_same_through_the_stage() -> None:
     full_ns, full = replay(spec, program, pus)
     staged_ns, staged = replay(spec, stage, pus)
     assert staged_ns == pytest.approx(full_ns, rel=0.02)
-    misses = EVENT_INDEX["coherence_misses"]
-    assert staged[misses] == pytest.approx(full[misses], rel=0.05)
-    assert stage.racing_share > 0.25  # so SimMachine would not use it
+    assert farthest_off(full, staged).used <= 1
+    assert stage.racing_share > 0.25
 
 
 def test_threads_created_in_the_region_begin_no_earlier_in_a_stage() -> None:
@@ -130,29 +152,103 @@ def test_threads_created_in_the_region_begin_no_earlier_in_a_stage() -> None:
     assert staged_ns == pytest.approx(full_ns, rel=0.02)
 
 
+def whole_run(machine: SimMachine, trace: Path, seed: int = 3) -> Interval:
+    request = RunRequest(str(trace), threads=4)
+    return machine.start(request, spread(4), Sensors(("instructions",)), seed=seed).advance(10**12)
+
+
 @pytest.mark.parametrize("private_stage", [False, True])
 def test_a_machine_uses_a_stage_only_when_asked(private_stage: bool, tmp_path: Path) -> None:
     machine = SimMachine.preset("opteron-6164he", private_stage=private_stage)
     own_then_neighbours(4).write(str(tmp_path))
-    request = RunRequest(str(tmp_path), threads=4)
-    process = machine.start(request, spread(4), Sensors(("instructions",)), seed=3)
-    full = SimMachine.preset("opteron-6164he").start(
-        request, spread(4), Sensors(("instructions",)), seed=3
-    )
-    staged = process.advance(10**12)
-    same = full.advance(10**12)
+    staged = whole_run(machine, tmp_path)
+    same = whole_run(SimMachine.preset("opteron-6164he"), tmp_path)
     assert staged.ended
     assert staged.progress == same.progress == 1.0
     assert staged.end_ns == pytest.approx(same.end_ns, rel=0.02)
     assert (staged == same) is not private_stage
+    assert [verdict.used for verdict in machine.stage_verdicts()] == [True] * private_stage
+
+
+def test_a_stage_that_disagrees_is_not_used_and_the_machine_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_then_neighbours(4).write(str(tmp_path))
+    monkeypatch.setattr(stage_fitting, "farthest_off", lambda full, staged: FAR_OFF)
+    machine = SimMachine.preset("opteron-6164he", private_stage=True)
+    assert whole_run(machine, tmp_path) == whole_run(SimMachine.preset("opteron-6164he"), tmp_path)
+    (verdict,) = machine.stage_verdicts()
+    assert str(verdict) == (
+        f"{tmp_path.name}: every access is replayed, its private stage gives l2_misses 9 instead "
+        "of 1"
+    )
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_a_second_sweep_finds_stage_and_verdict_beside_the_trace(
+    used: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_then_neighbours(4).write(str(tmp_path))
+    if not used:
+        monkeypatch.setattr(stage_fitting, "farthest_off", lambda full, staged: FAR_OFF)
+    machines = [SimMachine.preset("opteron-6164he", private_stage=True) for _ in range(2)]
+    first = whole_run(machines[0], tmp_path)
+    monkeypatch.setattr(private_stage, "fitting_stage", not_again)
+    assert whole_run(machines[1], tmp_path) == first
+    assert machines[1].stage_verdicts() == machines[0].stage_verdicts()
+    with pytest.raises(AssertionError, match="derived again"):
+        whole_run(machines[1], tmp_path, seed=4)
+    other = SimMachine.preset("opteron-6386", private_stage=True)
+    with pytest.raises(AssertionError, match="derived again"):
+        whole_run(other, tmp_path)
+
+
+@pytest.mark.parametrize("damage", ["cut", "turned", "emptied"])
+def test_a_damaged_stage_on_disk_is_derived_again(damage: str, tmp_path: Path) -> None:
+    own_then_neighbours(4).write(str(tmp_path))
+    first = whole_run(SimMachine.preset("opteron-6164he", private_stage=True), tmp_path)
+    (file,) = tmp_path.glob("private-*.stage")
+    whole = file.read_bytes()
+    turned = bytearray(whole)
+    turned[len(whole) // 2] ^= 1
+    file.write_bytes({"cut": whole[:-1], "turned": bytes(turned), "emptied": b""}[damage])
+    assert whole_run(SimMachine.preset("opteron-6164he", private_stage=True), tmp_path) == first
+    assert file.read_bytes() == whole
+
+
+def test_a_stage_is_the_same_from_its_bytes_and_takes_little_of_them() -> None:
+    spec = load_preset("opteron-6164he")
+    machine, program = native_machine(spec), core.Program(own_then_neighbours(4))
+    pus = first_pus(spec, (0, 6, 12, 18))
+    stage = core.derive_private_stage(machine, program, pus, seed=3)
+    packed = core.pack_private_stage(stage)
+    again = core.unpack_private_stage(machine, program, pus, packed, seed=3)
+    assert core.pack_private_stage(again) == packed
+    assert again.racing_share == stage.racing_share
+    (first_ns, first), (second_ns, second) = (replay(spec, each, pus) for each in (stage, again))
+    assert first_ns == second_ns
+    assert (first == second).all()
+    assert len(packed) < 4 * stage.steps
+    with pytest.raises(SimulationError, match="no private stage"):
+        core.pack_private_stage(program)
+
+
+def test_a_stage_of_another_program_is_refused() -> None:
+    spec = load_preset("opteron-6164he")
+    machine, pus = native_machine(spec), first_pus(spec, (0, 1))
+    program = core.Program(own_then_neighbours(2))
+    packed = core.pack_private_stage(core.derive_private_stage(machine, program, pus, seed=3))
+    other = core.Program(false_sharing(2, 300, 8))
+    with pytest.raises(SimulationError, match="damaged private stage, stream 0"):
+        core.unpack_private_stage(machine, other, pus, packed, seed=3)
 
 
 def test_an_action_in_a_staged_replay_goes_on_with_the_full_stream(tmp_path: Path) -> None:
     own_then_neighbours(4).write(str(tmp_path))
     request = RunRequest(str(tmp_path), threads=4)
     ends = []
-    for private_stage in (False, True):
-        machine = SimMachine.preset("opteron-6164he", private_stage=private_stage)
+    for staged in (False, True):
+        machine = SimMachine.preset("opteron-6164he", private_stage=staged)
         process = machine.start(request, spread(4), Sensors(), seed=3)
         process.advance(50_000)
         assert process.apply([BindThreads(Placement(spread(4).masks[::-1]))]).done == 4

@@ -13,6 +13,7 @@
 
 #include "error.hpp"
 #include "simulation.hpp"
+#include "stage_file.hpp"
 
 namespace nb = nanobind;
 using namespace autofinity::sim;
@@ -182,7 +183,12 @@ void bind_sim(nb::module_& module) {
         .def_prop_ro("has_units", [](const Program& p) { return !p.units.empty(); })
         .def_prop_ro("staged", [](const Program& p) { return p.stage != nullptr; })
         .def_prop_ro(
-            "racing_share", [](const Program& p) { return p.stage ? p.stage->racing_share : 0.0; },
+            "racing_share",
+            [](const Program& p) {
+                return p.stage && p.stage->kept != 0 ? static_cast<double>(p.stage->kept_racing) /
+                                                           static_cast<double>(p.stage->kept)
+                                                     : 0.0;
+            },
             "Of the accesses a private stage keeps: those whose outcome is up to their timing.")
         .def_prop_ro("instructions", [](const Program& p) {
             std::vector<std::uint64_t> all;
@@ -202,6 +208,33 @@ void bind_sim(nb::module_& module) {
         nb::call_guard<nb::gil_scoped_release>(),
         "The program with the steps its private stage leaves of it, for any placement in which the "
         "same streams share cores as on `pus`. Raises SimulationError where there is none.");
+
+    module.def(
+        "pack_private_stage",
+        [](const Program& staged) {
+            std::vector<std::uint8_t> bytes;
+            {
+                nb::gil_scoped_release release;
+                bytes = packed_stage(staged);
+            }
+            return nb::bytes(bytes.data(), bytes.size());
+        },
+        nb::arg("stage"),
+        "A derived program as bytes. Raises SimulationError for one that is not derived.");
+    module.def(
+        "unpack_private_stage",
+        [](const Machine& machine, const Program& program, const std::vector<std::uint32_t>& pus,
+           nb::bytes packed, std::uint64_t seed) {
+            validate(machine);
+            const std::span bytes(static_cast<const std::uint8_t*>(packed.data()), packed.size());
+            nb::gil_scoped_release release;
+            return std::const_pointer_cast<Program>(
+                unpacked_stage(machine, program, pus, seed, bytes));
+        },
+        nb::arg("machine"), nb::arg("program"), nb::arg("pus"), nb::arg("packed"), nb::kw_only(),
+        nb::arg("seed"),
+        "What `derive_private_stage` gave for the same arguments, from its bytes. Raises "
+        "SimulationError for damaged ones.");
 
     nb::class_<Simulation>(module, "Simulation", "One replay of a program on a machine.")
         .def(

@@ -56,14 +56,12 @@ Served Memory::access_derived(std::uint32_t slot, const Step& step, Ticks now) {
     const bool held = state != invalid;
     const bool had_tag = found == Found::tag || found == Found::tag_and_l2;
     const bool hit = held && (found == Found::l1 || found == Found::tag);
-    if (found == Found::tag && held && n[invalid_data_cache_lines_evicted] != 0)
-        --n[invalid_data_cache_lines_evicted];  // a tally counts it
     if (!hit) {
         ++n[data_cache_misses];
         ++n[l2_accesses];
         if (found == Found::l1 || had_tag) {
             ++n[coherence_misses];
-            if (found == Found::l1) ++n[invalid_data_cache_lines_evicted];
+            ++n[invalid_data_cache_lines_evicted];
             served.contended = true;
         }
     }

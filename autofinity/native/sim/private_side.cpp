@@ -103,7 +103,8 @@ void Memory::fill_l1(std::uint32_t slot, Line line, Word state) {
     const Word old = set[victim];
     to_front(set, victim, word_of(line, state));
     if (old == 0) return;
-    if (mode_ == Mode::derive) outcome_.l1_victims.push_back(old);
+    // A replay finds out itself whether it misses the line and so fills its own tag anew.
+    if (mode_ == Mode::derive && line_of(old) != line) outcome_.l1_victims.push_back(old);
     const Word old_state = state_of(old);
     if (old_state == invalid) {
         ++n[invalid_data_cache_lines_evicted];

@@ -159,8 +159,8 @@ ProgramPtr PrivateRecorder::finish(const Program& program, PrivateGeometry geome
     auto stage = std::make_shared<PrivateStage>();
     stage->geometry = std::move(geometry);
     stage->tallies = std::move(tallies_);
-    if (kept_ != 0)
-        stage->racing_share = static_cast<double>(kept_racing_) / static_cast<double>(kept_);
+    stage->kept = kept_;
+    stage->kept_racing = kept_racing_;
     std::vector<StreamPlan> plans;
     for (Track& track : tracks_) {
         track.plan.steps.resize(track.plan.steps.size() + steps_foreseen,
@@ -244,16 +244,28 @@ void PrivateRecorder::emit_pushed(std::uint32_t stream, const PrivateOutcome& ou
     }
 }
 
+void must_have_stage(const Machine& machine, const Program& program,
+                     const std::vector<std::uint32_t>& pu_of_stream) {
+    if (!program.units.empty())
+        throw SimulationError("a program with work units has no private stage");
+    if (program.streams.size() > max_cores_in_use)
+        throw SimulationError("a program of more than " + std::to_string(max_cores_in_use) +
+                              " streams has no private stage");
+    if (machine.classes.size() != 1 || machine.classes[0].side.l2.ways == 0)
+        throw SimulationError("cores without an L2 or of several kinds have no private stage");
+    if (pu_of_stream.size() != program.streams.size())
+        throw SimulationError("got a PU for " + std::to_string(pu_of_stream.size()) +
+                              " streams; the trace has " + std::to_string(program.streams.size()));
+    for (const std::uint32_t pu : pu_of_stream)
+        if (pu >= machine.core_of_pu.size())
+            throw SimulationError("got PU " + std::to_string(pu) + "; the machine has " +
+                                  std::to_string(machine.core_of_pu.size()));
+}
+
 ProgramPtr derive_private_stage(std::shared_ptr<const Machine> machine, ProgramPtr program,
                                 const std::vector<std::uint32_t>& pu_of_stream,
                                 std::uint64_t seed) {
-    if (!program->units.empty())
-        throw SimulationError("a program with work units has no private stage");
-    if (program->streams.size() > max_cores_in_use)
-        throw SimulationError("a program of more than " + std::to_string(max_cores_in_use) +
-                              " streams has no private stage");
-    if (machine->classes.size() != 1 || machine->classes[0].side.l2.ways == 0)
-        throw SimulationError("cores without an L2 or of several kinds have no private stage");
+    must_have_stage(*machine, *program, pu_of_stream);
     Options options;
     options.pu_of_stream = pu_of_stream;
     options.seed = seed;

@@ -24,11 +24,13 @@
 // with the owner's state, say what a core holds; each kept step says where the line would be if
 // nobody had taken it. A line that was in the L1 and is gone is a coherence miss.
 //
-// Approximations (tests/unit/test_sim_private_stage.py and scripts/compare_private_stage.py measure
-// them):
+// Approximations (sim/stage_fitting.py compares each stage with the full stream before it is used,
+// scripts/compare_private_stage.py all of a suite):
 //  · a line taken away keeps its place in the recency order until the derived step that pushes it
-//    out, whereas the arrays give the place to the next fill;
-//  · lines that an inclusive LLC takes back are missed at the next kept step only.
+//    out, whereas the arrays give the place to the next fill. When it is taken is up to the
+//    distances, so whether its tag is still there when the thread comes back is, too;
+//  · lines that an inclusive LLC or a full directory takes back are missed at the next kept step
+//    only.
 //
 // Not for programs with work units (who runs a unit decides what it finds in the caches), nor for
 // placements in which threads share cores otherwise than in the derivation, migrate, or pages move.
@@ -101,7 +103,9 @@ struct PrivateGeometry {
 struct PrivateStage {
     PrivateGeometry geometry;
     std::vector<Tally> tallies;
-    double racing_share = 0;  // of the accesses kept: those whose outcome is up to their timing
+    // Accesses that have steps of their own, and of these those whose outcome is up to their
+    // timing.
+    std::uint64_t kept = 0, kept_racing = 0;
 };
 
 // What happened on the way: leave or prefetch.
@@ -223,8 +227,14 @@ class PrivateRecorder {
     std::uint64_t kept_ = 0, kept_racing_ = 0;
 };
 
+// Throws SimulationError where there is no stage: of a program with work units or too many streams,
+// on a machine without private L2s or with several kinds of cores.
+void must_have_stage(const Machine& machine, const Program& program,
+                     const std::vector<std::uint32_t>& pu_of_stream);
+
 // Derives the stage of `program` for cores like `machine`'s, with the streams on the same cores as
-// in `pu_of_stream`. Throws SimulationError when the program has work units or cannot be replayed.
+// in `pu_of_stream`. Throws SimulationError where there is none and for a program that cannot be
+// replayed.
 ProgramPtr derive_private_stage(std::shared_ptr<const Machine> machine, ProgramPtr program,
                                 const std::vector<std::uint32_t>& pu_of_stream, std::uint64_t seed);
 
