@@ -32,7 +32,7 @@ check: $(VENV)/.ready-dev ## Formatting, lint, types, import rules
 observations: $(VENV)/.ready ## Profile what is shipped in data/observations (hours; goes on where it stopped; MACHINES=..., ESTIMATE=1)
 	@scripts/observations $(if $(ESTIMATE),-e) $(VENV) $(MACHINES)
 
-policies: $(VENV)/.ready ## Profile every preset, learn its policy, judge it (hours; goes on where it stopped; MACHINES=...)
+policies: $(VENV)/.ready ## Learn the policies from the shipped observations, and judge them (minutes; MACHINES=...)
 	@PYTHONSAFEPATH=1 $(PY) scripts/policies.py $(MACHINES)
 
 dev: ## Build the native parts in place (needs an environment with nanobind; PY=...)

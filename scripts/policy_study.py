@@ -1,9 +1,11 @@
 """What the choices in learning are worth: one row a variation, leave one program out.
 
-    python scripts/policy_study.py [OBSERVATIONS] [--machine M] [--paper]
+    python scripts/policy_study.py [--machine M] [--paper] [--into docs/policy-study.md]
 
-Prints the table of docs/policy-study.md. Intervals are 95 % by bootstrap over programs. `--paper`
-adds the paper's way (figure 6, JRip), which takes minutes.
+Learns from what is shipped in data/observations with 8 threads, judges there, with every other
+thread count that was profiled, and on every other machine of which observations are shipped.
+Intervals are 95 % by bootstrap over programs. `--paper` adds ways of the paper (figure 6, JRip),
+which take minutes. With `--into` the tables go between their marks in a document.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from __future__ import annotations
 import argparse
 import functools
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,18 +22,25 @@ import numpy as np
 from autofinity.affinity.hints import get_affinity
 from autofinity.cli.backends import machine_topology
 from autofinity.evaluation.cases import Case, summarise
-from autofinity.evaluation.judge import judge
+from autofinity.evaluation.judge import Learn, judge
 from autofinity.evaluation.left_out import leaving_out
 from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.settings import PAPER, LearningSettings
 from autofinity.model.policy import RulePolicy
+from autofinity.report.marked import put_between_marks
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
+from autofinity.trace.manifest import load_suite
 
+HERE = Path(__file__).resolve().parents[1]
+OBSERVATIONS = HERE / "data" / "observations"
+TRAINED_WITH = 8
 OURS = LearningSettings()
 SETTINGS: Mapping[str, LearningSettings] = {
     "**default**": OURS,
+    "one look only": replace(OURS, probe="none"),
+    "the second look in sLP": replace(OURS, probe="sLP"),
     "all ratios": replace(OURS, features="ratios"),
     "rates, not ratios": replace(OURS, features="rates"),
     "rates and ratios": replace(OURS, features="both"),
@@ -40,65 +49,177 @@ SETTINGS: Mapping[str, LearningSettings] = {
     "learned from single periods": replace(OURS, window=1),
     "learned from means of 8 periods": replace(OURS, window=8),
     "no warm-up left out": replace(OURS, warmup=0),
+    "5 bins": replace(OURS, bins=5),
     "10 bins": replace(OURS, bins=10),
+    "40 bins": replace(OURS, bins=40),
+    "leeway 1": replace(OURS, leeway=1),
     "leeway 2": replace(OURS, leeway=2),
+    "no ties": replace(OURS, tie_within=0.0),
     "insensitive programs kept": replace(OURS, drop_insensitive=False),
     "2 events at once": replace(OURS, k=2),
+    "3 events at once": replace(OURS, k=3),
+}
+PAPERS: Mapping[str, LearningSettings] = {
+    "the paper's way": PAPER,
+    "the paper's way, condensed by means": replace(PAPER, condense="mean"),
+    "the paper's way, condensed by maxima": replace(PAPER, condense="max"),
+    "the paper's way, nominal bins": replace(PAPER, bin_type="nominal"),
+    "the paper's way, rows weighted by stake": replace(PAPER, weighting="stake"),
+    "the paper's way, sampled at the start": replace(PAPER, sampled_in="start"),
 }
 SAMPLES = (1, 8)
 """Periods after the warm-up that a decision is made from, beside the whole run."""
-HEAD = (
-    "| variation | decided from | interesting won | of the best hint | of the oracle "
-    "| median regret | worst | rules |\n|---|---|---|---|---|---|---|---|"
-)
+_FIGURES = "interesting won | of the best hint | of the oracle | median regret | worst | rules |"
+_LINES = "---|---|---|---|---|---|"
+HEAD = f"| variation | decided from | {_FIGURES}\n|---|---|{_LINES}"
+CARRIED_HEAD = f"| learned on | judged on | {_FIGURES}\n|---|---|{_LINES}"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The cases of one variation, and how many rules each fold's policy has."""
+
+    cases: list[Case]
+    rules: list[int] = field(default_factory=list)
 
 
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    words.add_argument("observations", nargs="?", type=Path)
     words.add_argument("--machine", default="opteron-6164he")
-    words.add_argument("--paper", action="store_true", help="the paper's way, too (minutes)")
+    words.add_argument("--paper", action="store_true", help="ways of the paper, too (minutes)")
+    words.add_argument("--into", type=Path, help="a document with marks for the tables")
     wanted = words.parse_args()
-    shipped = Path("data") / "observations" / f"{wanted.machine}.parquet"
-    table = read(wanted.observations or shipped)
-    print(HEAD)
-    for name, settings in SETTINGS.items():
-        print(row(name, table, wanted.machine, settings, 0), flush=True)
-    for samples in SAMPLES:
-        print(row("**default**", table, wanted.machine, OURS, samples), flush=True)
-    if wanted.paper:
-        print(row("the paper's way", table, wanted.machine, PAPER, 1), flush=True)
+    tables = {path.stem: read(path) for path in sorted(OBSERVATIONS.glob("*.parquet"))}
+    study = [HEAD]
+    for line in variations(wanted.machine, tables[wanted.machine], wanted.paper):
+        study.append(line)
+        print(line, flush=True)
+    carried = [CARRIED_HEAD]
+    for line in carried_over(tables):
+        carried.append(line)
+        print(line, flush=True)
+    if wanted.into is not None:
+        put_between_marks(wanted.into, "scripts/policy_study.py", "\n".join(study))
+        put_between_marks(wanted.into, "scripts/policy_study.py, carried", "\n".join(carried))
 
 
-def row(
-    name: str, table: ObservationTable, machine: str, settings: LearningSettings, samples: int
-) -> str:
-    """One line of the table."""
-    topology = machine_topology(machine)
-    hints_of = hints_on(topology, settings.leeway)
-    policies: list[RulePolicy] = []
+def variations(machine: str, table: ObservationTable, paper: bool) -> list[str]:
+    """Rows of the study proper: one machine, one thread count."""
+    table = of_threads(table, TRAINED_WITH)
+
+    def line(name: str, settings: LearningSettings, samples: int) -> str:
+        return row(name, _periods(samples), leave_one_out(machine, table, settings, samples))
+
+    lines = [line(name, settings, 0) for name, settings in SETTINGS.items()]
+    kin = judged_on(machine, table, without_kin(machine, table), OURS, 0)
+    lines.append(row("kindred families left out, too", _periods(0), kin))
+    lines += [line("**default**", OURS, samples) for samples in SAMPLES]
+    if paper:
+        lines += [line(name, settings, 1) for name, settings in PAPERS.items()]
+    return lines
+
+
+def carried_over(tables: Mapping[str, ObservationTable]) -> list[str]:
+    """Rows of policies used where they were not learned: other thread counts, other machines."""
+    lines = []
+    for learned_on, source in tables.items():
+        train = of_threads(source, TRAINED_WITH)
+        for machine, table in tables.items():
+            for threads in sorted(set(table.threads.tolist())):
+                if machine != learned_on and threads != TRAINED_WITH:
+                    continue
+                learner, rules = learning(learned_on, train, OURS)
+                cases = judged_on(machine, of_threads(table, threads), (learner, rules), OURS, 0)
+                lines.append(
+                    row(
+                        f"`{learned_on}`, {TRAINED_WITH} threads",
+                        f"`{machine}`, {threads} threads",
+                        cases,
+                    )
+                )
+    return lines
+
+
+def of_threads(table: ObservationTable, threads: int) -> ObservationTable:
+    return table.take(table.threads == threads)
+
+
+def learning(
+    machine: str, table: ObservationTable, settings: LearningSettings
+) -> tuple[Learn, list[int]]:
+    """Leaves the judged program out; the list gets the number of rules of each policy."""
+    rules: list[int] = []
+    return leaving_out(table, _learner(machine, settings, rules)), rules
+
+
+def _learner(
+    machine: str, settings: LearningSettings, rules: list[int]
+) -> Callable[[ObservationTable], RulePolicy]:
+    hints_of = hints_on(machine_topology(machine), settings.leeway)
 
     def learn(others: ObservationTable) -> RulePolicy:
-        policies.append(learn_policy(others, settings, hints_of, {}).policy)
-        return policies[-1]
+        policy = learn_policy(others, settings, hints_of, {}).policy
+        rules.append(len(policy.rules) + (len(policy.second.policy.rules) if policy.second else 0))
+        return policy
 
+    return learn
+
+
+def without_kin(machine: str, table: ObservationTable) -> tuple[Learn, list[int]]:
+    """Leaves all programs out whose family shares a word with that of the judged one."""
+    suite = load_suite(HERE / "training" / "suite.toml")
+    words = {name: set(spec.family.split("-")) for name, spec in suite.programs.items()}
+    rules: list[int] = []
+    learn = _learner(machine, OURS, rules)
+
+    def without(program: str) -> RulePolicy:
+        kin = [other for other in words if words[other] & words[program]]
+        return learn(table.take(~np.isin(table.program.text().astype(str), kin)))
+
+    return without, rules
+
+
+def leave_one_out(
+    machine: str, table: ObservationTable, settings: LearningSettings, samples: int
+) -> Judged:
+    return judged_on(machine, table, learning(machine, table, settings), settings, samples)
+
+
+def judged_on(
+    machine: str,
+    table: ObservationTable,
+    learner: tuple[Learn, list[int]],
+    settings: LearningSettings,
+    samples: int,
+) -> Judged:
+    """Every program of `table` by a policy that has not seen it."""
+    topology = machine_topology(machine)
     match = functools.cache(lambda threads, hint: get_affinity(topology, threads, hint).affinity)
+    learn, rules = learner
     counts = sorted(set(table.threads.tolist()))
-    cases, _ = judge(table, counts, leaving_out(table, learn), match, settings.warmup, samples)
-    summary = summarise(cases)
-    rules = [len(policy.rules) for policy in policies]
+    cases, _ = judge(table, counts, learn, match, settings.warmup, samples)
+    return Judged(cases, rules)
+
+
+def row(first: str, second: str, judged: Judged) -> str:
+    """One line of a table."""
+    summary = summarise(judged.cases)
     return " | ".join(
         (
-            f"| {name}",
-            {0: "the whole run", 1: "1 period"}.get(samples, f"{samples} periods"),
+            f"| {first}",
+            second,
             f"{summary.wins} of {summary.interesting}",
-            f"{summary.best_hint_ratio:.3f} {interval(cases, 'best_hint')}",
-            f"{summary.oracle_ratio:.3f} {interval(cases, 'oracle')}",
+            f"{summary.best_hint_ratio:.3f} {interval(judged.cases, 'best_hint')}",
+            f"{summary.oracle_ratio:.3f} {interval(judged.cases, 'oracle')}",
             f"{summary.regret_median:.1%}",
             f"{summary.regret_max:.1%}",
-            f"{min(rules)}-{max(rules)} |",
+            f"{min(judged.rules)}-{max(judged.rules)} |",
         )
     )
+
+
+def _periods(samples: int) -> str:
+    return {0: "the whole run", 1: "1 period"}.get(samples, f"{samples} periods")
 
 
 def interval(cases: list[Case], column: str) -> str:

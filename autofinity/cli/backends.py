@@ -120,24 +120,26 @@ def simulated(
     page_size: str | None = None,
     *,
     private_stage: bool = False,
+    twin: bool = False,
 ) -> SimMachine:
     """The machine of `simulated_spec`, with pages of `page_size` (`PAGE_SIZES`) if given.
 
-    For `private_stage` see `SimMachine`.
+    For `private_stage` see `SimMachine`, for `twin` `simulated_spec`.
     """
     from autofinity.sim.machine import SimMachine
 
-    spec = simulated_spec(name, latencies)
+    spec = simulated_spec(name, latencies, twin=twin)
     if page_size is not None:
         spec = replace(spec, page_bytes=PAGE_SIZES[page_size])
     return SimMachine(spec, private_stage=private_stage)
 
 
-def simulated_spec(name: str, latencies: str | None = None) -> MachineSpec:
+def simulated_spec(name: str, latencies: str | None = None, *, twin: bool = False) -> MachineSpec:
     """The simulated machine called `name`: a preset, a machine file (TOML) of one's own, or any
     topology (hwloc XML, `synthetic:…`, `host`) with the latencies of a file or of a preset.
 
-    Without `latencies` those of a topology are assumed, and one line on stderr says so. Raises
+    Without `latencies` those of a topology are assumed, and one line on stderr says so; of `host`
+    only where a `twin` of it is asked for. Raises
     `UsageError` for a name that is no machine, `TopologyError` for a bad file.
     """
     from autofinity.sim.machine_on import assumed_latencies, machine_on
@@ -152,12 +154,11 @@ def simulated_spec(name: str, latencies: str | None = None) -> MachineSpec:
         if name not in preset_names() and not Path(name).is_file():
             raise UsageError(f"--machine {name}: there is no such machine file")
         return load_preset(name)
-    if name == "host" and latencies is None:
+    if name == "host" and latencies is None and not twin:
         raise UsageError(
-            "--machine host: the real machine cannot be profiled (that needs hardware counters and "
-            "several nodes), and its latencies are not known; measure them with `autofinity "
-            "record-machine -o host.toml` and give that file as the machine, or take those of a "
-            "preset with --latencies (autofinity machines lists them)"
+            "--machine host: latencies of this machine are not known; measure them with "
+            "`autofinity record-machine -o host.toml` and give that file as the machine, or take "
+            "those of a preset with --latencies (autofinity machines lists them)"
         )
     topology = machine_topology(name)
     if latencies is None:

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autofinity import __version__
 from autofinity.cli.progress import progress
@@ -42,11 +41,12 @@ from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import ObservationStore
 from autofinity.trace.manifest import Suite
 
-if TYPE_CHECKING:
-    from autofinity.sim.machine import SimMachine
-
 DEFAULT_PERIOD_US = 500.0
 """Simulated. The paper samples for 10 s of some 100 s runs; a `small` input runs 5 to 30 ms."""
+
+
+HOST_PERIOD_US = 100_000.0
+"""On the machine at hand, where `--size large` runs for seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,8 @@ class Wanted:
     """One of `PAGE_SIZES`; None: the machine's own."""
     private_stage: bool = False
     """An approximation: see `SimMachine`."""
+    twin: bool = False
+    """Simulate the machine at hand instead of running programs on it."""
     baselines: bool = False
     """Also run what policies are compared with, and switches (`profiling.placements`)."""
     search: int = 0
@@ -86,13 +88,17 @@ def gather(wanted: Wanted) -> ObservationTable:
     Programs that cannot be captured or replayed are named on stderr and left out. Raises
     `LearningError` when nothing is left.
     """
+    from autofinity.sim.machine import SimMachine
+
     campaign = _prepare(wanted)
     _tell_cost(campaign, wanted)
     failures = _run(campaign, campaign.cells, wanted, "profile")
     if wanted.search:
         failures += _search(campaign, wanted)
     _tell(failures)
-    for verdict in dict.fromkeys(map(str, campaign.machine.stage_verdicts())):
+    machine = campaign.target.machine
+    verdicts = machine.stage_verdicts() if isinstance(machine, SimMachine) else ()
+    for verdict in dict.fromkeys(map(str, verdicts)):
         print(f"autofinity: {verdict}", file=sys.stderr)
     table = only(campaign.store.read(), {subject.key for subject in campaign.subjects})
     if not len(table):
@@ -115,7 +121,6 @@ def estimate(wanted: Wanted) -> dict[int, tuple[int, float]]:
 class _Campaign:
     """What `gather` runs, and where it keeps it."""
 
-    machine: SimMachine
     target: Target
     subjects: list[Subject]
     cells: list[Cell]
@@ -123,26 +128,13 @@ class _Campaign:
 
 
 def _prepare(wanted: Wanted) -> _Campaign:
-    """Capture the programs and plan their runs."""
-    from autofinity.cli.backends import simulated
-
-    machine = simulated(
-        wanted.machine, wanted.latencies, wanted.page_size, private_stage=wanted.private_stage
-    )
-    version = f"{__version__}+private-stage" if wanted.private_stage else __version__
+    """Make the programs ready and plan their runs."""
+    target, subjects, made_by = _on_host(wanted) if _is_native(wanted) else _in_simulation(wanted)
+    machine = target.machine
     affinities = {
         threads: select(machine.topology, threads, wanted.affinities, wanted.seed)
         for threads in wanted.threads
     }
-    subjects = [subject for threads in wanted.threads for subject in capture(wanted, threads)]
-    target = Target(
-        machine=machine,
-        name=wanted.machine,
-        backend="sim",
-        clock_hz=machine.clock_hz,
-        period_ns=round((wanted.period_us or DEFAULT_PERIOD_US) * 1000),
-        version=version,
-    )
     seeds = range(1, 1 + wanted.page_seeds)
     cells = plan([s for s in subjects if s.program not in wanted.certify], affinities, seeds)
     certified = [s for s in subjects if s.program in wanted.certify]
@@ -156,9 +148,57 @@ def _prepare(wanted: Wanted) -> _Campaign:
         cells += plan_baselines(machine.topology, subjects)
         cells += plan_switches(machine.topology, subjects)
     store = ObservationStore(observations_folder(wanted))
-    made_by = hashlib.sha256(f"{version} {machine.spec!r}".encode()).hexdigest()
     store.expect({s.key: f"{s.origin} {made_by}" for s in subjects})
-    return _Campaign(machine, target, subjects, in_order(cells), store)
+    return _Campaign(target, subjects, in_order(cells), store)
+
+
+def _is_native(wanted: Wanted) -> bool:
+    """Whether programs run on the machine at hand itself."""
+    return wanted.machine == "host" and wanted.latencies is None and not wanted.twin
+
+
+def _in_simulation(wanted: Wanted) -> tuple[Target, list[Subject], str]:
+    """The simulated machine, captured programs, and a digest of what makes their times."""
+    from autofinity.cli.backends import simulated
+
+    machine = simulated(
+        wanted.machine,
+        wanted.latencies,
+        wanted.page_size,
+        private_stage=wanted.private_stage,
+        twin=wanted.twin,
+    )
+    version = f"{__version__}+private-stage" if wanted.private_stage else __version__
+    target = Target(
+        machine=machine,
+        name=wanted.machine,
+        backend="sim",
+        clock_hz=machine.clock_hz,
+        period_ns=round((wanted.period_us or DEFAULT_PERIOD_US) * 1000),
+        version=version,
+    )
+    subjects = [subject for threads in wanted.threads for subject in capture(wanted, threads)]
+    return target, subjects, hashlib.sha256(f"{version} {machine.spec!r}".encode()).hexdigest()
+
+
+def _on_host(wanted: Wanted) -> tuple[Target, list[Subject], str]:
+    """The machine at hand, and programs built for it. Raises `CapabilityError` without a PMU."""
+    from autofinity.cli.host_programs import host_subjects
+    from autofinity.linux.host_machine import host_machine
+
+    machine = host_machine({})  # before anything is built: is anything counted here?
+    subjects, conditions = host_subjects(
+        wanted.suite, wanted.programs, wanted.threads, wanted.size, wanted.work
+    )
+    target = Target(
+        machine=host_machine(conditions),
+        name=wanted.machine,
+        backend="linux",
+        clock_hz=machine.clock_hz,
+        period_ns=round((wanted.period_us or HOST_PERIOD_US) * 1000),
+        version=__version__,
+    )
+    return target, subjects, machine.topology.model
 
 
 def _run(
@@ -175,8 +215,9 @@ def _run(
         if cpu_s is not None and took_s:
             cpu_s[run.key[:3]] = took_s
 
+    jobs = 1 if _is_native(wanted) else wanted.jobs  # a run has the machine to itself
     with progress(title, len(cells), wanted.quiet) as bar:
-        return profile(campaign.target, cells, campaign.store, wanted.jobs, report)
+        return profile(campaign.target, cells, campaign.store, jobs, report)
 
 
 def _cost(campaign: _Campaign, wanted: Wanted) -> dict[int, tuple[int, float]]:
@@ -273,6 +314,8 @@ def observations_folder(wanted: Wanted) -> Path:
         safe += f"-{wanted.page_size}-pages"
     if wanted.private_stage:
         safe += "-private-stage"
+    if wanted.twin:
+        safe += "-simulated"
     return wanted.work / "observations" / safe
 
 

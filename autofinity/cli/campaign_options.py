@@ -25,6 +25,7 @@ class CampaignOptions(TypedDict):
 
     machine: str
     latencies: str | None
+    twin: bool
     page_size: str | None
     suite_path: Path | None
     programs: tuple[str, ...]
@@ -41,6 +42,13 @@ class CampaignOptions(TypedDict):
 _OPTIONS = (
     simulated_option,
     latencies_option,
+    click.option(
+        "--simulated",
+        "twin",
+        is_flag=True,
+        help="With --machine host: replay on a simulated twin of it, which has its topology and"
+        " assumed latencies, instead of running on it.",
+    ),
     page_size_option,
     click.option(
         "--suite",
@@ -118,10 +126,16 @@ def campaign_options[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
 def wanted_of(options: CampaignOptions, threads: str) -> Wanted:
     """The campaign that the options describe. Raises `SuiteError` and `UsageError`."""
+    if options["twin"] and options["machine"] != "host":
+        raise UsageError(
+            f"--simulated: {options['machine']} is simulated anyway; expected "
+            "--machine host with it"
+        )
     path = options["suite_path"] or shipped("training", "suite.toml")
     return Wanted(
         machine=options["machine"],
         latencies=options["latencies"],
+        twin=options["twin"],
         page_size=options["page_size"],
         suite=load_suite(path),
         programs=options["programs"],

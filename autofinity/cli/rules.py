@@ -16,6 +16,7 @@ from autofinity.cli.learning_options import (
     machine_option,
 )
 from autofinity.learning.settings import LearningSettings
+from autofinity.model.errors import LearningError
 
 if TYPE_CHECKING:
     from autofinity.model.policy import RulePolicy
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 @click.argument("source", metavar="OBS|TABLE", type=click.Path(path_type=Path))
 @machine_option
 @learning_options("rules")
+@click.option(
+    "--threads",
+    default=None,
+    help="Learn from these thread counts only, such as 8 or 4,8.  [default: all observed]",
+)
 @click.option(
     "--output",
     "-o",
@@ -36,6 +42,7 @@ def command(
     source: Path,
     machine: str | None,
     settings: LearningSettings,
+    threads: str | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -51,7 +58,7 @@ def command(
     if table_file.is_table(source):
         policy, notes = _from_table(source, settings)
     else:
-        policy, notes = _from_observations(source, machine, settings)
+        policy, notes = _from_observations(source, machine, threads, settings)
     if output is not None:
         files.save(policy, output)
     if as_json:
@@ -85,14 +92,26 @@ def _from_table(source: Path, settings: LearningSettings) -> tuple[RulePolicy, t
 
 
 def _from_observations(
-    source: Path, machine: str | None, settings: LearningSettings
+    source: Path, machine: str | None, threads: str | None, settings: LearningSettings
 ) -> tuple[RulePolicy, tuple[str, ...]]:
+    import numpy as np
+
     from autofinity import __version__
+    from autofinity.cli.campaign_options import thread_counts
     from autofinity.learning.pipeline import learn_policy
     from autofinity.store.observations import read
 
     seen = read(source)
-    provenance = {"machine": machine_of(seen), "autofinity": __version__}
+    if threads is not None:
+        there = ", ".join(map(str, sorted(set(seen.threads.tolist())))) or "none"
+        seen = seen.take(np.isin(seen.threads, thread_counts(threads)))
+        if not len(seen):
+            raise LearningError(f"no observation with {threads} threads; there are {there}")
+    provenance = {
+        "machine": machine_of(seen),
+        "threads": sorted(set(seen.threads.tolist())),
+        "autofinity": __version__,
+    }
     hints_of = hints_for(seen, machine, settings.leeway)
     learned = learn_policy(seen, settings, hints_of, provenance)
     return learned.policy, learned.notes

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from autofinity.linux.capabilities import probe
 from autofinity.store.observations import read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,17 +92,19 @@ def test_a_policy_is_learned_for_energy_from_the_same_observations(work: Path) -
     assert policy["provenance"]["observations"] == speed["observations"]
 
 
-def test_the_maintainers_script_makes_observations_policy_header_and_figures(
-    work: Path, tmp_path: Path
-) -> None:
+def test_the_maintainers_script_makes_policy_header_and_figures(work: Path, tmp_path: Path) -> None:
     for folder in ("data/observations", "policies"):
         (tmp_path / folder).mkdir(parents=True)
     readme = tmp_path / "policies" / "README.md"
     readme.write_text((ROOT / "policies" / "README.md").read_text())
-    script = [sys.executable, ROOT / "scripts" / "policies.py", "opteron-6164he"]
-    where = ("--root", tmp_path, "--work", work)
+    observations = tmp_path / "data" / "observations" / "opteron-6164he.parquet"
+    autofinity("profile", *CAMPAIGN, "--work", str(work), "-o", str(observations), "--pack")
+    script = [sys.executable, ROOT / "scripts" / "policies.py", "--threads", "4"]
     done = subprocess.run(
-        [*script, *where, "--", *CAMPAIGN], capture_output=True, text=True, timeout=600
+        [*script, "--root", tmp_path, "--work", tmp_path / "work"],
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
@@ -110,9 +113,10 @@ def test_the_maintainers_script_makes_observations_policy_header_and_figures(
         "policies/README.md",
         "policies/default.h",
         "policies/default.json",
+        "work/default.evaluation.json",
     }
     made_of = json.loads((tmp_path / "policies/default.json").read_text())["provenance"]
-    packed = read(tmp_path / "data/observations/opteron-6164he.parquet")
+    packed = read(observations)
     assert made_of["observations"]["digest"] == packed.placed_by("affinity").digest()
     assert "`default.json` | `opteron-6164he`, simulated | 3 training programs" in (
         readme.read_text()
@@ -132,11 +136,24 @@ def test_what_is_there_is_not_measured_again(work: Path) -> None:
     }
 
 
+def test_a_host_without_counters_says_so_and_offers_its_simulated_twin(tmp_path: Path) -> None:
+    if probe()["hardware counters"].available:
+        pytest.skip("this machine counts in hardware")
+    options = ("--machine", "host", "--work", str(tmp_path), "-o", str(tmp_path / "policy.json"))
+    said = autofinity("train", *options, code=1)
+    assert "nothing is counted in hardware here" in said.stderr
+    assert "--simulated" in said.stderr
+    twin = ("--simulated", "--program", "pricer", "--threads", "2", "--affinities", "hints")
+    autofinity("train", *options, *twin, "--size", "tiny", "--period-us", "20")
+    made_of = json.loads((tmp_path / "policy.json").read_text())["provenance"]
+    assert made_of["machine"] == "host"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--machine", "pdp11"), "unknown machine 'pdp11'; expected one of"),
-        (("--machine", "host"), "hardware counters"),
+        (("--machine", "xeon-x7550", "--simulated"), "expected --machine host with it"),
         (("--machine", "synthetic:core:4"), "hwloc does not accept it"),
         (("--threads", "none"), "expected thread counts such as 8"),
         (("--period-us", "nan"), "nan: expected a number of microseconds"),

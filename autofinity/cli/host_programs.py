@@ -1,0 +1,60 @@
+"""A suite's programs, built for the machine at hand as they are, to be profiled on it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from autofinity.capture.build import Built, Compilers, build_program, skip_reason
+from autofinity.capture.run import CaptureRequest, arguments_of, environment_of
+from autofinity.linux.marked_run import Conditions
+from autofinity.model.errors import LearningError, LinuxError, SuiteError
+from autofinity.ports import RunRequest
+from autofinity.profiling.campaign import Subject
+from autofinity.trace.manifest import ProgramSpec, Suite
+
+
+def host_subjects(
+    suite: Suite, programs: tuple[str, ...], threads: tuple[int, ...], size: str, work: Path
+) -> tuple[list[Subject], dict[str, Conditions]]:
+    """Programs to run, and what holds for each by the path of its binary.
+
+    Those that cannot be built here, or not run with a thread count, are named on stderr. Raises
+    `LearningError` when none is left.
+    """
+    compilers = Compilers.find(os.environ)
+    subjects: list[Subject] = []
+    conditions: dict[str, Conditions] = {}
+    for spec in suite.pick(programs):
+        try:
+            built = _built(suite, spec, compilers, work / "programs")
+        except (SuiteError, LinuxError) as error:
+            print(f"autofinity: {spec.name}: left out: {error}", file=sys.stderr)
+            continue
+        for count in threads:
+            if not spec.threads.allows(count):
+                print(f"autofinity: {spec.name}: not with {count} threads", file=sys.stderr)
+                continue
+            request = CaptureRequest(suite, spec, built, count, size, work)
+            argv = arguments_of(request)
+            env = environment_of(request, os.environ)
+            del env["OMP_WAIT_POLICY"]  # here each thread has a core of its own
+            run = RunRequest(argv[0], argv, count, env, str(built.out))
+            subjects.append(Subject(spec.name, size, count, run, origin=built.digest))
+            conditions[argv[0]] = Conditions(spec.roi == "marks", spec.expect, spec.timeout_s)
+    if not subjects:
+        raise LearningError("no program can be run on this machine: see above")
+    return subjects, conditions
+
+
+def _built(suite: Suite, spec: ProgramSpec, compilers: Compilers, cache: Path) -> Built:
+    reason = skip_reason(spec, compilers)
+    if reason is not None:
+        raise SuiteError(reason)
+    if spec.roi == "parallel":
+        raise LinuxError(
+            'roi = "parallel" is only known to a capture; give it marks (autofinity_roi.h) or '
+            'roi = "whole"'
+        )
+    return build_program(suite, spec, compilers, cache, instrumented=False)

@@ -1,0 +1,157 @@
+"""`ports.Machine` of the machine this runs on: programs are started, bound and counted by perf.
+
+More events than the PMU counts at once make several runs, merged by period: period *i* of one run
+is taken for period *i* of the others, since what it depends on is elapsed time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from autofinity.linux.capabilities import probe
+from autofinity.linux.event_tables import Encoding, event_table, this_cpu
+from autofinity.linux.marked_run import Conditions, MarkedRun
+from autofinity.linux.proc import read_text
+from autofinity.linux.topology import host_topology
+from autofinity.model.errors import CapabilityError
+from autofinity.model.placement import Placement
+from autofinity.model.topology import Topology
+from autofinity.ports import Action, Interval, Outcome, Process, RunRequest, Sensors
+
+AT_ONCE = 4
+"""Events that any PMU with programmable counters counts at once, cycles and instructions among
+them; the kernel multiplexes what is too much, which the samples say."""
+ALWAYS = "instructions"
+"""In every run: a sample without them cannot be learned from."""
+
+
+def host_machine(conditions: Mapping[str, Conditions]) -> HostMachine:
+    """The machine at hand with the events its CPU has names for; `conditions` of programs by path.
+
+    Raises `CapabilityError` where nothing is counted in hardware, and names what else there is.
+    """
+    counters = probe()["hardware counters"]
+    if not counters.available:
+        remedy = f"; {counters.remedy}" if counters.remedy else ""
+        raise CapabilityError(
+            f"--machine host: nothing is counted in hardware here: {counters.detail}{remedy}. Or "
+            "take a simulated twin of this machine with --simulated: its topology, with latencies "
+            "that are assumed, those of --latencies, or, measured by `autofinity record-machine "
+            "-o host.toml`, those of --machine host.toml"
+        )
+    return HostMachine(host_topology(), event_table(this_cpu()), conditions)
+
+
+@dataclass(frozen=True, slots=True)
+class HostMachine:
+    """What `start` needs to know."""
+
+    topology: Topology
+    encodings: Mapping[str, Encoding]
+    conditions: Mapping[str, Conditions]
+    at_once: int = AT_ONCE
+
+    @property
+    def clock_hz(self) -> float:
+        """Highest clock of the first CPU; 1 GHz where the kernel does not say."""
+        khz = read_text("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq").strip()
+        return float(khz) * 1e3 if khz.isdigit() else 1e9
+
+    def events(self) -> Mapping[str, str]:
+        """Events of this CPU's table."""
+        return {name: each.libpfm or name for name, each in self.encodings.items()}
+
+    def counters_at_once(self) -> int:
+        """Without multiplexing."""
+        return self.at_once
+
+    def start(
+        self,
+        request: RunRequest,
+        placement: Placement | None,
+        sensors: Sensors,
+        seed: int = 0,
+    ) -> Process:
+        """Start the program, once for each group of events. The seed is chance's own here.
+
+        Raises `LinuxError` as `MarkedRun` does.
+        """
+        del seed
+        conditions = self.conditions.get(request.program, Conditions())
+
+        def one(names: Sequence[str]) -> MarkedRun:
+            some = {name: self.encodings[name] for name in names if name in self.encodings}
+            return MarkedRun(request, placement, some, conditions)
+
+        groups = event_groups(sensors.counters, self.at_once)
+        return one(groups[0]) if len(groups) == 1 else SeveralRuns(one, groups)
+
+
+def event_groups(events: Sequence[str], at_once: int) -> list[tuple[str, ...]]:
+    """Groups of at most `at_once` events, `ALWAYS` in each (if it is asked for at all)."""
+    first = tuple(name for name in events if name == ALWAYS)
+    others = [name for name in events if name != ALWAYS]
+    size = max(1, at_once - len(first))
+    return [(*first, *others[at : at + size]) for at in range(0, max(1, len(others)), size)]
+
+
+class SeveralRuns:
+    """`ports.Process` of one run after the other, each counting other events, seen as one.
+
+    Cannot be acted upon: by the time its periods are known, all runs are over.
+    """
+
+    def __init__(
+        self, start: Callable[[Sequence[str]], Process], groups: Sequence[tuple[str, ...]]
+    ) -> None:
+        self._start, self._groups = start, groups
+        self._left: list[Interval] | None = None
+
+    def advance(self, duration_ns: int) -> Interval:
+        """The next period. The first call makes all the runs, with periods of this duration."""
+        if self._left is None:
+            runs = [_intervals(self._start(group), duration_ns) for group in self._groups]
+            self._left = merged(runs)
+        return self._left.pop(0)
+
+    def apply(self, actions: Sequence[Action]) -> Outcome:
+        """Nothing can be done."""
+        return Outcome(0, len(actions), ("several runs, merged, are over",) if actions else ())
+
+
+def _intervals(process: Process, period_ns: int) -> list[Interval]:
+    found: list[Interval] = []
+    while not found or not found[-1].ended:
+        found.append(process.advance(period_ns))
+    return found
+
+
+def merged(runs: Sequence[Sequence[Interval]]) -> list[Interval]:
+    """Period by period, as many as the shortest run has; times are those of the first run.
+
+    What a later run counts comes in samples of its own, brought to the length of the first one's
+    period, without the events that an earlier run has counted.
+    """
+    periods: list[Interval] = []
+    for together in zip(*runs, strict=False):
+        first, seen = together[0], set[str]()
+        samples = []
+        for interval in together:
+            scale = (first.end_ns - first.start_ns) / max(1, interval.end_ns - interval.start_ns)
+            new = {name for sample in interval.samples for name in sample.counts} - seen
+            seen |= new
+            samples += [
+                replace(
+                    sample,
+                    counts={
+                        name: round(count * scale)
+                        for name, count in sample.counts.items()
+                        if name in new
+                    },
+                )
+                for sample in interval.samples
+            ]
+        periods.append(replace(first, samples=tuple(samples), ended=False))
+    periods[-1] = replace(periods[-1], ended=True)
+    return periods

@@ -1,0 +1,198 @@
+"""Programs that are profiled on this machine: bound, counted between their marks, and answered for.
+
+Software events of the kernel stand for hardware ones, which few test machines have.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autofinity.cli.host_programs import host_subjects
+from autofinity.linux.event_tables import Encoding
+from autofinity.linux.host_machine import HostMachine, event_groups
+from autofinity.linux.marked_run import Conditions, MarkedRun
+from autofinity.linux.topology import host_topology
+from autofinity.model.affinity import Affinity
+from autofinity.model.errors import LinuxError
+from autofinity.model.placement import Placement
+from autofinity.model.topology import OsIndex
+from autofinity.ports import Interval, RunRequest
+from autofinity.profiling.sampling import Run, observe
+from autofinity.trace.manifest import load_suite
+
+ROOT = Path(__file__).resolve().parents[2]
+SOFTWARE = {"instructions": Encoding(1, 1), "cycles": Encoding(1, 0), "page_walks": Encoding(1, 2)}
+"""task-clock, cpu-clock, page-faults."""
+WORK = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include "autofinity_roi.h"
+static double seconds(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
+}
+static void* work(void* s) {
+    double until = seconds(CLOCK_THREAD_CPUTIME_ID) + *(double*)s;
+    while (seconds(CLOCK_THREAD_CPUTIME_ID) < until) continue;
+    return NULL;
+}
+int main(int argc, char** argv) {
+    double each = atof(argv[1]), before = each < 1 ? each / 1.5 : 0;
+    pthread_t threads[2];
+    work(&before);
+    if (argc < 3) roi_begin();
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, work, &each);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    if (argc < 3) roi_end();
+    work(&before);
+    puts("ok");
+    return argc < 3 ? 0 : atoi(argv[2]);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("work")
+    (folder / "work.c").write_text(WORK)
+    include = f"-I{ROOT / 'training' / 'include'}"
+    command = ["cc", "-O1", "-pthread", include, "-o", folder / "work", folder / "work.c"]
+    subprocess.run(command, check=True)
+    return str(folder / "work")
+
+
+def request(program: str, *arguments: str) -> RunRequest:
+    return RunRequest(program, (program, *arguments), 2, dict(os.environ))
+
+
+@pytest.fixture
+def placement() -> Placement:
+    cpus = sorted(os.sched_getaffinity(0))
+    return Placement((frozenset({OsIndex(cpus[0])}), frozenset({OsIndex(cpus[-1])})))
+
+
+def to_the_end(run: MarkedRun) -> Iterator[Interval]:
+    while True:
+        interval = run.advance(20_000_000)
+        yield interval
+        if interval.ended:
+            return
+
+
+def test_a_run_is_timed_and_counted_between_its_marks(program: str, placement: Placement) -> None:
+    run = MarkedRun(request(program, "0.3"), placement, SOFTWARE, Conditions(expect="^ok"))
+    seen = list(to_the_end(run))
+    assert all(a.end_ns == b.start_ns for a, b in itertools.pairwise(seen))
+    wall_s = (seen[-1].end_ns - seen[0].start_ns) / 1e9
+    assert wall_s >= 0.3
+    computed_s = sum(s.counts["task_clock_ns"] for i in seen for s in i.samples) / 1e9
+    # Two threads of 0.3 s; not the 0.4 s that the main thread works outside of the marks.
+    assert 0.15 < computed_s < 0.75
+    counted = {name for i in seen for s in i.samples for name in s.counts}
+    assert "instructions" in counted
+
+
+def test_each_worker_is_bound_to_its_mask_and_the_waiting_main_thread_to_none(
+    program: str, placement: Placement
+) -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one CPU cannot show who was bound where")
+    first, last = (tuple(mask) for mask in placement.masks)
+    expected = sorted([first, last, tuple(sorted({*first, *last}))])
+    run = MarkedRun(request(program, "60"), placement, {}, Conditions())
+    try:
+        for _ in range(200):  # on a loaded machine it takes a while until both are seen to compute
+            run.advance(50_000_000)
+            masks = masks_of(program)
+            if masks == expected:
+                break
+    finally:
+        run.close()
+    assert masks == expected
+
+
+def masks_of(program: str) -> list[tuple[int, ...]]:
+    (task,) = [p for p in Path("/proc").glob("[0-9]*/cmdline") if _is(p, program)]
+    threads = (task.parent / "task").iterdir()
+    return sorted(tuple(sorted(os.sched_getaffinity(int(t.name)))) for t in threads)
+
+
+def _is(cmdline: Path, program: str) -> bool:
+    try:
+        return cmdline.read_bytes().startswith(program.encode() + b"\0")
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "conditions", "message"),
+    [
+        (("0.01",), Conditions(expect="^no"), "answered 'ok', expected"),
+        (("0.01", "3"), Conditions(marks=False), "exit code 3"),
+        (("0.01", "0"), Conditions(), "without beginning its region"),
+        (("60",), Conditions(timeout_s=0.5), "more than 0.5 s"),
+    ],
+)
+def test_a_program_that_goes_wrong_is_named_with_the_reason(
+    program: str,
+    placement: Placement,
+    arguments: tuple[str, ...],
+    conditions: Conditions,
+    message: str,
+) -> None:
+    with pytest.raises(LinuxError, match=message):
+        list(to_the_end(MarkedRun(request(program, *arguments), placement, {}, conditions)))
+
+
+def test_a_program_that_cannot_be_started_is_an_error(placement: Placement) -> None:
+    with pytest.raises(LinuxError, match="cannot start /nonexistent"):
+        MarkedRun(request("/nonexistent"), placement, {}, Conditions())
+
+
+def test_more_events_than_fit_are_counted_in_several_runs_and_seen_as_one(
+    program: str, placement: Placement
+) -> None:
+    machine = HostMachine(host_topology(), SOFTWARE, {}, at_once=2)
+    period_ns = 20_000_000
+    run = Run("work", "small", 2, Affinity.parse("{2}"), 1)
+    rows = observe(
+        *(machine, "host", "linux", machine.clock_hz, request(program, "0.1")),
+        *(run, placement, period_ns, "1"),
+    )
+    assert rows
+    assert rows[0].roi_s >= 0.08
+    for name in SOFTWARE:
+        assert all(name in row.behaviour.values for row in rows), name
+
+
+def test_groups_of_events_have_instructions_each_and_lose_none() -> None:
+    events = ("a", "instructions", "b", "c", "d")
+    groups = event_groups(events, 3)
+    assert groups == [("instructions", "a", "b"), ("instructions", "c", "d")]
+    assert event_groups(("a", "b", "c"), 2) == [("a", "b"), ("c",)]
+    assert event_groups((), 4) == [()]
+
+
+def test_a_program_of_the_training_suite_runs_natively_and_answers_rightly(tmp_path: Path) -> None:
+    suite = load_suite(ROOT / "training" / "suite.toml")
+    subjects, conditions = host_subjects(suite, ("pricer",), (2,), "small", tmp_path)
+    (subject,) = subjects
+    assert conditions[subject.request.program].expect == "^ok "
+    machine = HostMachine(host_topology(), SOFTWARE, conditions)
+    run = Run("pricer", "small", 2, Affinity.parse("{2}"), 1)
+    cpus = frozenset(map(OsIndex, os.sched_getaffinity(0)))
+    rows = observe(
+        *(machine, "host", "linux", machine.clock_hz, subject.request),
+        *(run, Placement((cpus, cpus)), 2_000_000, "1"),
+    )
+    assert rows[0].roi_s > 0.002
+    assert rows[0].backend == "linux"
