@@ -49,7 +49,8 @@ class JRipLearner:
             most = int(np.argmax(np.bincount(label, weights=weight)))
             return policy_over(counters, cut_points, (), HINTS[most])
         counts = [len(cut_points[name]) + 1 for name in counters]
-        found, _ = weka.jrip(table, counts, label, weight, self.bin_type == "nominal", seed)
+        names = [count if self.bin_type == "nominal" else None for count in counts]
+        found, _ = weka.jrip(table.astype(np.float64), names, label, weight, seed)
         rules = [BinRule(_ranges(rule.tests, counts), rule.prediction) for rule in found]
         return policy_of(rules, counters, cut_points, table, label, weight)
 

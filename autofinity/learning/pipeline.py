@@ -279,7 +279,7 @@ def learn_rules(table: ActionTable, settings: LearningSettings) -> RulePolicy:
     if settings.learner == "regret-tree":
         return tree_policy(table, settings.most_rules)
     weights = row_weights(table, settings.weighting)
-    learner: Learner = RipperLearner()
+    learner: Learner = RipperLearner(settings.bin_type)
     if settings.learner == "jrip":
         learner = JRipLearner(settings.bin_type)
     return learner.learn(

@@ -1,36 +1,30 @@
-"""RIPPER of our own: rules without Java, and a second opinion on JRip's.
+"""RIPPER of our own behind the learner's port: rules without Java.
 
-Source: W. Cohen, "Fast Effective Rule Induction" (ICML 1995). Classes are taken from the rarest to
-the most frequent, each against all that are left; the most frequent is the default. For one class:
-grow a rule on two thirds of the data by information gain, prune it on the last third, keep adding
-rules until the description length is 64 bits above the least seen or a rule is wrong more often
-than right; then twice reconsider each rule against a replacement and a revision.
-
-Differences from JRip: bins are always ordered numbers, ties go to the first counter and the lowest
-edge, and the exceptions of a rule set are coded by binomials.
+The rules are found by the native core (`learning.value_rules`) over bin indices and become
+(lower, upper] intervals of the counters here. Source: W. Cohen, "Fast Effective Rule Induction"
+(ICML 1995).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from autofinity.learning.bin_rules import BinRule, arrays_of, policy_of
-from autofinity.learning.rule_growth import Data, Literals, covered, grow, prune, ranges_of
-from autofinity.learning.rule_length import total_length
+from autofinity.learning.settings import BinType
+from autofinity.learning.value_rules import ValueRule, learn_rules
+from autofinity.model.affinity import HINTS
 from autofinity.model.policy import RulePolicy
-
-SURPLUS_BITS = 64.0
-"""How far the description length may rise above the least seen (Cohen, section 3.2)."""
-PASSES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class RipperLearner:
-    """A `ports.Learner` in numpy."""
+    """A `ports.Learner`."""
 
+    bin_type: BinType = "ordered"
+    """Bins as ordered numbers (a condition is a range of bins), or as nominal values (a condition
+    is one bin)."""
     name: str = "ripper"
 
     def learn(
@@ -44,88 +38,23 @@ class RipperLearner:
     ) -> RulePolicy:
         """Rules class by class, rarest first. Raises `LearningError` for an empty table."""
         table, label, weight = arrays_of(rows, labels, weights)
-        draw = np.random.default_rng(seed)
-        bins = tuple(len(cut_points[name]) + 1 for name in counters)
-        total = np.bincount(label, weights=weight)
-        classes = sorted(np.unique(label).tolist(), key=lambda c: (total[c], c))
-        left = np.ones(len(label), dtype=bool)
-        found: list[BinRule] = []
-        for positive in classes[:-1]:
-            data = Data(table[left], label[left] == positive, weight[left], bins)
-            for literals in _rules_of_one_class(data, draw):
-                found.append(BinRule(ranges_of(literals, bins), positive))
-            for rule in found:
-                left &= ~rule.fires(table)
-        default = BinRule({}, classes[-1])
-        return policy_of([*found, default], counters, cut_points, table, label, weight)
+        nominal = [self.bin_type == "nominal"] * len(counters)
+        found = learn_rules(table.astype(float), nominal, label, weight, len(HINTS), seed=seed)
+        counts = [len(cut_points[name]) + 1 for name in counters]
+        rules = [BinRule(_ranges(rule, counts), rule.label) for rule in found]
+        return policy_of(rules, counters, cut_points, table, label, weight)
 
 
-def _rules_of_one_class(data: Data, draw: np.random.Generator) -> list[Literals]:
-    rules = _cover(data, [], draw)
-    for _ in range(PASSES):
-        rules = [*rules]
-        for index in range(len(rules)):
-            rules[index] = _reconsidered(data, rules, index, draw)
-        rules = _cover(data, rules, draw)
-    return _without_useless(data, rules)
-
-
-def _cover(data: Data, rules: list[Literals], draw: np.random.Generator) -> list[Literals]:
-    """Add rules until no positive row is left, or it does not pay any more."""
-    rules = list(rules)
-    left = ~_any(data, rules)
-    least = total_length(data, rules)
-    while bool((data.positive & left).any()):
-        growing, pruning = data.take(left).split(draw)
-        literals = prune(grow(growing, ()), pruning)
-        if not literals:
-            break
-        judged = pruning if bool(covered(pruning, literals).any()) else data.take(left)
-        right, wrong = judged.weights_covered(covered(judged, literals))
-        if wrong >= right:
-            break
-        length = total_length(data, [*rules, literals])
-        if length > least + SURPLUS_BITS:
-            break
-        least = min(least, length)
-        rules.append(literals)
-        left &= ~covered(data, literals)
-    return rules
-
-
-def _reconsidered(
-    data: Data, rules: list[Literals], index: int, draw: np.random.Generator
-) -> Literals:
-    """The rule, a replacement, or a revision: whichever gives the shortest description.
-
-    Both alternatives see only what the other rules leave, and are pruned for the fewest errors.
-    """
-    others = rules[:index] + rules[index + 1 :]
-    left = ~_any(data, others)
-    if not bool((data.positive & left).any()):
-        return rules[index]
-    growing, pruning = data.take(left).split(draw)
-    candidates = [rules[index]]
-    for start in ((), rules[index]):
-        literals = prune(grow(growing, start), pruning, fewest_errors=True)
-        if literals:
-            candidates.append(literals)
-    return min(candidates, key=lambda c: total_length(data, [*others[:index], c, *others[index:]]))
-
-
-def _without_useless(data: Data, rules: list[Literals]) -> list[Literals]:
-    """Drop rules, the last first, that lengthen the description."""
-    kept = list(rules)
-    for index in reversed(range(len(rules))):
-        fewer = kept[:index] + kept[index + 1 :]
-        if total_length(data, fewer) <= total_length(data, kept):
-            kept = fewer
-    return kept
-
-
-def _any(data: Data, rules: Sequence[Literals]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Rows that some rule covers."""
-    some = np.zeros(len(data.positive), dtype=bool)
-    for literals in rules:
-        some |= covered(data, literals)
-    return some
+def _ranges(rule: ValueRule, counts: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """All tests of a rule, merged: counter → first and last bin that pass."""
+    ranges: dict[int, tuple[int, int]] = {}
+    for test in rule.tests:
+        first, last = ranges.get(test.feature, (0, counts[test.feature] - 1))
+        if test.relation == "=":
+            first, last = max(first, int(test.value)), min(last, int(test.value))
+        elif test.relation == "<=":
+            last = min(last, math.floor(test.value))
+        else:
+            first = max(first, math.floor(test.value) + 1)
+        ranges[test.feature] = (first, last)
+    return ranges

@@ -102,29 +102,29 @@ def discretize(
 
 
 def jrip(
-    rows: npt.NDArray[np.int64],
-    bin_counts: Sequence[int],
+    rows: Matrix,
+    names: Sequence[int | None],
     labels: npt.NDArray[np.int64],
     weights: npt.NDArray[np.float64],
-    nominal: bool,
     seed: int,
 ) -> tuple[list[JRipRule], npt.NDArray[np.int64]]:
-    """JRip with its default options on bin indices.
+    """JRip with its default options.
 
-    `rows` is n × counters; `labels` may be any integers. Bins enter as ordered numbers, or as
-    nominal values 0…`bin_counts[i]`-1. Returns the rules in order, the default rule last, and the
-    label that WEKA's own `classifyInstance` gives for each row. Raises `LearningError`.
+    `rows` is n × attributes, NaN is missing; `labels` may be any integers. An attribute holds
+    numbers (`names[i]` is None), or nominal values 0…`names[i]`-1. Returns the rules in order, the
+    default rule last, and the label that WEKA's own `classifyInstance` gives for each row. Raises
+    `LearningError`.
     """
     weka = _weka()
     present, coded = np.unique(labels, return_inverse=True)
     with _java_errors("JRip"):
         attributes = [
-            _nominal(weka, f"c{i}", range(count)) if nominal else weka.core.Attribute(f"c{i}")
-            for i, count in enumerate(bin_counts)
+            weka.core.Attribute(f"c{i}") if count is None else _nominal(weka, f"c{i}", range(count))
+            for i, count in enumerate(names)
         ]
         attributes.append(_nominal(weka, "label", present.tolist()))
-        data = _instances(weka, attributes, np.column_stack([rows, coded]).astype(float), weights)
-        data.setClassIndex(len(bin_counts))
+        data = _instances(weka, attributes, np.column_stack([rows, coded]), weights)
+        data.setClassIndex(len(names))
         learner = weka.classifiers.rules.JRip()
         learner.setSeed(seed)
         learner.buildClassifier(data)

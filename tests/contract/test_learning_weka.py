@@ -124,9 +124,8 @@ def test_rules_as_data_predict_what_jrip_predicts(bin_type: BinType) -> None:
         policy = JRipLearner(bin_type).learn(
             tuple(cuts), cuts, rows.tolist(), labels.tolist(), weights.tolist(), 1
         )
-        nominal = bin_type == "nominal"
-        counts = [len(c) + 1 for c in cuts.values()]
-        _, expected = weka.jrip(rows, counts, labels, weights, nominal, 1)
+        names = [len(c) + 1 if bin_type == "nominal" else None for c in cuts.values()]
+        _, expected = weka.jrip(rows.astype(float), names, labels, weights, 1)
         assert [says(policy, bins) for bins in rows] == expected.tolist()
         several += len(policy.rules) > 1
     assert several > 20, "the tables must give real rule lists"
@@ -216,6 +215,4 @@ def test_java_that_cannot_start_is_a_clear_error(tmp_path: Path) -> None:
 
 def test_a_java_exception_becomes_a_learning_error() -> None:
     with pytest.raises(LearningError, match="JRip failed"):
-        weka.jrip(
-            np.zeros((2, 1), dtype=np.int64), [1], np.zeros(2, dtype=np.int64), np.ones(2), False, 1
-        )
+        weka.jrip(np.zeros((2, 1)), [None], np.zeros(2, dtype=np.int64), np.ones(2), 1)

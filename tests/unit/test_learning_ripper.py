@@ -1,11 +1,13 @@
 """Our own RIPPER finds rules that are there, and none where there are none."""
 
+import math
+
 import numpy as np
 import pytest
 
+from autofinity._core import learning as native
 from autofinity.learning.ripper import RipperLearner
-from autofinity.learning.rule_growth import Data, Literal, grow, prune
-from autofinity.learning.rule_length import total_length
+from autofinity.learning.value_rules import learn_rules
 from autofinity.model.affinity import HINTS
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
@@ -77,27 +79,46 @@ def test_one_class_gives_a_default_and_no_rows_an_error() -> None:
         RipperLearner().learn(("a",), {"a": ()}, [], [], [], 1)
 
 
-def data_of(rows: list[list[int]], positive: list[bool]) -> Data:
-    return Data(np.array(rows), np.array(positive), np.ones(len(rows)), (4, 4))
-
-
-def test_growing_stops_when_nothing_against_is_covered() -> None:
-    data = data_of([[0, 0], [0, 3], [3, 0], [3, 3]], [True, False, False, False])
-    assert set(grow(data, ())) == {Literal(0, True, 0), Literal(1, True, 0)}
-
-
-def test_pruning_drops_conditions_that_do_not_help_on_other_rows() -> None:
-    rule = (Literal(0, True, 1), Literal(1, True, 0))
-    data = data_of([[0, 0], [1, 3], [3, 0]], [True, True, False])
-    assert prune(rule, data) == rule[:1]
-    against = data_of([[0, 0], [1, 3], [1, 2]], [True, False, False])
-    assert prune(rule, against) == rule
-
-
 def test_a_rule_that_separates_shortens_the_description() -> None:
-    draw = np.random.default_rng(3)
-    rows = draw.integers(0, 4, (200, 2))
-    data = Data(rows, rows[:, 0] <= 1, np.ones(200), (4, 4))
-    good, useless = (Literal(0, True, 1),), (Literal(1, True, 1),)
-    assert total_length(data, [good]) < total_length(data, []) < total_length(data, [useless]) + 40
-    assert total_length(data, [good]) < total_length(data, [good, useless])
+    with_rule, rows = native.rule_bits(1, 12), 100.0
+    none = native.exception_bits(0, 0, rows, rows)
+    separating = with_rule + native.exception_bits(rows, 0, 0, rows)
+    useless = with_rule + native.exception_bits(rows / 2, rows / 2, rows / 2, rows / 2)
+    assert separating < min(none, useless)
+
+
+def test_exceptions_cost_what_quinlan_says() -> None:
+    covered, left, false, missed = 30.0, 70.0, 3.0, 5.0
+    expected = (false + missed) / (2 * left)  # the larger part first, at the expected rate
+    bits = (
+        math.log2(101)
+        - missed * math.log2(expected)
+        - (left - missed) * math.log2(1 - expected)
+        - false * math.log2(false / covered)
+        - (covered - false) * math.log2(1 - false / covered)
+    )
+    found = native.exception_bits(covered - false, false, missed, left - missed)
+    assert found == pytest.approx(bits)
+
+
+def test_a_rule_costs_half_of_saying_which_conditions() -> None:
+    which = -3 * math.log2(3 / 10) - 7 * math.log2(7 / 10)
+    number = math.log2(3) + math.log2(math.log2(3))
+    assert native.rule_bits(3, 10) == pytest.approx(0.5 * (which + number))
+    assert native.rule_bits(0, 10) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("values", "weights", "settings", "says"),
+    [
+        ([[np.inf]], [1.0], {}, "infinite"),
+        ([[0.0]], [-1.0], {}, "weight that is negative"),
+        ([[0.0]], [np.nan], {}, "not finite"),
+        ([[0.0]], [1.0], {"passes": -1}, "-1 passes"),
+    ],
+)
+def test_what_cannot_be_learned_from_is_said(
+    values: list[list[float]], weights: list[float], settings: dict[str, int], says: str
+) -> None:
+    with pytest.raises(LearningError, match=says):
+        learn_rules(np.array(values), [False], np.zeros(1, int), np.array(weights), 1, **settings)

@@ -15,6 +15,9 @@ void bind_sim(nb::module_& module);
 #ifdef AUTOFINITY_WITH_MEASURE
 void bind_measure(nb::module_& module);
 #endif
+#ifdef AUTOFINITY_WITH_LEARNING
+void bind_learning(nb::module_& module);
+#endif
 
 NB_MODULE(_core, module) {
     module.doc() = "Native core of autofinity.";
@@ -33,5 +36,9 @@ NB_MODULE(_core, module) {
 #ifdef AUTOFINITY_WITH_MEASURE
     auto measure = module.def_submodule("measure", "Latencies and bandwidths of this machine.");
     bind_measure(measure);
+#endif
+#ifdef AUTOFINITY_WITH_LEARNING
+    auto learning = module.def_submodule("learning", "Rules from rows (RIPPER).");
+    bind_learning(learning);
 #endif
 }

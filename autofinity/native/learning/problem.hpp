@@ -1,0 +1,38 @@
+// One class against those that are left, over the cells that no earlier rule covers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "learning/table.hpp"
+
+namespace autofinity::learning {
+
+// How many rows the weight of a cell stands for, for and against: one at least, where there is any.
+struct Units {
+    std::int64_t right = 0;
+    std::int64_t wrong = 0;
+};
+
+struct Place {
+    Cell cell;
+    Code code;
+};
+
+struct Problem {
+    std::vector<const Column*> columns;      // for values and kinds; their codes are of the table
+    std::vector<std::vector<Code>> codes;    // column × cell
+    std::vector<std::vector<Place>> sorted;  // column → cells whose value is known, ascending
+    std::vector<Pair> weight;                // by cell
+    std::vector<Units> units;                // by cell
+    Pair total;                              // of all cells
+    double possible = 0;                     // conditions that can be made
+
+    std::size_t cells() const { return weight.size(); }
+    bool covers(const Rule& rule, Cell cell) const;
+};
+
+// `cells` are those of the table that are left; in the problem they are numbered from 0.
+Problem make_problem(const Table& table, const std::vector<Cell>& cells, int label);
+
+}  // namespace autofinity::learning
