@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from autofinity.cli.backends import machine_topology, preset_names
 from autofinity.cli.campaign import Wanted, gather
 from autofinity.cli.campaign_options import (
     CampaignOptions,
@@ -23,21 +24,28 @@ from autofinity.cli.progress import progress
 from autofinity.cli.train import learn
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import Affinity, Hint
+from autofinity.model.errors import AutofinityError, LearningError
+from autofinity.resources import shipped
 
 if TYPE_CHECKING:
-    from autofinity.evaluation.judge import Learn, Match
+    from autofinity.evaluation.judge import Learn, Skipped
+    from autofinity.evaluation.times import Match
     from autofinity.store.observation_table import ObservationTable
 
 
 @click.command("evaluate")
 @campaign_options
 @learning_options("rules")
-@click.option("--threads", default="8", show_default=True, help="Judge at these thread counts.")
+@click.option(
+    "--threads",
+    default=None,
+    help="Judge at these thread counts.  [default: those of the observations, or 8]",
+)
 @click.option(
     "--train-threads",
-    default="8",
-    show_default=True,
-    help="Learn from these thread counts only, as the paper does.",
+    default=None,
+    help="Learn from these thread counts only, as the paper does.  [default: 8; those of the "
+    "observations where 8 is not among them]",
 )
 @click.option(
     "--policy",
@@ -59,13 +67,19 @@ if TYPE_CHECKING:
     help="Periods after the warm-up whose mean is shown to the policy; 0: the whole run, which is "
     "then run again.",
 )
+@click.option(
+    "--fresh",
+    is_flag=True,
+    help="Profile, even where observations of the machine are shipped and no option says how.",
+)
 @json_option
 def command(
-    threads: str,
-    train_threads: str,
+    threads: str | None,
+    train_threads: str | None,
     policy: Path | None,
     observations: Path | None,
     samples: int,
+    fresh: bool,
     as_json: bool,
     settings: LearningSettings,
     **options: Unpack[CampaignOptions],
@@ -73,15 +87,25 @@ def command(
     """Judge a policy on programs it has not seen.
 
     Each program is left out in turn: a policy is learned from the others, shown what it did in
-    the distributed affinity, and the program runs again in the chosen affinity. Beside it stand
-    packed, distributed, the best of the eight hints and the oracle (the best affinity profiled).
+    the distributed affinity, and the program runs again in the chosen affinity, or is switched
+    while it runs. Beside it stand packed, distributed, the OS's scheduler, compact, random, the
+    best of the eight hints and the oracle (the best affinity profiled), in time and energy.
+
+    A machine whose observations are shipped is not profiled, unless an option says how to.
     """
-    from autofinity.evaluation.cases import summarise
     from autofinity.evaluation.judge import judge
+    from autofinity.evaluation.verdict import verdict_of
     from autofinity.report import evaluation_table
 
-    wanted = wanted_of(options, threads)
+    wanted = replace(wanted_of(options, threads or "8"), baselines=True)
+    if observations is None and not fresh and not _says_how_to_profile():
+        observations = shipped_observations(wanted.machine)
     judged = _recorded(observations, wanted) if observations else gather(wanted)
+    if observations and threads is None:
+        wanted = replace(wanted, threads=tuple(sorted(set(judged.threads.tolist()))))
+    if train_threads is None:
+        there = observations is None or 8 in judged.threads
+        train_threads = "8" if there else ",".join(map(str, sorted(set(judged.threads.tolist()))))
     source = judged if observations else None
     if policy is not None:
         learner = _given(policy)
@@ -97,22 +121,23 @@ def command(
             samples,
             lambda subject: bar.step(subject.program),
         )
-    summary = summarise(cases)
+    skipped += _not_run(judged, wanted)
+    if not cases:
+        raise LearningError(
+            f"no case on {wanted.machine} can be judged: "
+            + "; ".join(sorted({missed.reason for missed in skipped}))
+        )
+    verdict = verdict_of(cases)
     if as_json:
-        document = evaluation_table.as_json(cases, summary)
-        document["skipped"] = [
-            {"program": s.subject.program, "threads": s.subject.threads, "reason": s.reason}
-            for s in skipped
-        ]
-        click.echo(json.dumps(document))
+        click.echo(json.dumps(evaluation_table.as_json(cases, verdict, skipped)))
         return
     from rich.console import Console
 
-    affinities = len(set(judged.affinity.names))
+    affinities = len(judged.placed_by("affinity").affinity.names)
     title = f"{wanted.machine}: ms of the region of interest; oracle of {affinities} affinities"
     console = Console()
     console.print(evaluation_table.table(cases, title))
-    for sentence in evaluation_table.sentences(summary):
+    for sentence in evaluation_table.sentences(verdict):
         click.echo(sentence)
     for missed in skipped:
         click.echo(
@@ -120,6 +145,47 @@ def command(
             f"{missed.reason}",
             err=True,
         )
+
+
+def _says_how_to_profile() -> bool:
+    """Whether the command line has an option of a campaign that the shipped observations fix."""
+    context = click.get_current_context()
+    given = (
+        *("latencies", "page_size", "suite_path", "size", "affinities", "period_us", "draw_seed"),
+        *("page_seeds", "private_stage", "jobs", "work"),
+    )
+    return any(
+        context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        for name in given
+    )
+
+
+def shipped_observations(machine: str) -> Path | None:
+    """The file of a preset machine; None where there is none."""
+    if machine not in preset_names():
+        return None
+    try:
+        return shipped("data", "observations", f"{machine}.parquet")
+    except AutofinityError:
+        return None
+
+
+def _not_run(judged: ObservationTable, wanted: Wanted) -> list[Skipped]:
+    """Programs of the suite that have no runs with a thread count, and why."""
+    from autofinity.evaluation.judge import Skipped
+    from autofinity.evaluation.times import Subject
+
+    seen = set(zip(judged.program.text(), judged.threads.tolist(), strict=True))
+    missing = []
+    for spec in wanted.suite.pick(wanted.programs):
+        for threads in wanted.threads:
+            if (spec.name, threads) in seen:
+                continue
+            reason = f"was not profiled with {threads} threads"
+            if not spec.threads.allows(threads):
+                reason = f"does not run with {threads} threads (allowed: {spec.threads})"
+            missing.append(Skipped(Subject(spec.name, wanted.size, threads), reason))
+    return missing
 
 
 def _recorded(path: Path, wanted: Wanted) -> ObservationTable:
@@ -167,7 +233,6 @@ def _given(path: Path) -> Learn:
 def _matches(machine: str) -> Match:
     """GETAFFINITY's class on the machine."""
     from autofinity.affinity.hints import get_affinity
-    from autofinity.cli.backends import machine_topology
 
     topology = machine_topology(machine)
 

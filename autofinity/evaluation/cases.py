@@ -7,9 +7,10 @@ is *interesting* when packed and distributed differ by at least a fifth of the f
 
 from __future__ import annotations
 
+import math
 import statistics
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from autofinity.evaluation.times import Subject, Times, geometric_mean
 from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Affinity, Hint
@@ -19,6 +20,10 @@ INTERESTING = 0.20
 WITHIN = 0.01
 
 
+RATIOS = ("oracle", "best_hint", "packed", "distributed", "os", "compact", "random")
+"""Columns that a choice is compared with."""
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """What the policy chose for one subject, and what every alternative would have cost."""
@@ -26,9 +31,17 @@ class Case:
     subject: Subject
     decision: Decision
     affinities: Mapping[str, Affinity]
-    """Affinity behind each column of `roi_s`."""
+    """Affinity behind each column of `roi_s` that has one."""
     roi_s: Mapping[str, float]
-    """Seconds: packed, distributed, autofinity, best_hint, oracle."""
+    """Seconds: packed, distributed, best_hint, oracle; those of os, compact and random that were
+    profiled; autofinity, which was started again in what it chose after a whole run; one_period,
+    likewise, but chosen after one sample period; in_run, which was sampled and switched while it
+    ran, where that is known."""
+    energy_j: Mapping[str, float] = field(default_factory=dict)
+    """The same in joules, without in_run; empty where energy was not measured. Best hint and oracle
+    are those that take the least energy."""
+    one_period: Hint | None = None
+    """The choice after one sample period."""
 
     @property
     def interesting(self) -> bool:
@@ -53,26 +66,47 @@ class Case:
         return self.roi_s["autofinity"] / self.roi_s["best_hint"] - 1
 
     def against(self, column: str) -> float:
-        """T_column / T_ours: `oracle_ratio` when `column` is `oracle`; 1 is parity."""
-        return self.roi_s[column] / self.roi_s["autofinity"]
+        """T_column / T_ours: `oracle_ratio` when `column` is `oracle`; 1 is parity, NaN unknown."""
+        return self.roi_s.get(column, math.nan) / self.roi_s["autofinity"]
+
+    def by(self, column: str) -> Case:
+        """The same case, with the time of another column in the place of the policy's."""
+        return replace(self, roi_s={**self.roi_s, "autofinity": self.roi_s[column]})
+
+    def in_energy(self) -> Case:
+        """The same case, with joules in the place of seconds."""
+        return replace(self, roi_s=self.energy_j)
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The figures the paper gives of its figure 12, over all cases."""
+    """The figures the paper gives of its figure 12, over all cases; ratios are geometric means of
+    T_column / T_ours, so above 1 is faster than the column, NaN where it was not profiled.
+    """
 
     cases: int
     interesting: int
+    prefer_packed: int
+    """Of the interesting ones; all others prefer distributed."""
     wins: int
     """Among the interesting ones."""
     hint_accuracy: float
-    oracle_ratio: float
-    best_hint_ratio: float
-    packed_ratio: float
-    """T_packed / T_ours, geometric mean: above 1 is faster than packed."""
-    distributed_ratio: float
+    ratios: Mapping[str, float]
+    """Of each of `RATIOS`."""
     regret_median: float
     regret_max: float
+    worst_vs_os: float
+    """min(T_os / T_ours) − 1: −0.01 is one percent slower than the operating system at worst."""
+
+    @property
+    def oracle_ratio(self) -> float:
+        """T_oracle / T_ours."""
+        return self.ratios["oracle"]
+
+    @property
+    def best_hint_ratio(self) -> float:
+        """T_best_hint / T_ours."""
+        return self.ratios["best_hint"]
 
 
 def case_of(
@@ -80,39 +114,64 @@ def case_of(
     times: Times,
     match: Callable[[Hint], Affinity],
     decision: Decision,
+    *,
+    one_period: Hint | None = None,
+    in_run_s: float = math.nan,
+    energy: Times | None = None,
 ) -> Case:
     """Put the times of a decision beside those of its alternatives.
 
     `match(hint)` is GETAFFINITY's class for the subject's thread count on the judged machine.
+    Raises `LearningError` when a hint was not profiled.
     """
+    chosen = {"autofinity": match(decision.hint)}
+    if one_period is not None:
+        chosen["one_period"] = match(one_period)
+    roi_s, affinities = _columns(subject, times, match, chosen)
+    if not math.isnan(in_run_s):
+        roi_s["in_run"] = in_run_s
+    energy_j: dict[str, float] = {}
+    if energy is not None and subject in energy.roi_s:
+        energy_j, _ = _columns(subject, energy, match, chosen)
+    return Case(subject, decision, affinities, roi_s, energy_j, one_period)
+
+
+def _columns(
+    subject: Subject,
+    times: Times,
+    match: Callable[[Hint], Affinity],
+    chosen: Mapping[str, Affinity],
+) -> tuple[dict[str, float], dict[str, Affinity]]:
     best = min((match(hint) for hint in HINTS), key=lambda affinity: times.of(subject, affinity))
-    oracle, oracle_s = times.oracle(subject)
+    oracle, _ = times.oracle(subject)
     affinities = {
         "packed": match(PACKED),
         "distributed": match(DISTRIBUTED),
-        "autofinity": match(decision.hint),
+        **chosen,
         "best_hint": best,
         "oracle": oracle,
     }
-    roi_s = {name: times.of(subject, affinity) for name, affinity in affinities.items()}
-    roi_s["oracle"] = oracle_s
-    return Case(subject, decision, affinities, roi_s)
+    values = {name: times.of(subject, affinity) for name, affinity in affinities.items()}
+    return {**values, **times.baselines.get(subject, {})}, affinities
 
 
-def summarise(cases: list[Case]) -> Summary:
-    """Geometric means over all cases; wins over the interesting ones. NaN of nothing."""
+def summarise(cases: Sequence[Case]) -> Summary:
+    """Ratios over all cases; wins over the interesting ones. NaN of nothing."""
     interesting = [case for case in cases if case.interesting]
     regrets = [case.regret for case in cases]
     right = [case.right_hint for case in cases]
+    known = {
+        column: [case.against(column) for case in cases if column in case.roi_s]
+        for column in RATIOS
+    }
     return Summary(
         cases=len(cases),
         interesting=len(interesting),
+        prefer_packed=sum(c.roi_s["packed"] < c.roi_s["distributed"] for c in interesting),
         wins=sum(case.win for case in interesting),
-        hint_accuracy=sum(right) / len(right) if right else float("nan"),
-        oracle_ratio=geometric_mean(case.against("oracle") for case in cases),
-        best_hint_ratio=geometric_mean(case.against("best_hint") for case in cases),
-        packed_ratio=geometric_mean(case.against("packed") for case in cases),
-        distributed_ratio=geometric_mean(case.against("distributed") for case in cases),
-        regret_median=statistics.median(regrets) if regrets else float("nan"),
-        regret_max=max(regrets, default=float("nan")),
+        hint_accuracy=sum(right) / len(right) if right else math.nan,
+        ratios={column: geometric_mean(values) for column, values in known.items()},
+        regret_median=statistics.median(regrets) if regrets else math.nan,
+        regret_max=max(regrets, default=math.nan),
+        worst_vs_os=min(known["os"], default=math.nan) - 1,
     )

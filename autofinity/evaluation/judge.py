@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from autofinity.evaluation.cases import Case, case_of
-from autofinity.evaluation.times import Subject, times_of
+from autofinity.evaluation.switched import SwitchedRuns
+from autofinity.evaluation.times import Match, Subject, times_of
 from autofinity.learning.hint_samples import windows
 from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
 from autofinity.model.errors import LearningError
@@ -24,10 +25,12 @@ from autofinity.store.observation_table import ObservationTable
 
 type Learn = Callable[[str], RulePolicy]
 """Name of the program left out → the policy that has not seen it."""
-type Match = Callable[[int, Hint], Affinity]
-"""Thread count and hint → class of GETAFFINITY's answer on the judged machine."""
 type Look = Callable[[Hint], Mapping[str, float]]
 """The sample in the affinity of a hint."""
+
+
+type InRun = Callable[[Subject, RulePolicy], float]
+"""Seconds of the subject under the policy, which decides while it runs; NaN where unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +49,17 @@ def judge(
     warmup: int,
     samples: int,
     report: Callable[[Subject], None] = lambda subject: None,
+    in_run: InRun | None = None,
 ) -> tuple[list[Case], list[Skipped]]:
     """One case for each program and thread count of `table`, in that order.
 
     The policy is shown the mean of `samples` periods after `warmup` cold ones (0: of all the rest
-    of the run, as before a restart). `learn` is called once a program.
+    of the run, as before a restart), and that of one alone. `learn` is called once a program.
+    `in_run` tells the time of a run that was switched; by default runs that were profiled so do.
     """
     times = times_of(table)
+    energy = times_of(table, "energy_j")
+    in_run = in_run or SwitchedRuns(table, times, match)
     cases: list[Case] = []
     skipped: list[Skipped] = []
     for program in table.programs():
@@ -63,7 +70,17 @@ def judge(
             try:
                 look = _looks(table, subject, match, warmup, samples)
                 own = functools.partial(match, subject.threads)
-                cases.append(case_of(subject, times, own, decided(policy, look)))
+                short = decided(policy, _looks(table, subject, match, warmup, 1)).hint
+                case = case_of(
+                    subject,
+                    times,
+                    own,
+                    decided(policy, look),
+                    one_period=short,
+                    in_run_s=in_run(subject, policy),
+                    energy=energy,
+                )
+                cases.append(case)
             except LearningError as error:
                 skipped.append(Skipped(subject, str(error)))
             report(subject)

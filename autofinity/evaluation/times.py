@@ -1,4 +1,5 @@
-"""Times of the region of interest by subject and affinity: what policies are judged by.
+"""Times (or energies) of the region of interest by subject and affinity: what policies are judged
+by.
 
 A thin index over observations; nothing is learned here.
 """
@@ -7,12 +8,18 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
-from autofinity.model.affinity import Affinity
+import numpy as np
+
+from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.errors import LearningError
 from autofinity.store.observation_table import ObservationTable
+
+BASELINES = ("os", "compact", "random")
+"""Placements that no affinity describes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +31,22 @@ class Subject:
     threads: int
 
 
+type Match = Callable[[int, Hint], Affinity]
+"""Thread count and hint → class of GETAFFINITY's answer on the judged machine."""
+
+
 @dataclass(frozen=True, slots=True)
 class Times:
-    """`roi_s[subject][affinity]`: geometric mean over seeds, seconds."""
+    """Geometric means over seeds, seconds (joules where energy is asked for)."""
 
     roi_s: Mapping[Subject, Mapping[Affinity, float]]
+    """Of runs that an affinity placed from the start."""
+    switched: Mapping[Subject, Mapping[Affinity, float]] = field(default_factory=dict)
+    """Of runs that were switched to the affinity after they were sampled."""
+    probed: Mapping[Subject, Mapping[Affinity, float]] = field(default_factory=dict)
+    """Of runs that were switched to it after a second look elsewhere."""
+    baselines: Mapping[Subject, Mapping[str, float]] = field(default_factory=dict)
+    """Of `os`, `compact` and `random`, those that were profiled."""
 
     def of(self, subject: Subject, affinity: Affinity) -> float:
         """Time of one affinity. Raises `LearningError` when it was not profiled."""
@@ -45,22 +63,38 @@ class Times:
         return min(self.roi_s[subject].items(), key=lambda item: (item[1], item[0]))
 
 
-def times_of(table: ObservationTable) -> Times:
-    """Index the times; each run counts once, however many samples it has."""
-    runs: dict[Subject, dict[Affinity, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
-    placed = table.placed_by("affinity")
-    for seen in placed.take(placed.sample == 0).observations():
-        subject = Subject(seen.program, seen.input, seen.threads)
-        runs[subject][seen.affinity][seen.seed] = seen.roi_s
-    return Times(
-        {
-            subject: {
-                affinity: geometric_mean(by_seed.values())
-                for affinity, by_seed in affinities.items()
-            }
-            for subject, affinities in runs.items()
-        }
+def times_of(table: ObservationTable, column: Literal["roi_s", "energy_j"] = "roi_s") -> Times:
+    """Index the times; each run counts once, however many samples it has.
+
+    With `energy_j` all values are joules; runs without are left out.
+    """
+    runs: dict[str, dict[Subject, dict[Affinity, list[float]]]] = defaultdict(
+        lambda: defaultdict(lambda: defaultdict(list))
     )
+    affinities = [Affinity.parse(name) for name in table.affinity.names]
+    values = getattr(table, column)
+    for row in np.flatnonzero((table.sample == 0) & ~np.isnan(values)):
+        subject = Subject(
+            table.program.names[table.program.codes[row]],
+            table.input.names[table.input.codes[row]],
+            int(table.threads[row]),
+        )
+        placement = table.placement.names[table.placement.codes[row]]
+        affinity = affinities[table.affinity.codes[row]]
+        runs[placement][subject][affinity].append(float(values[row]))
+
+    def by_affinity(placement: str) -> dict[Subject, dict[Affinity, float]]:
+        return {
+            subject: {affinity: geometric_mean(some) for affinity, some in found.items()}
+            for subject, found in runs[placement].items()
+        }
+
+    baselines: dict[Subject, dict[str, float]] = defaultdict(dict)
+    for name in BASELINES:
+        for subject, found in runs[name].items():
+            # The cores of a draw, or of the operating system, may be of any class.
+            baselines[subject][name] = geometric_mean(v for some in found.values() for v in some)
+    return Times(by_affinity("affinity"), by_affinity("switched"), by_affinity("probed"), baselines)
 
 
 def geometric_mean(values: Iterable[float]) -> float:

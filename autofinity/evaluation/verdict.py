@@ -1,4 +1,4 @@
-"""All that is said of a set of cases: what could be reached, what was, how sure, and at what cost."""
+"""All that is said of cases: what could be reached, what was, how sure, and at what cost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class Verdict:
     one_period: Summary | None
     """Started again in what was chosen from one sample period; None where periods are missing."""
     in_run: Summary | None
-    """Sampled and switched while it ran, everything charged; None where no case is known."""
+    """Sampled and switched while it ran, everything charged; None unless every case is known: those
+    that stay where they are always are, and would flatter the rest."""
     energy: Summary | None
     """Restart in joules; None where energy was not measured."""
     confidence: Mapping[str, tuple[float, float]]
@@ -37,7 +38,7 @@ def verdict_of(cases: Sequence[Case]) -> Verdict:
         hints=summarise([case.by("best_hint") for case in cases]),
         restart=summarise(cases),
         one_period=summarise(one_period) if one_period else None,
-        in_run=summarise(in_run) if in_run else None,
+        in_run=summarise(in_run) if len(in_run) == len(cases) else None,
         energy=summarise(energy) if energy else None,
         confidence=intervals(cases, lambda some: figures(summarise(some))),
     )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from autofinity.evaluation.bootstrap import DRAWS, LEVEL
 from autofinity.evaluation.cases import Case, Summary
+from autofinity.evaluation.judge import Skipped
+from autofinity.evaluation.verdict import Verdict, figures
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -13,11 +17,16 @@ if TYPE_CHECKING:
 HEADINGS = {
     "packed": "packed",
     "distributed": "distr.",
+    "os": "os",
     "autofinity": "autofinity",
     "best_hint": "best hint",
     "oracle": "oracle",
 }
-COLUMNS = tuple(HEADINGS)
+COLUMNS = (
+    *("packed", "distributed", "os", "compact", "random"),
+    *("best_hint", "oracle", "autofinity", "one_period", "in_run"),
+)
+"""Of every case in JSON; null where it is not known."""
 
 
 def table(cases: Sequence[Case], title: str) -> Table:
@@ -31,17 +40,16 @@ def table(cases: Sequence[Case], title: str) -> Table:
 
     made = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     made.add_column("program", no_wrap=True)
-    for column in COLUMNS:
+    for column in HEADINGS:
         made.add_column(HEADINGS[column], justify="right", no_wrap=True)
     made.add_column("hint", no_wrap=True)
-    made.add_column("/oracle", justify="right", no_wrap=True)
     made.add_column("", no_wrap=True)
     for case in cases:
+        times = (case.roi_s.get(column) for column in HEADINGS)
         made.add_row(
             f"{case.subject.program}/{case.subject.threads}",
-            *(f"{case.roi_s[column] * 1e3:.4g}" for column in COLUMNS),
+            *("" if time is None else f"{time * 1e3:.4g}" for time in times),
             str(case.decision.hint),
-            f"{case.against('oracle'):.3f}",
             mark(case),
             style="bold" if case.interesting else "",
         )
@@ -55,22 +63,50 @@ def mark(case: Case) -> str:
     return "✓" if case.win else "!"
 
 
-def sentences(summary: Summary) -> list[str]:
-    """The summary in words, one line each."""
-    return [
-        f"{summary.wins} of {summary.interesting} interesting cases won "
-        f"(packed and distributed differ by ≥ 20 % in {summary.interesting} of {summary.cases})",
-        f"{summary.oracle_ratio:.3f} of the oracle, {summary.best_hint_ratio:.3f} of the best hint "
-        "(geometric means of time ratios)",
-        f"{summary.packed_ratio:.3f} × the speed of packed, {summary.distributed_ratio:.3f} × of "
-        "distributed",
-        f"regret against the best hint: median {summary.regret_median:.2%}, "
-        f"worst {summary.regret_max:.2%}; right hint in {summary.hint_accuracy:.0%} of cases",
+def sentences(verdict: Verdict) -> list[str]:
+    """The verdict in words, one line each; what the hints could reach comes first."""
+    hints, own = verdict.hints, verdict.restart
+    lines = [
+        f"the best of the eight hints in every case: {hints.oracle_ratio:.3f} of the oracle, "
+        f"{_won(hints)} (geometric means of time ratios)",
+        f"started again in the choice: {_of(own)}",
+        f"  packed and distributed differ by ≥ 20 % in {own.interesting} of {own.cases} cases: "
+        f"{own.prefer_packed} prefer packed, {own.interesting - own.prefer_packed} distributed",
+        "  faster by a factor of: "
+        + ", ".join(
+            f"{own.ratios[column]:.3f} than {column}"
+            for column in ("packed", "distributed", "os", "compact", "random")
+            if not math.isnan(own.ratios[column])
+        ),
+        f"  regret against the best hint: median {own.regret_median:.2%}, "
+        f"worst {own.regret_max:.2%}; right hint in {own.hint_accuracy:.0%} of cases"
+        + ("" if math.isnan(own.worst_vs_os) else f"; against os at worst {own.worst_vs_os:+.2%}"),
     ]
+    sure = verdict.confidence
+    lines.append(
+        "  95 % by bootstrap over programs: "
+        + ", ".join(
+            f"{name} {sure[key][0]:.3f}-{sure[key][1]:.3f}"
+            for name, key in (
+                ("won", "win_share"),
+                ("of the oracle", "oracle_ratio"),
+                ("of the best hint", "best_hint_ratio"),
+            )
+            if key in sure
+        )
+    )
+    others = (
+        ("chosen from one sample period", verdict.one_period),
+        ("switched while it ran, all charged", verdict.in_run),
+        ("energy, started again", verdict.energy),
+    )
+    return lines + [f"{name}: {_of(some)}" for name, some in others if some is not None]
 
 
-def as_json(cases: Sequence[Case], summary: Summary) -> dict[str, object]:
-    """The same for programs: one object a case, and the summary."""
+def as_json(
+    cases: Sequence[Case], verdict: Verdict, skipped: Sequence[Skipped]
+) -> dict[str, object]:
+    """The same for programs: one object a case, the summary, and what was not judged."""
     return {
         "cases": [
             {
@@ -78,8 +114,10 @@ def as_json(cases: Sequence[Case], summary: Summary) -> dict[str, object]:
                 "input": case.subject.input,
                 "threads": case.subject.threads,
                 "hint": str(case.decision.hint),
+                "hint_one_period": None if case.one_period is None else str(case.one_period),
                 "rule": case.decision.rule,
-                "roi_s": dict(case.roi_s),
+                "roi_s": {column: case.roi_s.get(column) for column in COLUMNS},
+                "energy_j": {column: case.energy_j.get(column) for column in COLUMNS[:-1]},
                 "affinities": {name: str(a) for name, a in case.affinities.items()},
                 "interesting": case.interesting,
                 "win": case.win,
@@ -87,15 +125,47 @@ def as_json(cases: Sequence[Case], summary: Summary) -> dict[str, object]:
             for case in cases
         ],
         "summary": {
-            "cases": summary.cases,
-            "interesting": summary.interesting,
-            "wins": summary.wins,
-            "best_hint_ratio": summary.best_hint_ratio,
-            "oracle_ratio": summary.oracle_ratio,
-            "packed_ratio": summary.packed_ratio,
-            "distributed_ratio": summary.distributed_ratio,
-            "regret_median": summary.regret_median,
-            "regret_max": summary.regret_max,
-            "hint_accuracy": summary.hint_accuracy,
+            **_numbers(verdict.restart),
+            "hints": _numbers(verdict.hints),
+            **{
+                name: None if some is None else _numbers(some)
+                for name, some in (
+                    ("one_period", verdict.one_period),
+                    ("in_run", verdict.in_run),
+                    ("energy", verdict.energy),
+                )
+            },
+            "confidence": {
+                "level": LEVEL,
+                "draws": DRAWS,
+                "over": "programs",
+                **{name: list(edges) for name, edges in verdict.confidence.items()},
+            },
         },
+        "skipped": [
+            {"program": s.subject.program, "threads": s.subject.threads, "reason": s.reason}
+            for s in skipped
+        ],
+    }
+
+
+def _won(summary: Summary) -> str:
+    return f"{summary.wins} of {summary.interesting} interesting cases won"
+
+
+def _of(summary: Summary) -> str:
+    return (
+        f"{_won(summary)}, {summary.best_hint_ratio:.3f} of the best hint, "
+        f"{summary.oracle_ratio:.3f} of the oracle"
+    )
+
+
+def _numbers(summary: Summary) -> Mapping[str, object]:
+    known = {name: None if math.isnan(value) else value for name, value in figures(summary).items()}
+    return {
+        "cases": summary.cases,
+        "interesting": summary.interesting,
+        "prefer_packed": summary.prefer_packed,
+        "wins": summary.wins,
+        **known,
     }

@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from autofinity.affinity.hints import get_affinity
+from autofinity.evaluation.in_run import Sampling, run_in
+from autofinity.evaluation.switched import SwitchedRuns
+from autofinity.evaluation.times import Subject, times_of
 from autofinity.linux.capabilities import probe
+from autofinity.model.affinity import PACKED, Affinity, Hint
+from autofinity.model.policy import RulePolicy, SecondLook
+from autofinity.ports import RunRequest
+from autofinity.sim.machine import SimMachine
 from autofinity.store.observations import read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,7 +80,35 @@ def test_an_evaluation_judges_every_program_and_adds_up(work: Path) -> None:
         assert case["roi_s"]["best_hint"] <= case["roi_s"]["autofinity"]
     summary = document["summary"]
     assert summary["interesting"] == sum(case["interesting"] for case in document["cases"])
-    assert 0 < summary["oracle_ratio"] <= 1
+    assert 0 < summary["oracle_ratio"] <= summary["hints"]["oracle_ratio"] <= 1
+    assert summary["in_run"]["cases"] == summary["one_period"]["cases"] == len(PROGRAMS)
+    assert summary["worst_vs_os"] == pytest.approx(
+        min(c["roi_s"]["os"] / c["roi_s"]["autofinity"] for c in document["cases"]) - 1
+    )
+    low, high = summary["confidence"]["oracle_ratio"]
+    assert low <= summary["oracle_ratio"] <= high
+    assert {"compact", "random"} < document["cases"][0]["roi_s"].keys()
+    assert summary["energy"]["best_hint_ratio"] <= 1
+
+
+@pytest.mark.parametrize("second", [None, "sLP", "slP", "SLP"])
+def test_a_switched_run_that_is_looked_up_takes_as_long_as_the_run_itself(
+    work: Path, second: str | None
+) -> None:
+    table = read(work / "observations" / "opteron-6164he-20us")
+    machine = SimMachine.preset("opteron-6164he")
+
+    def match(threads: int, hint: Hint) -> Affinity:
+        return get_affinity(machine.topology, threads, hint).affinity
+
+    request = RunRequest(str(work / "traces" / "pic-tiny-4t"), threads=4)
+    last = PACKED if second is None else Hint.parse(second)
+    look = SecondLook(PACKED, (PACKED,), RulePolicy((), {}, (), last))
+    policy = RulePolicy((), {}, (), PACKED, second=look if second else None)
+    looked_up = SwitchedRuns(table, times_of(table), match)(Subject("pic", "tiny", 4), policy)
+    run = run_in(machine, request, policy, Sampling(20_000), seed=1)
+    assert looked_up == pytest.approx(run.roi_s)
+    assert match(4, run.hints[-1]) == match(4, last)
 
 
 def test_a_given_policy_is_judged_instead_of_learned_ones(work: Path) -> None:

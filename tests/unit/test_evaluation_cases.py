@@ -1,15 +1,45 @@
 import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from autofinity.evaluation.cases import case_of, summarise
-from autofinity.evaluation.times import Subject, Times
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity, Hint
+from autofinity.evaluation.bootstrap import intervals
+from autofinity.evaluation.cases import Case, case_of, summarise
+from autofinity.evaluation.times import Subject, Times, times_of
+from autofinity.evaluation.verdict import verdict_of
+from autofinity.model.affinity import DISTRIBUTED, PACKED, UNPLACED, Affinity, Hint
+from autofinity.model.counters import Behaviour
+from autofinity.model.observation import Observation, PlacedBy
 from autofinity.model.policy import Decision
+from autofinity.store.observations import table_of
 
 SPREAD = Affinity.of([[1], [1]])
 PACK = Affinity.of([[2]])
 MIDDLE = Affinity.of([[1, 1]])
+
+
+SUBJECT = Subject("p", "small", 2)
+
+
+def observation(**known: Any) -> Observation:
+    row = Observation(
+        program="p",
+        input="small",
+        threads=2,
+        affinity=PACK,
+        sample=0,
+        progress=0.5,
+        behaviour=Behaviour({"instructions": 1.0}),
+        performance=1.0,
+        roi_s=1.0,
+        machine="m",
+        backend="sim",
+        seed=1,
+        version="1",
+    )
+    return replace(row, **known)
 
 
 def match(hint: Hint) -> Affinity:
@@ -50,3 +80,77 @@ def test_the_summary_counts_wins_among_interesting_cases_only() -> None:
 
 def test_nothing_judged_gives_nan_not_a_crash() -> None:
     assert math.isnan(summarise([]).oracle_ratio)
+
+
+def test_baselines_are_geometric_means_over_seeds_and_no_oracle() -> None:
+    def run(placement: PlacedBy, affinity: Affinity, seed: int, roi_s: float) -> Observation:
+        return observation(placement=placement, affinity=affinity, seed=seed, roi_s=roi_s)
+
+    times = times_of(
+        table_of(
+            [
+                run("affinity", PACK, 1, 2.0),
+                run("affinity", SPREAD, 1, 3.0),
+                run("switched", PACK, 1, 2.5),
+                run("os", UNPLACED, 1, 1.0),
+                run("os", UNPLACED, 2, 4.0),
+                run("random", PACK, 1, 1.0),
+                run("random", SPREAD, 2, 9.0),
+            ]
+        )
+    )
+    found = case_of(SUBJECT, times, match, Decision(PACKED, 0, 1.0, None), in_run_s=2.5)
+    assert found.roi_s["os"] == pytest.approx(2.0)
+    assert found.roi_s["random"] == pytest.approx(3.0)
+    assert "compact" not in found.roi_s
+    assert found.roi_s["oracle"] == 2.0
+    assert times.switched[SUBJECT] == {PACK: 2.5}
+    summary = summarise([found])
+    assert summary.worst_vs_os == pytest.approx(0.0)
+    assert summary.ratios["random"] == pytest.approx(1.5)
+    assert math.isnan(summary.ratios["compact"])
+    assert summarise([found.by("in_run")]).ratios["packed"] == pytest.approx(0.8)
+
+
+def test_energy_is_judged_by_the_same_choice_and_its_own_best() -> None:
+    table = table_of(
+        [
+            observation(affinity=PACK, roi_s=1.0, energy_j=5.0),
+            observation(affinity=SPREAD, roi_s=2.0, energy_j=4.0),
+        ]
+    )
+    found = case_of(
+        SUBJECT,
+        times_of(table),
+        match,
+        Decision(PACKED, 0, 1.0, None),
+        energy=times_of(table, "energy_j"),
+    )
+    assert summarise([found]).best_hint_ratio == 1.0
+    assert summarise([found.in_energy()]).best_hint_ratio == pytest.approx(0.8)
+
+
+def test_intervals_draw_whole_programs() -> None:
+    """Two programs, one won at all its thread counts, one lost: a draw is all, half or nothing."""
+    cases = [
+        replace(case(1.0, 2.0, hint), subject=Subject(program, "small", threads))
+        for program, hint in (("won", PACKED), ("lost", DISTRIBUTED))
+        for threads in (4, 8, 16)
+    ]
+    seen: set[float] = set()
+
+    def share(some: Sequence[Case]) -> dict[str, float]:
+        seen.add(sum(each.win for each in some) / len(some))
+        return {"share": sum(each.win for each in some) / len(some), "never": math.nan}
+
+    assert intervals(cases, share) == {"share": (0.0, 1.0)}
+    assert seen == {0.0, 0.5, 1.0}
+
+
+def test_the_verdict_says_of_switched_runs_only_when_all_are_known() -> None:
+    known = replace(case(1.0, 2.0, PACKED), roi_s={**case(1.0, 2.0, PACKED).roi_s, "in_run": 1.5})
+    verdict = verdict_of([known])
+    assert verdict.in_run is not None
+    assert verdict.in_run.oracle_ratio == pytest.approx(1 / 1.5)
+    assert verdict.hints.best_hint_ratio == 1.0
+    assert verdict_of([known, case(1.0, 2.0, PACKED)]).in_run is None

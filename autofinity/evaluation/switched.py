@@ -1,0 +1,76 @@
+"""A policy at work within a run, looked up: runs that were switched have been profiled.
+
+The same as `in_run`, without a machine: one sample period after one to warm up, in the distributed
+affinity and, for a second look, in the probed one; the time is that of the profiled run that went
+the same way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from autofinity.evaluation.times import Match, Subject, Times
+from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
+from autofinity.model.observation import PlacedBy
+from autofinity.model.policy import RulePolicy
+from autofinity.policy.selector import decide
+from autofinity.profiling.placements import PROBE, SWITCH_AFTER
+from autofinity.store.observation_table import ObservationTable
+
+
+class SwitchedRuns:
+    """Seconds of a subject under a policy that decides while it runs; NaN where none went so."""
+
+    def __init__(self, table: ObservationTable, times: Times, match: Match) -> None:
+        self._table = table
+        self._times = times
+        self._match = match
+
+    def __call__(self, subject: Subject, policy: RulePolicy) -> float:
+        """Sample, switch, and where the policy says so look again and switch again."""
+
+        def affinity_of(hint: Hint) -> Affinity:
+            return self._match(subject.threads, hint)
+
+        start = affinity_of(DISTRIBUTED)
+        seen = self._period(subject, "affinity", start, SWITCH_AFTER - 1)
+        if seen is None:  # it ended before it was sampled, or was not profiled
+            return self._times.roi_s[subject].get(start, math.nan)
+        hint = decide(policy, seen).hint
+        second = policy.second_after(hint)
+        probe = start if second is None else affinity_of(second.sampled_in)
+        if second is None or probe == start:
+            last = affinity_of(hint)
+            runs = self._times.roi_s if last == start else self._times.switched
+            return runs.get(subject, {}).get(last, math.nan)
+        probed = self._period(subject, "switched", probe, 2 * SWITCH_AFTER - 1)
+        switched_s = self._times.switched.get(subject, {}).get(probe, math.nan)
+        if probed is None:
+            return switched_s
+        last = affinity_of(decide(second.policy, second.values(seen, probed)).hint)
+        if last == probe:
+            return switched_s
+        if probe != affinity_of(PROBE):
+            return math.nan
+        return self._times.probed.get(subject, {}).get(last, math.nan)
+
+    def _period(
+        self, subject: Subject, placement: PlacedBy, affinity: Affinity, number: int
+    ) -> Mapping[str, float] | None:
+        """Counters of one sample period of a run; None where it has no such period."""
+        table = self._table
+        rows = np.flatnonzero(
+            (table.program.text() == subject.program)
+            & (table.input.text() == subject.input)
+            & (table.threads == subject.threads)
+            & (table.placement.text() == placement)
+            & (table.affinity.text() == str(affinity))
+            & (table.sample == number)
+        )
+        if not len(rows):
+            return None
+        row = rows[np.argmin(table.seed[rows])]
+        return {name: float(values[row]) for name, values in table.counters.items()}
