@@ -76,8 +76,8 @@ class Memory {
     // a fault has just written the page-table entry.
     Ticks translate(std::uint32_t slot, const Step& step, Ticks now, bool faulted);
     // Begins to bring what the accesses after `at` will look at, should they miss, into the host's
-    // caches. Changes nothing.
-    void foresee(PrivateCaches& c, const Step* at) const;
+    // caches; `passed` steps ago it was asked the last time. Changes nothing.
+    void foresee(PrivateCaches& c, const Step* at, std::size_t passed) const;
     void foresee_derived(std::uint32_t slot, const Step* at) const;
     // Whether an access would stay within the private caches and push nothing out of them.
     bool stays_private(std::uint32_t slot, const Step& step);
@@ -168,6 +168,14 @@ class Memory {
     void fill_l1(std::uint32_t slot, Line line, Word state);
     void leave_private(std::uint32_t slot, Word word);
 
+    // Stages of foresee (foresight.hpp).
+    static bool will_miss(PrivateCaches& c, const Step& step);
+    void foresee_line(PrivateCaches& c, const Step& step) const;
+    void foresee_victim(PrivateCaches& c, const Step& step) const;
+    void foresee_llc_victim(PrivateCaches& c, const Step& step) const;
+    Line out_of_l2(PrivateCaches& c, Line line) const;
+    bool will_walk(PrivateCaches& c, std::uint32_t page) const;
+
     // LLC side.
     void llc_insert(std::uint32_t llc, Line line);
     void llc_evict(std::uint32_t llc, Line line);
@@ -209,46 +217,5 @@ class Memory {
     Ticks now_ = 0;
     Counts* counts_ = &nobody_;
 };
-
-// Each miss depends on four loads that the host misses itself, one after the other: the directory
-// entries of its line and of what falls out of L2 and LLC, and the set of the LLC between them.
-// They are begun while earlier misses are carried out, the first ones the farthest ahead; so is
-// the line's set of a finite directory. Inlined, for a compiler may take a function that only
-// prefetches for one that does nothing.
-[[gnu::always_inline]] inline void Memory::foresee(PrivateCaches& c, const Step* at) const {
-    constexpr std::ptrdiff_t far = steps_foreseen, nearer = 4, next = 2;
-    if (is_access(at[far])) {
-        __builtin_prefetch(&directory_[at[far].line], 1);
-        pages_.prefetch(at[far].line);
-    }
-    const auto out_of_l2 = [&](Line line) {
-        const Word out = c.l1.last(line);
-        return c.l2.last(pages_.physical(c.exclusive_levels() && out != 0 ? line_of(out) : line));
-    };
-    if (is_access(at[nearer]) && pages_.mapped(at[nearer].line >> page_shift)) {
-        const Line line = at[nearer].line;
-        if (!filters_.empty())
-            filters_[pages_.node(line >> page_shift)]->prefetch(pages_.physical(line));
-        if (const Word out = out_of_l2(line); out != 0) {
-            __builtin_prefetch(&directory_[line_of(out)], 1);
-            llcs_[c.llc]->prefetch(pages_.physical(line_of(out)));
-        }
-    }
-    if (is_access(at[next]) && pages_.mapped(at[next].line >> page_shift))
-        if (const Word out = out_of_l2(at[next].line); out != 0)
-            __builtin_prefetch(
-                &directory_[line_of(llcs_[c.llc]->last(pages_.physical(line_of(out))))], 1);
-}
-
-[[gnu::always_inline]] inline void Memory::foresee_derived(std::uint32_t slot,
-                                                           const Step* at) const {
-    constexpr std::ptrdiff_t far = steps_foreseen, near = 3;
-    if (at[far].kind >= kind_derived && at[far].kind < kind_tally) {
-        __builtin_prefetch(&directory_[at[far].line], 1);
-        pages_.prefetch(at[far].line);
-    }
-    if (at[near].kind == kind_leave)
-        llcs_[cores_[slot]->llc]->prefetch(pages_.physical(at[near].line));
-}
 
 }  // namespace autofinity::sim
