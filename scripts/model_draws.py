@@ -4,9 +4,10 @@
 
 Each draw is the machine with its latencies, overlap, bandwidths and ways up to 20 % larger or
 smaller (`autofinity/sim/draws.py`), and page colours of its own; the hints' best matches are
-profiled on each. One program, and with it its family, is left out at a time. Prints the table of
-docs/model-draws.md, and whose best hint flips between draws: a label that does is no evidence.
-An interrupted call goes on where it stopped, as long as WORK stays.
+profiled on each. With `tiny` inputs its caches are a sixteenth (`--shrink`), about as large to these
+as the real ones are to `small` inputs. One program, and with it its family, is left out at a time.
+Prints the table of docs/model-draws.md, and whose best hint flips between draws: a label that does
+is no evidence. An interrupted call goes on where it stopped, as long as WORK stays.
 """
 
 from __future__ import annotations
@@ -35,9 +36,11 @@ from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import Affinity
 from autofinity.profiling.campaign import Subject, Target, in_order, plan, profile
 from autofinity.profiling.selection import best_matches
+from autofinity.report.marked import put_between_marks
 from autofinity.sim.draws import drawn
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.preset import load_preset
+from autofinity.sim.spec import LINE_BYTES, CacheSpec, MachineSpec
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import ObservationStore, table_of
 from autofinity.trace.manifest import load_suite
@@ -54,12 +57,14 @@ def main() -> None:
     words.add_argument("--machine", default="opteron-6164he")
     words.add_argument("--threads", type=int, default=8)
     words.add_argument("--size", default="tiny")
+    words.add_argument("--shrink", type=int, default=16, help="divide the sets of L2 and LLC")
     words.add_argument("--period-us", type=float, default=50.0)
     words.add_argument("--train", type=int, default=2, metavar="DRAWS")
     words.add_argument("--test", type=int, default=2, metavar="DRAWS")
     words.add_argument("--program", action="append", default=[], dest="programs")
     words.add_argument("--work", type=Path, default=HERE / "build" / "draws")
     words.add_argument("--jobs", type=int, default=1)
+    words.add_argument("--into", type=Path, help="a document with marks for the table")
     asked = words.parse_args()
     wanted = Wanted(
         machine=asked.machine,
@@ -75,15 +80,37 @@ def main() -> None:
         work=asked.work,
     )
     subjects = capture(wanted, asked.threads)
-    draws = [observed(wanted, subjects, draw) for draw in range(1, 1 + asked.train + asked.test)]
-    print("\n".join(report(wanted, draws[: asked.train], draws[asked.train :])))
+    base = shrunk(load_preset(asked.machine), asked.shrink)
+    draws = [
+        observed(wanted, base, f"{asked.machine}-{asked.shrink}", subjects, draw)
+        for draw in range(1, 1 + asked.train + asked.test)
+    ]
+    table = "\n".join(report(wanted, draws[: asked.train], draws[asked.train :]))
+    print(table)
+    if asked.into is not None:
+        put_between_marks(asked.into, "scripts/model_draws.py", table)
 
 
-def observed(wanted: Wanted, subjects: Sequence[Subject], draw: int) -> ObservationTable:
+def shrunk(spec: MachineSpec, by: int) -> MachineSpec:
+    """The machine with a fraction of the sets in its L2s and LLCs."""
+
+    def fewer(cache: CacheSpec) -> CacheSpec:
+        return replace(cache, size_bytes=max(1, cache.sets // by) * cache.ways * LINE_BYTES)
+
+    classes = tuple(
+        replace(cores, l2=None if cores.l2 is None else fewer(cores.l2))
+        for cores in spec.core_classes
+    )
+    return replace(spec, core_classes=classes, llc=fewer(spec.llc))
+
+
+def observed(
+    wanted: Wanted, base: MachineSpec, name: str, subjects: Sequence[Subject], draw: int
+) -> ObservationTable:
     """Observations of one draw of the machine; its number is part of the name of the input, so that
     draws are workloads of their own.
     """
-    machine = SimMachine(drawn(load_preset(wanted.machine), draw))
+    machine = SimMachine(drawn(base, draw))
     (threads,) = wanted.threads
     target = Target(
         machine=machine,
@@ -95,7 +122,7 @@ def observed(wanted: Wanted, subjects: Sequence[Subject], draw: int) -> Observat
     )
     named = [replace(subject, input=f"{subject.input}, draw {draw}") for subject in subjects]
     cells = in_order(plan(named, {threads: best_matches(machine.topology, threads)}, [draw]))
-    store = ObservationStore(wanted.work / "observations" / f"{wanted.machine}-draw-{draw}")
+    store = ObservationStore(wanted.work / "observations" / f"{name}-draw-{draw}")
     store.expect({s.key: f"{s.origin} {machine.spec!r}" for s in named})
     for failure in profile(target, cells, store, wanted.jobs):
         print(f"{failure.run.program} on draw {draw}: {failure.reason}")

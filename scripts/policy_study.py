@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -103,25 +103,25 @@ def main() -> None:
         put_between_marks(wanted.into, "scripts/policy_study.py, carried", "\n".join(carried))
 
 
-def variations(machine: str, table: ObservationTable, paper: bool) -> list[str]:
+def variations(machine: str, table: ObservationTable, paper: bool) -> Iterator[str]:
     """Rows of the study proper: one machine, one thread count."""
     table = of_threads(table, TRAINED_WITH)
 
     def line(name: str, settings: LearningSettings, samples: int) -> str:
         return row(name, _periods(samples), leave_one_out(machine, table, settings, samples))
 
-    lines = [line(name, settings, 0) for name, settings in SETTINGS.items()]
+    for name, settings in SETTINGS.items():
+        yield line(name, settings, 0)
     kin = judged_on(machine, table, without_kin(machine, table), OURS, 0)
-    lines.append(row("kindred families left out, too", _periods(0), kin))
-    lines += [line("**default**", OURS, samples) for samples in SAMPLES]
-    if paper:
-        lines += [line(name, settings, 1) for name, settings in PAPERS.items()]
-    return lines
+    yield row("kindred families left out, too", _periods(0), kin)
+    for samples in SAMPLES:
+        yield line("**default**", OURS, samples)
+    for name, settings in PAPERS.items() if paper else ():
+        yield line(name, settings, 1)
 
 
-def carried_over(tables: Mapping[str, ObservationTable]) -> list[str]:
+def carried_over(tables: Mapping[str, ObservationTable]) -> Iterator[str]:
     """Rows of policies used where they were not learned: other thread counts, other machines."""
-    lines = []
     for learned_on, source in tables.items():
         train = of_threads(source, TRAINED_WITH)
         for machine, table in tables.items():
@@ -130,14 +130,8 @@ def carried_over(tables: Mapping[str, ObservationTable]) -> list[str]:
                     continue
                 learner, rules = learning(learned_on, train, OURS)
                 cases = judged_on(machine, of_threads(table, threads), (learner, rules), OURS, 0)
-                lines.append(
-                    row(
-                        f"`{learned_on}`, {TRAINED_WITH} threads",
-                        f"`{machine}`, {threads} threads",
-                        cases,
-                    )
-                )
-    return lines
+                trained = f"`{learned_on}`, {TRAINED_WITH} threads"
+                yield row(trained, f"`{machine}`, {threads} threads", cases)
 
 
 def of_threads(table: ObservationTable, threads: int) -> ObservationTable:
