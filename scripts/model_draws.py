@@ -4,7 +4,7 @@
 
 Each draw is the machine with its latencies, overlap, bandwidths and ways up to 20 % larger or
 smaller (`autofinity/sim/draws.py`), and page colours of its own; the hints' best matches are
-profiled on each. With `tiny` inputs its caches are a sixteenth (`--shrink`), about as large to these
+profiled on each. With `tiny` inputs its caches are a sixteenth (`--shrink`), about as large to them
 as the real ones are to `small` inputs. One program, and with it its family, is left out at a time.
 Prints the table of docs/model-draws.md, and whose best hint flips between draws: a label that does
 is no evidence. An interrupted call goes on where it stopped, as long as WORK stays.

@@ -15,6 +15,7 @@ from autofinity.cli.latencies_option import latencies_option
 from autofinity.cli.microseconds import microseconds
 from autofinity.cli.page_size_option import page_size_option
 from autofinity.cli.placing_options import simulated_option
+from autofinity.cli.simulate_policy import show_policy_at_work
 from autofinity.cli.simulate_together import bound_runs, durations_ns, show, unbound_runs
 from autofinity.model.affinity import Affinity
 from autofinity.model.errors import UsageError
@@ -44,6 +45,8 @@ SHOWN = (
     "stall_cycles_sync",
 )
 
+_PAGES = "first_touch"
+
 
 @click.command()
 @click.argument(
@@ -57,12 +60,16 @@ SHOWN = (
 @click.option("--affinity", help="Place them as this affinity says, for example '{2,2}{4}'.")
 @click.option("--cpus", help="Place thread i on the i-th CPU of this list, for example 0,6,12-14.")
 @click.option(
+    "--policy",
+    help="Start distributed, and sample and move the threads within the run as this policy says.",
+)
+@click.option(
     "--seed", type=click.IntRange(min=0), default=0, help="Of the page colours and --placement os."
 )
 @click.option(
     "--pages",
     type=click.Choice(["first_touch", "interleave"]),
-    default="first_touch",
+    default=_PAGES,
     show_default=True,
     help="Where a page goes.",
 )
@@ -88,6 +95,7 @@ def command(
     hint: str | None,
     affinity: str | None,
     cpus: str | None,
+    policy: str | None,
     seed: int,
     pages: str,
     placement: str,
@@ -107,8 +115,17 @@ def command(
     from autofinity.sim.together import simulate_together
 
     spec = simulated(machine, latencies, page_size).spec
+    if policy is not None:
+        if len(traces) > 1 or placement == "os" or hint or affinity or cpus or pages != _PAGES:
+            raise UsageError(
+                "--policy places one program, and takes no --hint, --affinity, --cpus, --pages and "
+                "--placement os"
+            )
+        team = _threads(traces[0], None, threads)
+        show_policy_at_work(spec, traces[0], team, policy, period_us, seed, as_json)
+        return
     if len(traces) > 1 or placement == "os":
-        if pages != "first_touch" or affinity or (hint and placement == "os"):
+        if pages != _PAGES or affinity or (hint and placement == "os"):
             raise UsageError(
                 "several programs, or threads that are not bound, take no --pages and --affinity, "
                 "and --placement os no --hint"

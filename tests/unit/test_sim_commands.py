@@ -12,7 +12,10 @@ from sim_programs import region, streaming
 
 from autofinity.cli.machines import command as machines
 from autofinity.cli.simulate import command as simulate
+from autofinity.model.affinity import DISTRIBUTED, PACKED
 from autofinity.model.errors import AutofinityError, UsageError
+from autofinity.model.policy import RulePolicy, SecondLook, looked_at
+from autofinity.policy.files import save
 
 
 @pytest.fixture
@@ -71,6 +74,20 @@ def test_simulate_refuses_what_does_not_fit(trace: str, options: list[str], mess
         CliRunner().invoke(simulate, [trace, *options], catch_exceptions=False)
 
 
+def test_a_policy_works_within_the_run_and_is_charged_for_it(trace: str, tmp_path: Path) -> None:
+    again = RulePolicy(looked_at(("cycles",)), {}, (), DISTRIBUTED)
+    policy = RulePolicy(("cycles",), {}, (), PACKED, second=SecondLook(PACKED, (PACKED,), again))
+    save(policy, tmp_path / "policy.json")
+    options = ("--threads", "2", "--period-us", "1", "--policy", str(tmp_path / "policy.json"))
+    said = together(trace, *options)
+    assert said["hints"] == ["SLP", "slp", "SLP"]
+    assert 0 < said["decided_at_s"] < said["roi_s"]
+    unmoved = together(trace, "--threads", "2")
+    assert said["roi_s"] > unmoved["roi_ns"] / 1e9, "two moves for nothing cost time"
+    text = CliRunner().invoke(simulate, [trace, *options], catch_exceptions=False).stdout
+    assert "SLP → slp → SLP" in text
+
+
 def together(*options: str) -> dict[str, Any]:
     done = CliRunner().invoke(simulate, [*options, "--json"], catch_exceptions=False)
     document: dict[str, Any] = json.loads(done.stdout)
@@ -104,6 +121,7 @@ def test_the_operating_system_may_place_the_threads(trace: str) -> None:
         (["--start", "0,5ms"], "are for several programs; got one"),
         (["--placement", "os", "--hint", "SLP"], "--placement os no --hint"),
         (["--placement", "os", "--affinity", "{2}"], "take no --pages and --affinity"),
+        (["--policy", "default", "--hint", "SLP"], "--policy places one program"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(
