@@ -1,7 +1,8 @@
 """From what runs have shown (the behaviour database) to observations to learn from.
 
 A run is sampled in the distributed affinity, for a second look in another, and once more in the one
-that was chosen: up to three rows of one run. They stand for sample periods of a region of interest that a live program does not mark:
+that was chosen: up to three rows of one run. They stand for sample periods of a region of interest
+that a live program does not mark:
 
 * performance: instructions a second and thread, of elapsed time (the paper's "instructions per
   second"; proportional to the simulator's instructions per elapsed cycle),
