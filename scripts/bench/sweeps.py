@@ -7,6 +7,7 @@ import resource
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -21,48 +22,82 @@ from autofinity.model.affinity import Affinity
 from autofinity.sim.native import native_machine
 from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import load_program, pus_of_streams, workers_of
+from autofinity.sim.stage_fitting import fitting_stage
 
 MACHINE, CORES = "opteron-6164he", 2
 WANTED, WANTED_ACCESSES = 1000, 200e6
 EACH, EACH_THREADS = 80, 8
 
 
-def swept(folder: Path, chosen: Sequence[Affinity], threads: int, title: str) -> tuple[float, int]:
-    """CPU seconds of all replays on CORES threads, and the program's accesses."""
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What replays of some affinities took, in CPU seconds."""
+
+    fitting_s: float
+    """Before the first one: the private stage, derived and compared; 0 without one."""
+    replays_s: float
+    accesses: int
+    """Of the program."""
+    staged: bool
+
+    def seconds(self, affinities: float, accesses: float) -> float:
+        """Of a sweep over `affinities` times as many, `accesses` long, on CORES idle cores."""
+        scale = accesses / self.accesses
+        return scale * (self.fitting_s + affinities * self.replays_s / CORES)
+
+
+def swept(
+    folder: Path, chosen: Sequence[Affinity], threads: int, title: str, staged: bool = False
+) -> Swept:
+    """All replays on CORES threads, from the program's private stage if it has one and `staged`."""
     spec = load_preset(MACHINE)
     machine, program = native_machine(spec), load_program(folder)
     workers = workers_of(folder, threads)
+    fitting_s, stage = 0.0, None
+    if staged:
+        started = time.process_time()
+        stage, _ = fitting_stage(spec, machine, program, workers, 0)
+        fitting_s = time.process_time() - started
+    replayed = stage or program
 
     def one(affinity: Affinity) -> None:
         cpus = place(spec.topology, affinity).cpus
         pus = pus_of_streams(spec.topology, program.streams, cpus, workers)
-        core.Simulation(machine, program, pus, sample_period_ns=500_000).run()
+        core.Simulation(machine, replayed, pus, sample_period_ns=500_000).run()
 
     started = time.process_time()
     with ThreadPoolExecutor(CORES) as pool:
         for done, _ in enumerate(pool.map(one, chosen), 1):
             show(title, done, len(chosen))
-    return time.process_time() - started, program.accesses
+    return Swept(fitting_s, time.process_time() - started, program.accesses, stage is not None)
 
 
 def run_thousand(settings: Settings) -> Part:
-    """1,000 affinities of `lu` at 24 threads."""
+    """1,000 affinities of `lu` at 24 threads, from its private stage and of the full stream."""
     spec = load_preset(MACHINE)
-    count = 40 if settings.quick else WANTED
+    counts = (40, 8) if settings.quick else (WANTED, WANTED // 10)
     size = "small" if settings.quick else "medium"
     folder = capture_training("lu", size, 24)
     every = list(islice(enumerate_affinities(spec.topology, 24), WANTED))
-    chosen = every[:: len(every) // count][:count]
-    cpu_s, accesses = swept(folder, chosen, 24, "sweep_1000")
-    scale = WANTED / count * (WANTED_ACCESSES / accesses)
-    seconds = cpu_s / CORES * scale
-    lines = [
-        f"{count} affinities of lu-{size}, 24 threads, {accesses / 1e6:.0f} M accesses: "
-        f"{cpu_s:.1f} CPU seconds",
-        f"scaled by {scale:.2f} to {WANTED} affinities of {WANTED_ACCESSES / 1e6:.0f} M accesses "
-        f"on {CORES} idle cores: {seconds:.0f} s",
-    ]
-    return Part({"sweep_1000_s": seconds}, lines, _peak_mib())
+    values: dict[str, float | None] = {}
+    lines = []
+    for key, count, staged in (
+        ("sweep_1000_s", counts[0], True),
+        ("sweep_1000_full_s", counts[1], False),
+    ):
+        chosen = every[:: len(every) // count][:count]
+        took = swept(folder, chosen, 24, "sweep_1000", staged)
+        values[key] = took.seconds(WANTED / count, WANTED_ACCESSES)
+        maccs = took.accesses * count / took.replays_s / 1e6
+        lines += [
+            f"{count} affinities of lu-{size}, 24 threads, {took.accesses / 1e6:.0f} M accesses, "
+            f"{'from the private stage' if took.staged else 'full stream'}: "
+            f"{took.replays_s:.1f} CPU seconds, {maccs:.0f} M accesses/s and core; "
+            f"{took.fitting_s:.1f} s before",
+            f"scaled to {WANTED} affinities of {WANTED_ACCESSES / 1e6:.0f} M accesses on {CORES} "
+            f"idle cores: {values[key]:.0f} s",
+        ]
+    return Part(values, lines, _peak_mib())
 
 
 def run_all(settings: Settings) -> Part:
@@ -78,8 +113,8 @@ def run_all(settings: Settings) -> Part:
             left_out.append(f"{program.name} left out: {reason or 'it cannot run so'}")
             continue
         folder = capture_training(program.name)
-        cpu_s, _ = swept(folder, chosen, EACH_THREADS, program.name)
-        seconds += cpu_s / CORES * len(every) / len(chosen)
+        took = swept(folder, chosen, EACH_THREADS, program.name)
+        seconds += took.seconds(len(every) / len(chosen), took.accesses)
         names.append(program.name)
     lines = [
         f"{len(chosen)} of {len(every)} affinities of {len(names)} programs (small, 8 threads), "
