@@ -25,7 +25,12 @@ from autofinity.learning.hint_samples import samples_in
 from autofinity.learning.jrip import JRipLearner
 from autofinity.learning.metric import insensitive_workloads, normalised, performance_of
 from autofinity.learning.regret_choice import choose_by_regret
-from autofinity.learning.regret_table import log_losses, regret_table, workload_weights
+from autofinity.learning.regret_table import (
+    least_loss,
+    log_losses,
+    regret_table,
+    workload_weights,
+)
 from autofinity.learning.regret_tree import tree_policy
 from autofinity.learning.ripper import RipperLearner
 from autofinity.learning.row_weights import row_weights
@@ -103,7 +108,10 @@ def learn_policy(
             cuts = cut(ready, counters, settings)
             table = make_table(ready, counters, cuts, settings, hints_of)
     policy = learn_rules(table, settings)
-    if policy.rules and _looks_again(settings):
+    if len(table) == 0 and len(ready.behaviours) and settings.labels == "runs":
+        single = least_loss(_losses(ready, settings, hints_of)[np.unique(ready.workload)])
+        policy = replace(policy, default=HINTS[single])
+    if (policy.rules or policy.default != DISTRIBUTED) and _looks_again(settings):
         first = Seen(
             ready.behaviours,
             ready.workload,

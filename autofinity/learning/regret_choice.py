@@ -55,7 +55,7 @@ def choose_by_regret(
         )
     chosen, held_out = _forward(
         _data(samples, workload, losses, {name: cuts[name] for name in names}),
-        _folds(workload[known]),
+        _folds(samples.program.codes[known]),
         most_rules + 1,
         lambda some: len({*counted, *events_of([names[i] for i in some])}) <= k,
     )
@@ -86,7 +86,7 @@ def held_out_labels(
     labels = np.full(len(workload), -1)
     labels[known] = _labels(
         _data(samples, workload, losses, cuts),
-        _folds(workload[known]),
+        _folds(samples.program.codes[known]),
         range(len(cuts)),
         most_rules + 1,
     )
@@ -136,7 +136,7 @@ def _forward(
         losses.append(loss)
 
 
-def _folds(group: Ints) -> Ints:
+def _folds(group: npt.NDArray[np.integer]) -> Ints:
     """A fold for each row; rows of a group share one."""
     _, number = np.unique(group, return_inverse=True)
     folds: Ints = number.ravel() % FOLDS

@@ -57,6 +57,15 @@ def log_losses(
     return losses
 
 
+def least_loss(losses: Floats) -> int:
+    """The hint (into `HINTS`) that loses least when it is said of every workload; of equals the
+    first. What was never tried is no better than the worst that was.
+    """
+    known = losses[~np.isnan(losses).all(axis=1)]
+    worst = np.nanmax(known, axis=1, keepdims=True) if len(known) else known
+    return int(np.argmin(np.where(np.isnan(known), worst, known).sum(axis=0)))
+
+
 def regret_table(
     samples: ObservationTable,
     workload: Ints,

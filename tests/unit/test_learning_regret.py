@@ -1,6 +1,7 @@
 """Learning from what a wrong hint costs: samples, losses, trees and the choice of features."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -111,6 +112,32 @@ def test_a_rare_row_with_much_at_stake_outweighs_many_with_little() -> None:
     loss[:, 2:] = 2.0
     (leaf,) = grow(Losses(np.zeros((11, 1), dtype=np.int64), loss, (1,)), [0], 4)
     assert leaf.label == 1
+
+
+def test_without_a_feature_that_tells_the_hint_that_loses_least_is_said_of_all() -> None:
+    rows = [
+        replace(row, behaviour=Behaviour({"noise": row.behaviour["noise"]}))
+        for row in campaign().observations()
+    ]
+    settings = LearningSettings(features="rates", probe="none")
+    table = table_of(rows)
+    mixed = learn_policy(table, settings, hints_of, {}).policy
+    # Four programs of twelve lose log 2 apart, eight lose log 1.1 together.
+    assert (mixed.rules, mixed.default.spread_sockets) == ((), False)
+    apart = table.take(np.isin(table.program.text().astype(str), [f"p{n:02}" for n in range(1, 3)]))
+    assert learn_policy(apart, settings, hints_of, {}).policy.default == SLP
+
+
+def test_a_program_is_held_out_with_all_its_inputs() -> None:
+    table = campaign()
+    twice = table_of(
+        [replace(row, input=name) for row in table.observations() for name in ("a", "b")]
+    )
+    settings = LearningSettings(features="rates", probe="none")
+    once, both = (learn_policy(t, settings, hints_of, {}) for t in (table, twice))
+    assert once.counters is not None
+    assert both.counters is not None
+    assert both.counters.ranking[0].merit == pytest.approx(2 * once.counters.ranking[0].merit)
 
 
 @pytest.mark.parametrize("learner", ["regret-tree", "ripper"])
