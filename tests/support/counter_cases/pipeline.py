@@ -79,8 +79,8 @@ def a_thread_that_awaits_a_token_is_halted_until_it_is_woken(t: Turns) -> None:
     t.builder.wait(1, 1)
 
 
-# The kernel works on the core for the 700 clocks of a fault, and comes to it once all that was issued
-# before is done: faults at clock 1 and, when its walk (20) and memory (100) are through, at 821.
+# The kernel works on the core for the 700 clocks of a fault, and comes to it once all that was
+# issued before is done: at clock 1 and, when a walk (20) and memory (100) are through, at 821.
 @case(VICTIM, 0, page_faults=2, cycles=2 * (700 + 20 + 100) + 1, stall_cycles_memory=2 * 820 - 2)
 def a_page_fault_overlaps_with_nothing(t: Turns) -> None:
     t.begin()
