@@ -89,6 +89,10 @@ template <Mode mode>
             if (!attend(index, p, s, horizon, limits)) break;
             last_page = 0;
             if (within_run()) limits[1] = horizon;
+            if (yield_) {
+                p.key = p.time;
+                break;
+            }
             continue;
         }
         const Ticks at = p.time + step.gap * p.instruction;
@@ -176,6 +180,12 @@ void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
     Stream& s = streams_[p.stream];
     memory_.caches(p.slot).counts = &s.counts;
     yield_ = false;
+    Turn turn{forever, forever};
+    if (!p.siblings.empty()) {
+        turn = share_core(p, s, horizon);
+        horizon = std::min(horizon, turn.until);
+        stop = std::min(stop, turn.until);
+    }
     if (s.resume != Resume::nothing) {
         const Resume resume = s.resume;
         s.resume = Resume::nothing;
@@ -187,6 +197,7 @@ void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
         }
     }
     run_steps<mode>(index, p, s, horizon, stop);
+    p.key = std::min(p.key, std::max(p.time, turn.change));
 }
 
 template void Simulation::run_pu<Mode::full>(std::uint32_t, Ticks);
@@ -201,12 +212,19 @@ bool Simulation::attend(std::uint32_t index, Pu& p, Stream& s, Ticks horizon,
     const std::uint64_t deferred = s.deferred.empty() ? no_instruction : s.deferred.back().at;
     if (p.ring_count != 0 && p.ring[p.ring_head].limit <= std::min(due, deferred)) {
         const InFlight miss = p.ring[p.ring_head];
-        forget_oldest_miss(p);
         const Ticks at =
             p.time +
             (miss.limit > s.instructions ? (miss.limit - s.instructions) * p.instruction : 0);
+        if (p.shares) {  // which sees when the stall begins
+            if (at > horizon) {
+                p.key = at;
+                return false;
+            }
+            compute_until(p, s, at);
+        }
+        forget_oldest_miss(p);
         if (miss.ready > at) {
-            s.stall_ticks += miss.ready - at;
+            stall(p, s, at, miss.ready);
             p.time += miss.ready - at;
         }
     } else if (deferred <= due) {
@@ -296,10 +314,11 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
     const Ticks free = atomic ? at : buffer_free(p, step, at);
     if (free > horizon && !memory_.stays_private(p.slot, step)) {
         p.key = free;
+        if (p.shares) leave_issue(p, at, free);
         return false;
     }
     s.instructions = issue;
-    s.stall_ticks += free - at;
+    stall(p, s, at, free);
     p.time = free;
     const bool faulted = memory_.faults(step.line);
     if (atomic || faulted) drain(p, s);
@@ -326,7 +345,8 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
     } else if (served.ready > begun) {
         overlap(p, s, ready);
     }
-    s.stall_ticks += p.time - issued;
+    s.stall_ticks += begun - issued;
+    stall(p, s, begun, p.time);
     s.dirty_victims += served.dirty_victims;
     if ((step.flags & (step_run | step_free)) == step_run) remember_run(s, step, issue);
     if (!memory_.lost().empty()) split_lost_runs(issued);
@@ -363,7 +383,7 @@ void Simulation::drain(Pu& p, Stream& s) {
         last = std::max(last, p.ring[p.ring_head].ready);
         p.ring_head = (p.ring_head + 1) % max_in_flight;
     }
-    s.stall_ticks += last - p.time;
+    stall(p, s, p.time, last);
     p.time = last;
     set_watch(p, s);
 }

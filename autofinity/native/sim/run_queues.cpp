@@ -1,6 +1,5 @@
 // Which stream runs on which PU.
 #include <algorithm>
-#include <cmath>
 
 #include "error.hpp"
 #include "simulation.hpp"
@@ -57,7 +56,7 @@ void Simulation::give_pu(std::uint32_t index) {
     p.stream = nobody;
     if (p.queue.empty()) {
         if (os_ && pull_to(index)) return;
-        update_siblings(p.core);
+        tell_siblings(p, p.time);
         return;
     }
     std::size_t best = 0;
@@ -82,7 +81,8 @@ void Simulation::start_on(std::uint32_t index, std::uint32_t number) {
         p.slot = slot_for(p.core);
         pus_of_slot_[p.slot].push_back(index);
     }
-    p.time = std::max(p.time, s.ready_at);
+    p.time = p.stalled_until = std::max(p.time, s.ready_at);
+    p.stalled_from = 0;
     if (p.last_stream != nobody && p.last_stream != number) {
         ++s.counts[context_switches];
         p.time += machine_->context_switch;
@@ -94,19 +94,8 @@ void Simulation::start_on(std::uint32_t index, std::uint32_t number) {
     s.status = Status::running;
     p.ring_count = 0;
     set_watch(p, s);
-    update_siblings(p.core);
+    tell_siblings(p, p.stalled_until);
     if (!heap_.contains(index)) heap_.push(index, p.key);
-}
-
-void Simulation::update_siblings(std::uint32_t core) {
-    std::uint32_t active = 0;
-    for (const Pu& p : pus_) active += p.core == core && p.stream != nobody;
-    for (Pu& p : pus_) {
-        if (p.core != core) continue;
-        const double factor = active > 1 ? p.kind->smt_slowdown : 1.0;
-        p.instruction =
-            static_cast<Ticks>(std::llround(static_cast<double>(p.kind->instruction) * factor));
-    }
 }
 
 // The stream belongs to another PU from now on.

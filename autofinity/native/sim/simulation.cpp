@@ -1,6 +1,7 @@
 #include "simulation.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "error.hpp"
 
@@ -40,6 +41,11 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
         pus_[i].core = machine_->core_of_pu[i];
         pus_[i].kind = &machine_->classes[machine_->class_of_core[pus_[i].core]];
         pus_[i].instruction = pus_[i].kind->instruction;
+        pus_[i].shared_instruction = static_cast<Ticks>(std::llround(
+            static_cast<double>(pus_[i].kind->instruction) * pus_[i].kind->smt_slowdown));
+        for (std::uint32_t other = 0; other < pus_.size(); ++other)
+            if (other != i && machine_->core_of_pu[other] == pus_[i].core)
+                pus_[i].siblings.push_back(other);
     }
     // Whatever the placement, simulated time must fit the keys of the heap.
     double total = 0, slowest = 0;

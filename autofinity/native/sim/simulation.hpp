@@ -101,6 +101,8 @@ class Simulation {
     // again, or look for something it can go on with.
     enum class Resume : std::uint8_t { nothing, take_lock, leave_barrier, retry, choose };
 
+    static constexpr std::uint32_t open_runs = 16;
+
     struct OpenRun {
         std::uint64_t start = 0;  // instruction of the stream
         Step step{};              // line 0: none
@@ -130,8 +132,8 @@ class Simulation {
         const Step* foreseen = nullptr;  // where `at` was when the next steps were looked at
         std::uint32_t source = 0;        // stream whose steps these are (work units move)
         std::uint64_t instructions = 0;
-        std::uint64_t skip = 0;          // part of the next gap that has gone by already
-        std::array<OpenRun, 16> open{};  // the latest ones; a power of two
+        std::uint64_t skip = 0;                 // part of the next gap that has gone by already
+        std::array<OpenRun, open_runs> open{};  // the latest ones; a power of two
         std::uint32_t next_open = 0;
         std::uint64_t runs_end = 0;       // instruction at which all open runs are over
         std::vector<Deferred> deferred;   // latest first
@@ -172,6 +174,10 @@ class Simulation {
         Ticks time = 0;
         Ticks key = 0;  // when its next step is due
         Ticks instruction = 0;
+        Ticks shared_instruction = 0;               // while a sibling issues too
+        std::vector<std::uint32_t> siblings;        // other PUs of the core
+        bool shares = false;                        // a sibling has a stream
+        Ticks stalled_from = 0, stalled_until = 0;  // the latest time in which nothing could issue
         Ticks slice_end = 0;
         std::uint64_t watch = 0;  // instruction at which something is due besides the next step
         std::array<InFlight, max_in_flight> ring{};
@@ -270,7 +276,7 @@ class Simulation {
     void split_lost_runs(Ticks taken);
     static void remember_run(Stream& s, const Step& step, std::uint64_t at) {
         s.open[s.next_open] = {at, step};
-        s.next_open = (s.next_open + 1) % s.open.size();
+        s.next_open = (s.next_open + 1) % open_runs;
         s.runs_end = std::max(s.runs_end, at + step.span);
     }
     static Ticks end_of_runs(const Pu& p, const Stream& s);
@@ -302,7 +308,18 @@ class Simulation {
     bool take_task(Stream& s);
     void end_task(const Unit& unit, Ticks at);
     void release_if_complete(std::uint32_t barrier, Ticks at);
-    void update_siblings(std::uint32_t core);
+    // Hardware threads of one core (siblings.cpp).
+    struct Turn {
+        Ticks until;   // when a sibling's turn comes, or one begins to issue again
+        Ticks change;  // when the speed may change
+    };
+    Turn share_core(Pu& p, Stream& s, Ticks horizon);
+    void tell_siblings(const Pu& p, Ticks at);
+    void leave_issue(Pu& p, Ticks from, Ticks until);
+    void stall(Pu& p, Stream& s, Ticks from, Ticks until) {
+        s.stall_ticks += until - from;
+        if (p.shares && from != until) leave_issue(p, from, until);
+    }
     void interrupt(std::uint64_t slots);
 
     // Accounting.
