@@ -5,9 +5,7 @@
 // load and one store.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "machine.hpp"
@@ -22,8 +20,8 @@ class Tlb {
         : sets_(shape.sets, shape.sets > 1 ? shape.ways : 0),
           slot_of_(shape.sets > 1 ? 0 : units),
           unit_(shape.sets > 1 ? 0 : shape.ways, 0),
-          used_at_((unit_.size() + group - 1) / group * group, never),
-          group_oldest_(used_at_.size() / group, 0) {}
+          used_at_(unit_.size(), 0),
+          by_age_(unit_.size()) {}
 
     bool holds(std::uint32_t unit) {
         return sets_.ways() != 0 ? sets_.find(sets_.at(unit), unit) >= 0 : slot_of_[unit] != 0;
@@ -47,7 +45,7 @@ class Tlb {
             sets_.insert(sets_.at(unit), word_of(unit, shared));
             return;
         }
-        std::size_t victim = 0;
+        std::uint32_t victim = 0;
         if (filled_ < unit_.size()) {
             victim = filled_++;
         } else {
@@ -57,6 +55,9 @@ class Tlb {
         unit_[victim] = unit;
         used_at_[victim] = ++clock_;
         slot_of_[unit] = static_cast<std::uint8_t>(victim + 1);
+        // The victim was the first, and is the last now.
+        by_age_[oldest_] = {clock_, victim};
+        oldest_ = next(oldest_);
     }
     // Returns whether it was there.
     bool forget(std::uint32_t unit) {
@@ -71,36 +72,64 @@ class Tlb {
         slot_of_[unit] = 0;
         unit_[slot - 1u] = 0;  // unit 0 is never used: its slot can be cleared twice
         used_at_[slot - 1u] = 0;
-        group_oldest_[(slot - 1u) / group] = 0;
+        // Times only grow otherwise: what is known of it must not be more than the truth.
+        put_first(slot - 1u);
         return true;
     }
 
   private:
-    static constexpr std::size_t group = 8;
-    static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+    // When an entry was used, as far as is known: hits make entries younger without telling.
+    struct Known {
+        std::uint64_t at;
+        std::uint32_t slot;
+    };
 
-    // `group_oldest_` holds a lower bound of the times in each group of entries: hits make entries
-    // younger without telling it, so a bound is made exact only when it is the least of all.
-    std::size_t least_recent() {
+    std::uint32_t next(std::uint32_t i) const { return i + 1 < by_age_.size() ? i + 1 : 0; }
+    std::uint32_t previous(std::uint32_t i) const {
+        return i > 0 ? i - 1 : static_cast<std::uint32_t>(by_age_.size()) - 1;
+    }
+
+    std::uint32_t middle() const {
+        const auto size = static_cast<std::uint32_t>(by_age_.size());
+        const std::uint32_t i = oldest_ + size / 2;
+        return i < size ? i : i - size;
+    }
+
+    // Of a full TLB. The entry that is first by what is known is the least recent one if that is
+    // the truth; otherwise it goes to its true place among the others, looked for from the nearer
+    // end.
+    std::uint32_t least_recent() {
         for (;;) {
-            const auto oldest = static_cast<std::size_t>(
-                std::min_element(group_oldest_.begin(), group_oldest_.end()) -
-                group_oldest_.begin());
-            const auto first = used_at_.begin() + static_cast<std::ptrdiff_t>(oldest * group);
-            const auto least = std::min_element(first, first + group);
-            if (*least == group_oldest_[oldest])
-                return static_cast<std::size_t>(least - used_at_.begin());
-            group_oldest_[oldest] = *least;
+            const std::uint32_t slot = by_age_[oldest_].slot;
+            const Known truth{used_at_[slot], slot};
+            if (truth.at == by_age_[oldest_].at) return slot;
+            std::uint32_t i = oldest_;
+            if (truth.at < by_age_[middle()].at) {
+                for (; by_age_[next(i)].at < truth.at; i = next(i)) by_age_[i] = by_age_[next(i)];
+            } else {
+                oldest_ = next(oldest_);
+                for (; i != oldest_ && by_age_[previous(i)].at > truth.at; i = previous(i))
+                    by_age_[i] = by_age_[previous(i)];
+            }
+            by_age_[i] = truth;
         }
+    }
+    void put_first(std::uint32_t slot) {
+        // While the TLB is not full the entries are those from 0 on, and `oldest_` is after them.
+        const std::uint32_t first = filled_ < unit_.size() ? 0 : oldest_;
+        std::uint32_t i = first;
+        while (by_age_[i].slot != slot) i = next(i);
+        for (; i != first; i = previous(i)) by_age_[i] = by_age_[previous(i)];
+        by_age_[first] = {0, slot};
     }
 
     Sets sets_;
     Zeroed<std::uint8_t> slot_of_;  // of a unit, plus one
     std::vector<std::uint32_t> unit_;
     std::vector<std::uint64_t> used_at_;
-    std::vector<std::uint64_t> group_oldest_;
+    std::vector<Known> by_age_;  // a ring in order of what is known, from `oldest_` on
     std::uint64_t clock_ = 0;
-    std::size_t filled_ = 0;
+    std::uint32_t filled_ = 0, oldest_ = 0;
 };
 
 }  // namespace autofinity::sim
