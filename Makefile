@@ -38,7 +38,7 @@ policies: $(VENV)/.ready ## Learn the policies from the shipped observations, an
 dev: ## Build the native parts in place (needs an environment with nanobind; PY=...)
 	@scripts/dev "$(PY)"
 
-check-native: $(VENV)/.ready-native ## Native code under sanitizers (SANITIZE=address,undefined or thread)
+check-native: $(VENV)/.ready-native ## Native code under sanitizers (SANITIZE=address,undefined or thread or capture)
 	@scripts/check-native "$(PY)" $(SANITIZE)
 
 bench: $(VENV)/.ready-dev ## All benchmarks beside their peers (QUICK=1: minutes, not an hour); build/bench.json

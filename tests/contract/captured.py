@@ -16,6 +16,10 @@ from autofinity.capture.build import GCC_FLAGS, runtime_folder
 
 from .abstract_replay import NAMES, replay
 
+UNDER = os.environ.get("AUTOFINITY_TEST_UNDER", "").split()
+"""A command that runs the captured programs and ends with FOUND where it finds errors in them:
+scripts/check-native takes valgrind's memcheck."""
+FOUND = 99
 COMPILERS = {"c": "gcc", "cpp": "g++", "f90": "gfortran"}
 
 
@@ -101,7 +105,7 @@ class Workshop:
         folder = self._folder / f"trace{self._runs}"
         folder.mkdir()
         done = subprocess.run(
-            [str(name), *arguments],
+            [*UNDER, str(name), *arguments],
             env={
                 **{k: v for k, v in os.environ.items() if not k.startswith("OMP_")},
                 "LD_LIBRARY_PATH": str(runtime_folder()),
@@ -115,6 +119,7 @@ class Workshop:
             timeout=300,
             check=False,
         )
+        assert not UNDER or done.returncode != FOUND, done.stderr
         captured = Captured(done.returncode, done.stdout, done.stderr, folder)
         if (folder / "index.aft").exists():
             for seed in range(replays):

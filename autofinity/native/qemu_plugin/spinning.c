@@ -30,10 +30,13 @@ typedef struct spinning_place {
 static spinning_place places[PLACES];
 _Atomic uint64_t spinning_watched;
 
+// Places are never given up: the first that is free ends the search.
 static spinning_place* place_of(uint64_t address) {
-    for (int i = 0; i < PLACES; i++)
-        if (atomic_load_explicit(&places[i].word, memory_order_acquire) == address >> 3)
-            return &places[i];
+    for (int i = 0; i < PLACES; i++) {
+        const uint64_t word = atomic_load_explicit(&places[i].word, memory_order_acquire);
+        if (word == address >> 3) return &places[i];
+        if (word == 0) return NULL;
+    }
     return NULL;
 }
 
