@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -23,13 +22,11 @@ from autofinity.cli.learning_options import learning_options
 from autofinity.cli.progress import progress
 from autofinity.cli.train import learn
 from autofinity.learning.settings import LearningSettings
-from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.errors import AutofinityError, LearningError
 from autofinity.resources import shipped
 
 if TYPE_CHECKING:
     from autofinity.evaluation.judge import Learn, Skipped
-    from autofinity.evaluation.times import Match
     from autofinity.store.observation_table import ObservationTable
 
 
@@ -94,6 +91,7 @@ def command(
     A machine whose observations are shipped is not profiled, unless an option says how to.
     """
     from autofinity.evaluation.judge import judge
+    from autofinity.evaluation.unseen import match_on
     from autofinity.evaluation.verdict import verdict_of
     from autofinity.report import evaluation_table
 
@@ -116,7 +114,7 @@ def command(
             judged,
             wanted.threads,
             learner,
-            _matches(wanted.machine),
+            match_on(machine_topology(wanted.machine)),
             settings.warmup,
             samples,
             lambda subject: bar.step(subject.program),
@@ -228,16 +226,3 @@ def _given(path: Path) -> Learn:
 
     policy = files.load(path)
     return lambda program: policy
-
-
-def _matches(machine: str) -> Match:
-    """GETAFFINITY's class on the machine."""
-    from autofinity.affinity.hints import get_affinity
-
-    topology = machine_topology(machine)
-
-    @functools.cache
-    def match(threads: int, hint: Hint) -> Affinity:
-        return get_affinity(topology, threads, hint).affinity
-
-    return match

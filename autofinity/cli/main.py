@@ -19,6 +19,8 @@ COMMANDS: dict[str, str] = {
     "explain": "Say which rule decides for a sample, with margins.",
     "show": "Print a policy so that a person can read it.",
     "evaluate": "Judge a policy on programs it has not seen.",
+    "coverage": "Which behaviours the programs show, and which add none.",
+    "figure": "Draw a figure of the AutoFinity paper from our data.",
     "topology": "Draw a machine, and where threads would sit.",
     "affinities": "All affinities of a thread count, up to isomorphism.",
     "hints": "The best match of each hint.",

@@ -1,0 +1,81 @@
+"""`autofinity coverage`: which behaviours the programs of a suite show."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from autofinity.cli.figure_options import observations_of, picture_option, show_chart
+from autofinity.cli.json_option import json_option
+from autofinity.cli.learning_options import hints_for, learning_options
+from autofinity.cli.placing_options import simulated_option
+from autofinity.learning.settings import LearningSettings
+
+if TYPE_CHECKING:
+    from autofinity.evaluation.coverage import ProgramCoverage
+
+
+@click.command("coverage")
+@simulated_option
+@click.argument("observations", type=click.Path(path_type=Path), required=False)
+@click.option("--threads", type=click.IntRange(min=1), default=8, show_default=True)
+@learning_options("table")
+@picture_option
+@json_option
+def command(
+    machine: str,
+    observations: Path | None,
+    threads: int,
+    output: Path | None,
+    as_json: bool,
+    settings: LearningSettings,
+) -> None:
+    """Say which behaviours the programs show, and which programs add none.
+
+    A behaviour is a discretised sample of any affinity (figure 10 of the paper); options of
+    learning say which counters are looked at and how they are cut (--paper: as the paper did).
+    OBSERVATIONS are those of `profile`; by default the shipped ones of the machine.
+    """
+    from autofinity.evaluation.coverage import covered_by
+
+    table = observations_of(observations, machine, threads)
+    hints_of = hints_for(table, machine, settings.leeway)
+    counters, covered = covered_by(table, settings, hints_of)
+    idle = [each.program for each in covered if each.own == 0]
+    if as_json:
+        click.echo(
+            json.dumps(
+                {
+                    "counters": list(counters),
+                    "programs": [asdict(each) for each in covered],
+                    "adding_nothing": idle,
+                }
+            )
+        )
+        return
+    if output is not None:
+        from autofinity.report.figures import figure_10
+
+        show_chart(figure_10(covered), output)
+        return
+    _print(counters, covered)
+    added = ", ".join(idle) or "none"
+    click.echo(f"programs without which no behaviour would be missed: {added}")
+
+
+def _print(counters: tuple[str, ...], covered: list[ProgramCoverage]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table("program", box=SIMPLE_HEAD, title=" · ".join(counters), title_justify="left")
+    for heading in ("behaviours", "cumulative", "new", "its own"):
+        shown.add_column(heading, justify="right")
+    for each in covered:
+        numbers = (each.behaviours, each.cumulative, each.new, each.own)
+        shown.add_row(each.program, *map(str, numbers))
+    Console().print(shown)

@@ -1,0 +1,73 @@
+"""Which behaviours the programs of a suite show, and which programs add none.
+
+Moore & Childers, section 3.5 and figure 10: a behaviour is a discretised sample; a program exhibits
+those of all its samples in all affinities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from autofinity.learning.action_table import HintsOf
+from autofinity.learning.discretise import bin_of
+from autofinity.learning.pipeline import chosen_features, cut, prepare
+from autofinity.learning.settings import LearningSettings
+from autofinity.store.observation_table import ObservationTable
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramCoverage:
+    """The behaviours of one program, in the order of the figure."""
+
+    program: str
+    behaviours: int
+    """Distinct ones that it shows: |B_p|."""
+    cumulative: int
+    """Distinct ones of it and all programs before it."""
+    new: int
+    """Of its behaviours, those that no program before it shows."""
+    own: int
+    """Those that no other program shows at all: what the suite would lose without it."""
+
+
+def coverage(table: ObservationTable, cuts: Mapping[str, Sequence[float]]) -> list[ProgramCoverage]:
+    """Programs by the number of behaviours they show, fewest first, as in the figure.
+
+    `cuts` are inner bin edges of counters of `table`; samples that lack one of them do not count.
+    """
+    bins = np.column_stack([bin_of(table.counters[name], tuple(at)) for name, at in cuts.items()])
+    known = (bins >= 0).all(axis=1)
+    _, behaviour = np.unique(bins[known], axis=0, return_inverse=True)
+    behaviour = behaviour.ravel()
+    codes = table.program.codes[known]
+    shown = {
+        table.program.names[code]: frozenset(behaviour[codes == code].tolist())
+        for code in np.unique(codes)
+    }
+    found: list[ProgramCoverage] = []
+    seen: set[int] = set()
+    for program in sorted(shown, key=lambda name: (len(shown[name]), name)):
+        mine = shown[program]
+        others = frozenset().union(*(shown[other] for other in shown if other != program))
+        new = len(mine - seen)
+        seen |= mine
+        found.append(ProgramCoverage(program, len(mine), len(seen), new, len(mine - others)))
+    return found
+
+
+def covered_by(
+    table: ObservationTable, settings: LearningSettings, hints_of: HintsOf
+) -> tuple[tuple[str, ...], list[ProgramCoverage]]:
+    """The counters (or ratios) that learning so looks at, and the coverage by them.
+
+    Samples are all periods of all programs, whatever learning would leave out. Raises
+    `LearningError` when nothing varies.
+    """
+    everything = replace(settings, labels="periods", drop_insensitive=False)
+    chosen_by = everything if settings.selection == "cfs" else settings
+    counters, _ = chosen_features(prepare(table, chosen_by, hints_of), chosen_by, hints_of)
+    ready = prepare(table, replace(everything, counters=counters), hints_of)
+    return counters, coverage(ready.behaviours, cut(ready, counters, everything))

@@ -1,0 +1,83 @@
+"""A chart as an SVG, PNG or PDF file, by matplotlib (the optional extra `plots`)."""
+
+from __future__ import annotations
+
+import io
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autofinity.model.errors import CapabilityError, UsageError
+from autofinity.report.chart import Chart
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SUFFIXES = (".svg", ".png", ".pdf")
+_MARKERS = "+x*os"
+_MOST_LABELS = 60
+
+
+def save(chart: Chart, path: Path) -> None:
+    """Draw it into `path`, whose suffix is the format; the same chart gives the same bytes.
+
+    Raises `UsageError` for another suffix, `CapabilityError` without matplotlib.
+    """
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"{path}: expected a name that ends in {', '.join(SUFFIXES)}")
+    figure = drawn(chart)
+    import matplotlib
+
+    # Dates and random names of elements would make each file another one.
+    unstamped: dict[str, Any] = {
+        ".svg": {"Date": None},
+        ".pdf": {"CreationDate": None},
+        ".png": {},
+    }[path.suffix]
+    with matplotlib.rc_context({"svg.hashsalt": chart.title}):
+        figure.savefig(path, metadata=unstamped, bbox_inches="tight")
+
+
+def png(chart: Chart) -> bytes:
+    """The chart as the bytes of a PNG. Raises as `drawn` does."""
+    content = io.BytesIO()
+    drawn(chart).savefig(content, format="png", bbox_inches="tight")
+    return content.getvalue()
+
+
+def drawn(chart: Chart) -> Figure:
+    """The chart as matplotlib's, without a window. Raises `CapabilityError` without matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise CapabilityError(
+            "matplotlib is not installed, which draws pictures; install autofinity[plots], or "
+            "leave -o away for a picture in the terminal"
+        ) from error
+    count = len(chart.positions)
+    figure = Figure(figsize=(max(5.0, min(14.0, 1.5 + 0.35 * count)), 3.6))
+    axes = figure.subplots()
+    groups = len(chart.series)
+    for number, (name, values) in enumerate(chart.series.items()):
+        if chart.kind == "bars":
+            at = [i + (number - (groups - 1) / 2) * 0.8 / groups for i in range(count)]
+            axes.bar(at, values, 0.8 / groups, label=name)
+        else:
+            marker = _MARKERS[number % len(_MARKERS)]
+            axes.plot(range(count), values, marker=marker, markersize=4, linewidth=1, label=name)
+    if chart.log:
+        axes.set_yscale("log")
+    elif chart.kind == "bars":
+        axes.set_ylim(bottom=0)
+    for i, mark in enumerate(chart.marks):
+        top = max(v[i] for v in chart.series.values() if not math.isnan(v[i]))
+        axes.annotate(mark, (i, top), ha="center", va="bottom")
+    if count <= _MOST_LABELS:
+        turned = 90 if max(map(len, chart.positions)) * count > 80 else 0
+        axes.set_xticks(range(count), chart.positions, rotation=turned, fontsize=8)
+    axes.set_xlabel(chart.x_label)
+    axes.set_ylabel(chart.y_label)
+    axes.set_title(chart.title, fontsize=10)
+    if groups > 1:
+        axes.legend(fontsize=8)
+    return figure
