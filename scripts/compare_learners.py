@@ -1,8 +1,8 @@
 """Our own RIPPER beside JRip: accuracy over data sets, paired, by repeated cross-validation.
 
-    python scripts/compare_learners.py [--repeats 5] [--only NAME]
+    python scripts/compare_learners.py [--repeats 5] [--only NAME] [--into docs/learners.md]
 
-Prints the table of docs/learners.md. Both learn from the same folds with their default settings.
+Prints the table of docs/learners.md; with `--into` it goes between its marks there. Both learn from the same folds with their default settings.
 The p of a data set is that of the corrected resampled t-test (Nadeau & Bengio 2003); the last lines
 compare the means over data sets (Wilcoxon's signed ranks). What was computed with this native core
 is kept in build/learners and not computed again.
@@ -25,9 +25,15 @@ from sklearn.model_selection import StratifiedKFold
 from autofinity import _core
 from autofinity.learning import value_rules, weka
 from autofinity.learning.value_rules import Test, ValueRule, first_to_fire, learn_rules
+from autofinity.report.marked import put_between_marks
 
 FOLDS = 5
 KEPT = Path("build") / "learners"
+
+HEAD = (
+    "| data set | rows × features | classes | JRip | ours | difference | p | rules of JRip "
+    "| of ours |\n|---|---|---|---|---|---|---|---|---|"
+)
 
 type Learn = Callable[[Task, int], list[ValueRule]]
 
@@ -64,19 +70,20 @@ def main() -> None:
     words = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     words.add_argument("--repeats", type=int, default=5)
     words.add_argument("--only", action="append", choices=TASKS, help="only this data set")
+    words.add_argument("--into", type=Path, help="a document with marks for the table")
     wanted = words.parse_args()
-    print(
-        "| data set | rows × features | classes | JRip | ours | difference | p | rules of JRip "
-        "| of ours |\n|---|---|---|---|---|---|---|---|---|"
-    )
+    lines = [HEAD]
     means = []
     for name in wanted.only or TASKS:
         task = TASKS[name]()
         scores = {who: results(name, who, task, wanted.repeats) for who in LEARNERS}
-        print(row(name, task, scores["jrip"], scores["ours"]), flush=True)
+        lines.append(row(name, task, scores["jrip"], scores["ours"]))
         means.append([scores[who][:, 0].mean() for who in LEARNERS])
     if len(means) > 1:
-        print(summary(np.array(means)))
+        lines.append(summary(np.array(means)))
+    print("\n".join(lines))
+    if wanted.into is not None:
+        put_between_marks(wanted.into, "scripts/compare_learners.py", "\n".join(lines))
 
 
 def results(name: str, who: str, task: Task, repeats: int) -> Floats:

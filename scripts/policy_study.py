@@ -77,7 +77,7 @@ CARRIED_HEAD = f"| learned on | judged on | {_FIGURES}\n|---|---|{_LINES}"
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The cases of one variation, and how many rules each fold's policy has."""
+    """The cases of one variation, and how many rules each fold's policy has (none: no rules)."""
 
     cases: list[Case]
     rules: list[int] = field(default_factory=list)
@@ -207,7 +207,7 @@ def row(first: str, second: str, judged: Judged) -> str:
             f"{summary.oracle_ratio:.3f} {interval(judged.cases, 'oracle')}",
             f"{summary.regret_median:.1%}",
             f"{summary.regret_max:.1%}",
-            f"{min(judged.rules)}-{max(judged.rules)} |",
+            f"{min(judged.rules)}-{max(judged.rules)} |" if judged.rules else "- |",
         )
     )
 

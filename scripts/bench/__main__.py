@@ -31,6 +31,7 @@ PARTS = {
     "sweep-1000": "sweeps:run_thousand",
     "all-programs": "sweeps:run_all",
     "capture": "capturing:run",
+    "learning": "learning:run",
     "small": "small:run",
 }
 KEYS = (

@@ -43,11 +43,12 @@ Code middle(const std::vector<double>& values, Code low, Code high) {
     return static_cast<Code>(above - values.begin()) - 1;
 }
 
-// The weight of one code after the other, ascending; codes without weight are passed over.
+// The weight of one code after the other, ascending, of what is covered.
 class ByCode {
   public:
-    ByCode(const std::vector<Place>& places, const std::vector<Pair>& weight_of)
-        : at(places.begin()), end(places.end()), weight(weight_of) {
+    ByCode(const std::vector<Place>& places, const std::vector<bool>& covered_cells,
+           const std::vector<Pair>& weight_of)
+        : at(places.begin()), end(places.end()), covered(covered_cells), weight(weight_of) {
         skip();
     }
 
@@ -65,11 +66,12 @@ class ByCode {
 
   private:
     void skip() {
-        while (at != end && !(weight[at->cell].sum() > 0)) ++at;
+        while (at != end && !covered[at->cell]) ++at;
     }
 
     std::vector<Place>::const_iterator at;
     std::vector<Place>::const_iterator end;
+    const std::vector<bool>& covered;
     const std::vector<Pair>& weight;
 };
 
@@ -127,10 +129,14 @@ std::optional<Choice> Growth::best(const std::vector<Pair>& sample, const Rule& 
 }
 
 void Growth::begin(const std::vector<Pair>& sample, const Rule& start) {
-    weight = sample;
+    weight = &sample;
     cells.clear();
+    covered.assign(problem.cells(), false);
     for (std::size_t i = 0; i < problem.cells(); ++i) {
-        if (weight[i].sum() > 0) cells.push_back(static_cast<Cell>(i));
+        if (sample[i].sum() > 0) {
+            cells.push_back(static_cast<Cell>(i));
+            covered[i] = true;
+        }
     }
     narrowed = false;
     kept.resize(problem.columns.size());
@@ -143,12 +149,12 @@ void Growth::narrow(std::span<const Condition> conditions) {
             !std::all_of(conditions.begin(), conditions.end(), [&](const Condition& condition) {
                 return condition.holds(problem.codes[condition.column][cell]);
             });
-        if (leaves) weight[cell] = {};
+        if (leaves) covered[cell] = false;
         return leaves;
     });
     for (std::size_t c = 0; c < kept.size(); ++c) {
         if (narrowed) {
-            std::erase_if(kept[c], [&](Place place) { return !(weight[place.cell].sum() > 0); });
+            std::erase_if(kept[c], [&](Place place) { return !covered[place.cell]; });
         } else {
             keep(c);
         }
@@ -162,7 +168,7 @@ void Growth::keep(std::size_t column) {
     constexpr std::size_t few = 16;  // one of so many is sorted sooner than found among all
     if (cells.size() * few > problem.cells()) {
         for (const Place place : problem.sorted[column]) {
-            if (weight[place.cell].sum() > 0) places.push_back(place);
+            if (covered[place.cell]) places.push_back(place);
         }
         return;
     }
@@ -178,12 +184,12 @@ void Growth::keep(std::size_t column) {
 
 std::optional<Choice> Growth::best_of_all() const {
     Pair all;
-    for (const Cell cell : cells) all += weight[cell];
+    for (const Cell cell : cells) all += (*weight)[cell];
     if (all.right <= 0 || all.wrong <= 0) return std::nullopt;
     Best best(all, least_weight);
     for (std::size_t c = 0; c < kept.size(); ++c) {
         const int index = static_cast<int>(c);
-        const ByCode codes(places(c), weight);
+        const ByCode codes(places(c), covered, *weight);
         if (problem.columns[c]->nominal) {
             consider_nominal(codes, index, best);
             continue;
@@ -191,7 +197,7 @@ std::optional<Choice> Growth::best_of_all() const {
         Pair unknown;
         if (problem.sorted[c].size() < problem.cells()) {
             for (const Cell cell : cells) {
-                if (problem.codes[c][cell] == missing) unknown += weight[cell];
+                if (problem.codes[c][cell] == missing) unknown += (*weight)[cell];
             }
         }
         consider_ordered(codes, all - unknown, least_weight, index, *problem.columns[c], best);

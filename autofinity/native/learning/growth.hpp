@@ -33,14 +33,15 @@ class Growth {
     // Fills `kept` of a column from what is covered.
     void keep(std::size_t column);
     std::optional<Choice> best_of_all() const;
-    // The places of a column that may be covered; others there weigh nothing.
+    // The places of a column, with all that is covered among them.
     const std::vector<Place>& places(std::size_t column) const;
 
     const Problem& problem;
     double least_weight;
-    std::vector<Cell> cells;   // covered, and with weight
-    std::vector<Pair> weight;  // by cell; nothing where it is not covered
-    bool narrowed = false;     // whether `kept` holds what is covered, or it is as good as all
+    const std::vector<Pair>* weight = nullptr;  // by cell
+    std::vector<Cell> cells;                    // covered, and with weight
+    std::vector<bool> covered;                  // the same by cell: small enough for the L1
+    bool narrowed = false;                 // whether `kept` is filled; if not, all is looked at
     std::vector<std::vector<Place>> kept;  // by column, ascending
 };
 

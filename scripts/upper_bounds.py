@@ -1,0 +1,133 @@
+"""What the form of readable rules costs: trees, forests and boosting beside it, same programs.
+
+    python scripts/upper_bounds.py [--machine M] [--into docs/policy-study.md]
+
+Each learner sees what the default policy may see, but every feature at once and without bins:
+the ratios that every PMU can count over the whole run where it starts, and what each hint costs
+the run. It foresees the loss of every hint and takes the smallest. 8 threads, leave one program
+out. With `--into` the table goes between its marks in a document. Needs scikit-learn.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from policy_study import (
+    OBSERVATIONS,
+    OURS,
+    TRAINED_WITH,
+    Judged,
+    judged_on,
+    leave_one_out,
+    of_threads,
+    row,
+)
+from sklearn.dummy import DummyRegressor
+from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, RandomForestRegressor
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.tree import DecisionTreeRegressor
+
+from autofinity.cli.backends import machine_topology
+from autofinity.evaluation.judge import Learn
+from autofinity.learning.bin_rules import policy_over
+from autofinity.learning.leeway_hints import hints_on
+from autofinity.learning.pipeline import prepare
+from autofinity.learning.regret_table import log_losses, workload_weights
+from autofinity.learning.settings import LearningSettings
+from autofinity.model.affinity import HINTS
+from autofinity.model.policy import RulePolicy
+from autofinity.report.marked import put_between_marks
+from autofinity.store.observation_table import ObservationTable
+from autofinity.store.observations import read
+
+type Floats = npt.NDArray[np.float64]
+type Model = Callable[[], Any]
+
+TREES = 200
+MODELS: Mapping[str, Model] = {
+    "one hint for all programs": DummyRegressor,
+    "a tree of 9 leaves": lambda: DecisionTreeRegressor(max_leaf_nodes=9, random_state=1),
+    "a tree of any size": lambda: DecisionTreeRegressor(random_state=1),
+    "random forest": lambda: RandomForestRegressor(TREES, random_state=1),
+    "extremely random trees": lambda: ExtraTreesRegressor(TREES, random_state=1),
+    "gradient boosting": lambda: MultiOutputRegressor(
+        GradientBoostingRegressor(n_estimators=TREES, learning_rate=0.05, random_state=1)
+    ),
+}
+HEAD = (
+    "| learner | may look at | interesting won | of the best hint | of the oracle "
+    "| median regret | worst | rules |\n|---|---|---|---|---|---|---|---|"
+)
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    words.add_argument("--machine", default="opteron-6164he")
+    words.add_argument("--into", type=Path, help="a document with marks for the table")
+    wanted = words.parse_args()
+    table = of_threads(read(OBSERVATIONS / f"{wanted.machine}.parquet"), TRAINED_WITH)
+    lines = [HEAD]
+    print(HEAD)
+    for name, seen, judged in bounds(wanted.machine, table):
+        lines.append(row(name, seen, judged))
+        print(lines[-1], flush=True)
+    if wanted.into is not None:
+        put_between_marks(wanted.into, "scripts/upper_bounds.py", "\n".join(lines))
+
+
+def bounds(machine: str, table: ObservationTable) -> Any:
+    """(learner, features, its cases): our rules first."""
+    one_look = replace(OURS, probe="none")
+    yield "**rules of the regret tree**", "portable", leave_one_out(machine, table, one_look, 0)
+    own = replace(one_look, learner="ripper")
+    yield "rules of our own RIPPER", "portable", leave_one_out(machine, table, own, 0)
+    jrip = replace(one_look, learner="jrip")
+    yield "rules of JRip", "portable", leave_one_out(machine, table, jrip, 0)
+    for name, model in MODELS.items():
+        features = ("portable",) if name == "one hint for all programs" else ("portable", "both")
+        for seen in features:
+            settings = replace(one_look, features=seen)
+            learn = foreseeing(machine, table, settings, model)
+            yield name, seen, judged_on(machine, table, (learn, []), settings, 0)
+
+
+def foreseeing(
+    machine: str, table: ObservationTable, settings: LearningSettings, model: Model
+) -> Learn:
+    """Learns from all other programs; the policy says one hint, chosen for the program left out."""
+    hints_of = hints_on(machine_topology(machine), settings.leeway)
+    whole = prepare(table, replace(settings, drop_insensitive=False), hints_of).behaviours
+    values = matrix(whole)
+
+    def without(program: str) -> RulePolicy:
+        ready = prepare(table.without_program(program), settings, hints_of)
+        losses = log_losses(ready.table, ready.metric, hints_of, settings.tie_within)
+        loss = losses[ready.workload]
+        known = ~np.isnan(loss).all(axis=1)
+        loss = np.where(np.isnan(loss), np.nanmax(loss[known], axis=1).max(initial=0.0), loss)
+        fitted = model().fit(
+            matrix(ready.behaviours)[known],
+            loss[known],
+            sample_weight=workload_weights(ready.workload)[known],
+        )
+        foreseen = fitted.predict(values[whole.program.text() == program])
+        hint = HINTS[int(np.argmin(foreseen.mean(axis=0)))]
+        return policy_over((), {}, (), hint)
+
+    return without
+
+
+def matrix(behaviours: ObservationTable) -> Floats:
+    """Samples × features; what is missing is −1, which no rate and no ratio is."""
+    columns = np.column_stack([behaviours.counters[name] for name in sorted(behaviours.counters)])
+    return np.where(np.isnan(columns), -1.0, columns)
+
+
+if __name__ == "__main__":
+    main()
