@@ -2,10 +2,10 @@
 
     python scripts/compare_learners.py [--repeats 5] [--only NAME] [--into docs/learners.md]
 
-Prints the table of docs/learners.md; with `--into` it goes between its marks there. Both learn from the same folds with their default settings.
-The p of a data set is that of the corrected resampled t-test (Nadeau & Bengio 2003); the last lines
-compare the means over data sets (Wilcoxon's signed ranks). What was computed with this native core
-is kept in build/learners and not computed again.
+Prints the table of docs/learners.md; with `--into` it goes between its marks there. Both learn from
+the same folds with their default settings. The p of a data set is that of the corrected resampled
+t-test (Nadeau & Bengio 2003); the last lines compare the means over data sets (Wilcoxon's signed
+ranks). What was computed with this native core is kept in build/learners and not computed again.
 """
 
 from __future__ import annotations

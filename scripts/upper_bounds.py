@@ -2,16 +2,17 @@
 
     python scripts/upper_bounds.py [--machine M] [--into docs/policy-study.md]
 
-Each learner sees what the default policy may see, but every feature at once and without bins:
-the ratios that every PMU can count over the whole run where it starts, and what each hint costs
-the run. It foresees the loss of every hint and takes the smallest. 8 threads, leave one program
-out. With `--into` the table goes between its marks in a document. Needs scikit-learn.
+Each learner sees what the default policy may see in one look, but every feature at once and without
+bins: the ratios that every PMU can count over the whole run where it starts ("both": all ratios and
+all rates), and what each hint costs the run. It foresees the loss of every hint and takes the
+smallest. 8 threads, leave one program out. With `--into` the table goes between its marks in a
+document. Needs scikit-learn.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,7 @@ def main() -> None:
         put_between_marks(wanted.into, "scripts/upper_bounds.py", "\n".join(lines))
 
 
-def bounds(machine: str, table: ObservationTable) -> Any:
+def bounds(machine: str, table: ObservationTable) -> Iterator[tuple[str, str, Judged]]:
     """(learner, features, its cases): our rules first."""
     one_look = replace(OURS, probe="none")
     yield "**rules of the regret tree**", "portable", leave_one_out(machine, table, one_look, 0)
