@@ -27,6 +27,12 @@ def route_gbs(spec: MachineSpec, a_node: int, b_node: int) -> float:
     return min(spec.bandwidth.links[link // 2].gbs or float("inf") for link in route)
 
 
+def with_links_of(spec: MachineSpec, gbs: float) -> MachineSpec:
+    """The same machine with links of `gbs` in each direction."""
+    links = tuple(replace(link, gbs=gbs) for link in spec.bandwidth.links)
+    return replace(spec, bandwidth=replace(spec.bandwidth, links=links))
+
+
 def without_prefetch(spec: MachineSpec) -> MachineSpec:
     """For programs that want to see each miss, as benchmarks do that turn the prefetchers off."""
     return replace(
