@@ -17,6 +17,7 @@ from autofinity.cli.host_programs import host_subjects
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.host_machine import HostMachine, event_groups
 from autofinity.linux.marked_run import Conditions, MarkedRun
+from autofinity.linux.perf import open_event
 from autofinity.linux.topology import host_topology
 from autofinity.model.affinity import Affinity
 from autofinity.model.errors import LinuxError
@@ -58,6 +59,19 @@ int main(int argc, char** argv) {
     return argc < 3 ? 0 : atoi(argv[2]);
 }
 """
+
+
+def _perf_is_permitted() -> bool:
+    try:
+        os.close(open_event(Encoding(1, 1), 0))
+    except OSError:
+        return False
+    return True
+
+
+pytestmark = pytest.mark.skipif(
+    not _perf_is_permitted(), reason="no perf events are permitted here"
+)
 
 
 @pytest.fixture(scope="module")
