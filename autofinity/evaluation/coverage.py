@@ -15,6 +15,7 @@ from autofinity.learning.action_table import HintsOf
 from autofinity.learning.discretise import bin_of
 from autofinity.learning.pipeline import chosen_features, cut, prepare
 from autofinity.learning.settings import LearningSettings
+from autofinity.model.errors import LearningError
 from autofinity.store.observation_table import ObservationTable
 
 
@@ -64,10 +65,16 @@ def covered_by(
     """The counters (or ratios) that learning so looks at, and the coverage by them.
 
     Samples are all periods of all programs, whatever learning would leave out. Raises
-    `LearningError` when nothing varies.
+    `LearningError` when nothing varies, or nothing is chosen.
     """
     everything = replace(settings, labels="periods", drop_insensitive=False)
     chosen_by = everything if settings.selection == "cfs" else settings
     counters, _ = chosen_features(prepare(table, chosen_by, hints_of), chosen_by, hints_of)
+    if not counters:
+        raise LearningError(
+            "no behaviour can be told from another: no counter or ratio lowers what choosing hints "
+            "costs these programs; choose by correlation (--paper, --selection cfs) or name some "
+            "(--counters)"
+        )
     ready = prepare(table, replace(everything, counters=counters), hints_of)
     return counters, coverage(ready.behaviours, cut(ready, counters, everything))

@@ -217,3 +217,24 @@ def test_a_request_that_cannot_be_met_is_one_clear_line(
     assert done.returncode in (1, 2)
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["1", "2a", "9a", "10", "11"])
+def test_a_figure_is_drawn_in_the_terminal(work: Path, name: str) -> None:
+    observations = work / "observations" / "opteron-6164he-20us"
+    options = ("--threads", "4", "--observations", str(observations))
+    said = autofinity("figure", name, "--machine", "opteron-6164he", *options)
+    lines = said.stdout.splitlines()
+    assert lines[0].startswith(f"Figure {name}:")
+    assert max(map(len, lines)) <= 80
+    assert sum("█" in line or "│" in line for line in lines) > 1
+
+
+def test_the_coverage_counts_what_each_program_adds(work: Path) -> None:
+    observations = work / "observations" / "opteron-6164he-20us"
+    options = ("--machine", "opteron-6164he", "--threads", "4", "--json")
+    chosen = ("--selection", "cfs", "--engine", "numpy", "--features", "rates")
+    found = json.loads(autofinity("coverage", str(observations), *options, *chosen).stdout)
+    assert sorted(each["program"] for each in found["programs"]) == sorted(PROGRAMS)
+    assert sum(each["new"] for each in found["programs"]) == found["programs"][-1]["cumulative"]
+    assert found["adding_nothing"] == [p["program"] for p in found["programs"] if not p["own"]]
