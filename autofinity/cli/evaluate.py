@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from autofinity.cli.backends import machine_topology, preset_names
+from autofinity.cli.backends import machine_topology
 from autofinity.cli.campaign import Wanted, gather
 from autofinity.cli.campaign_options import (
     CampaignOptions,
@@ -20,10 +20,10 @@ from autofinity.cli.campaign_options import (
 from autofinity.cli.json_option import json_option
 from autofinity.cli.learning_options import learning_options
 from autofinity.cli.progress import progress
+from autofinity.cli.shipped_observations import shipped_observations
 from autofinity.cli.train import learn
 from autofinity.learning.settings import LearningSettings
-from autofinity.model.errors import AutofinityError, LearningError
-from autofinity.resources import shipped
+from autofinity.model.errors import LearningError
 
 if TYPE_CHECKING:
     from autofinity.evaluation.judge import Learn, Skipped
@@ -156,16 +156,6 @@ def _says_how_to_profile() -> bool:
         context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
         for name in given
     )
-
-
-def shipped_observations(machine: str) -> Path | None:
-    """The file of a preset machine; None where there is none."""
-    if machine not in preset_names():
-        return None
-    try:
-        return shipped("data", "observations", f"{machine}.parquet")
-    except AutofinityError:
-        return None
 
 
 def _not_run(judged: ObservationTable, wanted: Wanted) -> list[Skipped]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autofinity.cli.shipped_observations import shipped_observations
 from autofinity.model.errors import LearningError, UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ def observations_of(given: Path | None, machine: str, threads: int | None) -> Ob
     With `threads` only those. Raises `UsageError` when none are shipped, `LearningError` when none
     have that thread count.
     """
-    from autofinity.cli.evaluate import shipped_observations
     from autofinity.store.observations import read
 
     path = given or shipped_observations(machine)

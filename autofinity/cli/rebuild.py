@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 import click
 
 from autofinity.cli.json_option import json_option
-from autofinity.model.errors import AutofinityError, LearningError, UsageError
+from autofinity.cli.shipped_observations import shipped_observations
+from autofinity.model.errors import LearningError, UsageError
 from autofinity.runtime.policies import default_policy, digest_of, user_policy
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
@@ -207,15 +208,8 @@ def _settings(present: RulePolicy | None) -> LearningSettings:
 
 def _shipped(present: RulePolicy | None) -> Path | None:
     """Shipped observations of the machine the policy is for; None when there are none."""
-    from autofinity.resources import shipped
-
     machine = present.provenance.get("machine") if present else None
-    if not isinstance(machine, str) or "/" in machine:
-        return None
-    try:
-        return shipped("data", "observations", f"{machine}.parquet")
-    except AutofinityError:
-        return None
+    return shipped_observations(machine) if isinstance(machine, str) else None
 
 
 @contextmanager
