@@ -56,12 +56,12 @@ static inline int autofinity_rule(const double sample[]) {
     missing /= missing; /* NaN, without a library */
     /* llc_miss_share */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
-    /* SLP if llc_miss_share <= 0.1155 */
-    if (ratio[0] <= 0.11545666291393315) return 0;
-    /* sLP if 0.1155 < llc_miss_share <= 0.3011 */
-    if (ratio[0] > 0.11545666291393315 && ratio[0] <= 0.3011234846540425) return 1;
-    /* sLP if llc_miss_share > 0.8648 */
-    if (ratio[0] > 0.8647903170037917) return 2;
+    /* SLP if llc_miss_share <= 0.1138 */
+    if (ratio[0] <= 0.11380006393236072) return 0;
+    /* sLP if 0.1138 < llc_miss_share <= 0.3065 */
+    if (ratio[0] > 0.11380006393236072 && ratio[0] <= 0.3064900431970461) return 1;
+    /* sLP if llc_miss_share > 0.8656 */
+    if (ratio[0] > 0.8655791093804436) return 2;
     (void)sample;
     return -1;
 }
@@ -101,10 +101,10 @@ static inline int autofinity_second_rule(const double sample[], const double pro
     ratio[0] = sample[2] > 0.0 ? 1.0 * (probe[2]) / (sample[2]) : missing;
     /* running_gain */
     ratio[1] = sample[3] > 0.0 ? 1.0 * (probe[3]) / (sample[3]) : missing;
-    /* SLP if speed_gain <= 0.9278 */
-    if (ratio[0] <= 0.9278451602012163) return 0;
-    /* slP if speed_gain > 0.9278 and running_gain > 0.9849 */
-    if (ratio[0] > 0.9278451602012163 && ratio[1] > 0.9849071379340836) return 1;
+    /* SLP if speed_gain <= 0.9318 */
+    if (ratio[0] <= 0.9317630150681113) return 0;
+    /* slP if speed_gain > 0.9318 and running_gain > 0.9824 */
+    if (ratio[0] > 0.9317630150681113 && ratio[1] > 0.9824150213687619) return 1;
     (void)sample;
     (void)probe;
     return -1;
