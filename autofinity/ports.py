@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from autofinity.model.counters import CounterSample
+from autofinity.model.detection import Detector
 from autofinity.model.observation import Observation
 from autofinity.model.placement import Placement
 from autofinity.model.policy import RulePolicy
-from autofinity.model.sharing import SharingMatrix
+from autofinity.model.sharing import NumaVectors, SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
 
 
@@ -38,11 +39,22 @@ class Interval:
     samples: tuple[CounterSample, ...]
     thread_events: tuple[ThreadEvent, ...] = ()
     sharing: SharingMatrix | None = None
+    """Sharing seen since the previous interval (accumulating and ageing are the mechanism's); None
+    without a detector of sharing."""
     progress: float = float("nan")
     """Share of the ROI's useful work done so far; NaN where it cannot be known."""
     ended: bool = False
     energy_j: float = float("nan")
     """Joules the whole machine took; NaN where it cannot be known."""
+    pages: NumaVectors | None = None
+    """Vectors of the pages that were seen in this interval; None without a detector of pages."""
+    triggers: int = 0
+    """How often a detector was set off (`TlbMatching`)."""
+    overhead_ns: Mapping[str, int] = field(default_factory=dict)
+    """What detecting, and what was done about it, has taken from the program's cores since the
+    previous interval, summed over them, by kind: "fault", "update", "shootdown", "interrupt",
+    "tlb read", "tlb compare", "sample", "page copy", "thread migration", and those of `SpendTime`.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +66,26 @@ class BindThreads:
 
 @dataclass(frozen=True, slots=True)
 class MovePages:
-    """Move pages (by number) to logical nodes."""
+    """Move pages (`model.sharing.page_number`) to logical nodes."""
 
     pages: tuple[int, ...]
     nodes: tuple[int, ...]
     page_size_bytes: int = 4096
+    thread: int | None = None
+    """Whose core copies them; None for one outside the program, whose time is nobody's loss."""
 
 
-type Action = BindThreads | MovePages
+@dataclass(frozen=True, slots=True)
+class SpendTime:
+    """The mechanism itself works for so long on the core of a thread, as a kernel thread would."""
+
+    kind: str
+    """What for, as `Interval.overhead_ns` reports it: "mapping"."""
+    duration_ns: int
+    thread: int = 0
+
+
+type Action = BindThreads | MovePages | SpendTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +103,8 @@ class Sensors:
     """What a mechanism needs to see. The machine attaches it or answers why not."""
 
     counters: tuple[str, ...] = ()
-    sharing: bool = False
+    detectors: tuple[Detector, ...] = ()
+    """At most one that senses sharing, and one that senses pages."""
 
 
 class Process(Protocol):

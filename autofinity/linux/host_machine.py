@@ -75,9 +75,14 @@ class HostMachine:
     ) -> Process:
         """Start the program, once for each group of events. The seed is chance's own here.
 
-        Raises `LinuxError` as `MarkedRun` does.
+        Raises `CapabilityError` for a detector, `LinuxError` as `MarkedRun` does.
         """
         del seed
+        if sensors.detectors:
+            raise CapabilityError(
+                "this machine has no detectors of sharing yet; use a simulated one, or leave "
+                "Sensors.detectors empty"
+            )
         conditions = self.conditions.get(request.program, Conditions())
 
         def one(names: Sequence[str]) -> MarkedRun:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+_PAGE_BITS = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,23 @@ class SharingMatrix:
 
 @dataclass(frozen=True, slots=True)
 class NumaVectors:
-    """Accesses to each page from each logical node: page number → counts, one a node."""
+    """Accesses to each page from each logical node: page number → counts, one a node.
+
+    Page numbers are `page_number(process, number)`: of a single process, its page numbers. A page
+    larger than 4 KiB has that of its first 4 KiB.
+    """
 
     pages: Mapping[int, tuple[int, ...]]
     page_size_bytes: int = 4096
+    nodes: Mapping[int, int] = field(default_factory=dict)
+    """Logical node that each of the pages is on, where that is known."""
+
+
+def page_number(process: int, number: int) -> int:
+    """One number for page `number` (address / 4096) of a process."""
+    return process << _PAGE_BITS | number
+
+
+def process_and_page(page: int) -> tuple[int, int]:
+    """What `page_number` put together."""
+    return page >> _PAGE_BITS, page & (1 << _PAGE_BITS) - 1

@@ -19,6 +19,7 @@ from autofinity.ports import (
     Outcome,
     RunRequest,
     Sensors,
+    SpendTime,
     ThreadEvent,
 )
 from autofinity.sim.energy import energy_j
@@ -169,6 +170,9 @@ class SimProcess:
         for action in actions:
             if isinstance(action, BindThreads):
                 done += self._bind(action.placement)
+            elif isinstance(action, SpendTime):
+                skipped += 1
+                reasons.append("time of the mechanism itself is not charged yet")
             else:
                 moved, cost = self._move(action)
                 done += moved
@@ -256,7 +260,7 @@ class SimMachine:
         Without a placement the operating system's scheduler (its draws are those of `seed`) moves
         the threads between all allowed PUs.
 
-        Raises `CapabilityError` for an unknown counter or the sharing sensor, `TraceError`,
+        Raises `CapabilityError` for an unknown counter or a detector, `TraceError`,
         `PlacementError`, `SimulationError`.
         """
         self._check(sensors)
@@ -320,9 +324,9 @@ class SimMachine:
         return SimProcess(simulation, self.spec, everyone, sensors.counters)
 
     def _check(self, sensors: Sensors) -> None:
-        if sensors.sharing:
+        if sensors.detectors:
             raise CapabilityError(
-                "the simulator does not sense sharing yet; leave Sensors.sharing off"
+                "the simulator has no detectors yet; leave Sensors.detectors empty"
             )
         unknown = [name for name in sensors.counters if name not in EVENTS]
         if unknown:

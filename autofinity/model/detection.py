@@ -1,0 +1,312 @@
+"""Ways to see who shares with whom and which node uses a page: one description a source.
+
+A mechanism names the detectors it needs in `Sensors.detectors`; the machine attaches them or raises
+`CapabilityError`. Each is a native sink that no Python runs inside of. What it sees comes with the
+next `Interval`, and what it costs is charged to the program where it arises, in simulated time, and
+reported by kind in `Interval.overhead_ns`.
+
+Defaults are the papers' own. Their periods belong to runs of minutes: who builds a recipe for runs
+of milliseconds scales them, and says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from autofinity.model.errors import UsageError
+
+_THREAD_ID_BYTES = 2
+_LINE_BYTES = 64
+_MOST_SHARERS = 8
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise UsageError(what)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSampling:
+    """Induced page faults (SPCD, kMAF'14, kMAF'16).
+
+    A kernel thread goes round the pages that the program has touched and clears the present bit of
+    some. Their translations leave all TLBs; the next access, by whichever thread, faults and is
+    seen: thread, address, node. First-touch faults are seen too (kMAF'16, section 4.2).
+
+    Senses sharing (unless `table` is "none") and pages: counters of faults from each node since
+    the program began.
+
+    Raises `UsageError` for numbers that no table could have.
+    """
+
+    share_per_s: float = 0.1
+    """Share of the touched pages whose present bit is cleared, per second (kMAF'16, table 3)."""
+    round_ns: int = 1_000_000
+    """Time between two rounds of the kernel thread (ours: the paper does not say)."""
+    table: Literal["blocks", "sub-blocks", "none"] = "blocks"
+    """Where the last threads are kept.
+
+    "blocks": a hash table of memory blocks (SPCD; kMAF'16, section 4.3.2). A thread that is not the
+    latest of its block counts once with every thread the table has for it, then goes in front and
+    the last one leaves. The latest thread again neither shifts nor counts. A block that meets
+    another one's entry overwrites it.
+
+    "sub-blocks": vectors of each page's blocks (kMAF'14, section 3.2). The thread goes in front,
+    then all pairs of threads in the vector count.
+    """
+    block_bytes: int = 256
+    """Granularity of sharing: 256 (kMAF'16, table 3), 1024 in kMAF'14. At least a line of 64."""
+    entries: int = 1 << 20
+    """Blocks in the hash table (kMAF'16, table 3); a power of two."""
+    sharers: int = 2
+    """Threads kept for each block, 1 to 8."""
+    counter_bits: int = 8
+    """Of each saturating counter of a page's NUMA vector (both papers: 1 byte)."""
+    halve_on_move: bool = False
+    """Halve a page's counters when it is moved (kMAF'14, section 3.3)."""
+    fault_ns: float = 454.0
+    """To clear the bit and resolve the extra fault: 2.19 s for 4 828 171 (kMAF'16, table 5)."""
+    update_ns: float = 385.0
+    """To update the tables on any fault: 1.95 s for 5 063 691 (kMAF'16, table 5)."""
+
+    def __post_init__(self) -> None:
+        _require(self.share_per_s >= 0, f"share_per_s is {self.share_per_s}; expected 0 or more")
+        _require(self.round_ns > 0, f"round_ns is {self.round_ns}; expected more than 0")
+        _require_blocks(self.block_bytes, self.sharers)
+        _require_power(self.entries, "entries")
+        _require(
+            self.counter_bits in {4, 8, 16, 32},
+            f"counter_bits is {self.counter_bits}; expected 4, 8, 16 or 32",
+        )
+        _require_times(self.fault_ns, self.update_ns)
+
+    def page_entry_bytes(self, nodes: int, page_bytes: int = 4096) -> float:
+        """Bytes kept for each page on a machine of `nodes` nodes.
+
+        The NUMA vector (kMAF'16, equation 9) and, with "sub-blocks", the thread ids of 2 bytes
+        (kMAF'14, equation 7).
+        """
+        vector = nodes * self.counter_bits / 8
+        if self.table != "sub-blocks":
+            return vector
+        return vector + page_bytes / self.block_bytes * _THREAD_ID_BYTES * self.sharers
+
+    def table_bytes(self) -> int:
+        """Bytes of the hash table (kMAF'16, equation 10, which counts the thread ids only)."""
+        return self.entries * self.sharers * _THREAD_ID_BYTES if self.table == "blocks" else 0
+
+
+@dataclass(frozen=True, slots=True)
+class TlbAccessCounters:
+    """Accesses counted in the TLB (SAMMU), or held in the page table on every access (LAPT).
+
+    SAMMU: each TLB entry counts its accesses (AC). When the entry is evicted, or the counter is
+    full, AC is compared with the page's threshold AT (equations 1 and 2). From the threshold on the
+    thread counts once with each thread of the page's sharers vector SV and enters it, and the
+    page's saturating NUMA counters NC go up by `v_add` for the own node and down by one for the
+    others. The hardware tells the operating system of a page when NC of a node exceeds that of the
+    page's present node by `numa_threshold`.
+
+    LAPT: the page-table entry holds SV and NC, and every TLB access updates them, without AC and
+    AT. NC are then plain counts, and every page whose counts changed is reported.
+
+    Senses sharing and pages: NC of those told of. No time but what its memory traffic costs
+    (section 4.4), charged as `update_ns` on every update that reaches memory.
+    """
+
+    held_in: Literal["tlb", "page table"] = "tlb"
+    access_counter_bits: int = 32
+    """Of AC and AT (table 1). Short runs in a small working set evict nothing: a smaller counter
+    is full, and so looked at, more often."""
+    sharers: int = 2
+    """Threads of a sharers vector (table 1: 2 of 8 bits), 1 to 8."""
+    numa_counter_bits: int = 4
+    """Of each saturating NUMA counter (table 1)."""
+    v_add: int = 2
+    """What NC of the own node goes up by (table 1)."""
+    numa_threshold: int = 10
+    """NT (table 1)."""
+    update_ns: float = 0.0
+    """Time of the core for each update. Default: the MMU works beside it, as section 4.4 has it."""
+
+    def __post_init__(self) -> None:
+        _require(
+            1 <= self.access_counter_bits <= 32,
+            f"access_counter_bits is {self.access_counter_bits}; expected 1 to 32",
+        )
+        _require_sharers(self.sharers)
+        _require(
+            1 <= self.numa_counter_bits <= 16,
+            f"numa_counter_bits is {self.numa_counter_bits}; expected 1 to 16",
+        )
+        _require(self.v_add > 0, f"v_add is {self.v_add}; expected more than 0")
+        _require(
+            0 < self.numa_threshold < 1 << self.numa_counter_bits,
+            f"numa_threshold is {self.numa_threshold}; a counter of {self.numa_counter_bits} bits "
+            "never exceeds another one by so much",
+        )
+        _require_times(self.update_ns)
+
+    def page_entry_bytes(self, nodes: int) -> float:
+        """Bytes of a page history table's entry: AT, SV of 8 bits a thread, NC (table 1)."""
+        bits = self.access_counter_bits + 8 * self.sharers + self.numa_counter_bits * nodes
+        return bits / 8
+
+
+@dataclass(frozen=True, slots=True)
+class TlbMatching:
+    """Equal entries in the TLBs of several cores (Cruz, Diener & Navaux 2014).
+
+    Triggered, a core reads its own TLB into a mirror in memory and compares it, set by set, with
+    the mirrors of the others (sections 4.2 and 4.2.4); each page found in two counts once for the
+    pair of threads. Of several TLB levels the last one is read.
+
+    Senses sharing, and `Interval.triggers`.
+    """
+
+    trigger: Literal["time", "global misses", "local misses", "shared pages"] = "local misses"
+    """Section 4.3. "time" and "global misses" read the TLBs of all cores. "shared pages", for TLBs
+    that software fills, compares only the missed page, and counts every thread that has it."""
+    period_ns: int = 10_000_000
+    """Of the trigger "time" (ours: the paper does not use it)."""
+    misses: int | None = None
+    """TLB misses until a trigger. Default: T · E, threads by entries (section 4.3.2)."""
+    entry_cycles: float = 20.0
+    """Clocks to read one TLB entry (section 6.6)."""
+    compare_cycles: float = 1.0
+    """Clocks for each entry of another mirror that is looked at (ours: section 4.2.4 gives the
+    order T · E only)."""
+
+    def __post_init__(self) -> None:
+        _require(self.period_ns > 0, f"period_ns is {self.period_ns}; expected more than 0")
+        _require(
+            self.misses is None or self.misses > 0,
+            f"misses is {self.misses}; expected more than 0, or None for T · E",
+        )
+        _require_times(self.entry_cycles, self.compare_cycles)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteAccesses:
+    """Accesses that another LLC domain's caches resolved (Azimi et al. 2009).
+
+    The PMU gives the address of every `period`-th of them. Lines go into a table of last threads as
+    in `FaultSampling`; accesses that the own domain or memory resolves are not seen, so that the
+    pattern changes with the placement.
+
+    Senses sharing.
+    """
+
+    period: int = 10
+    """Remote accesses of a core for each sample (ours)."""
+    block_bytes: int = 64
+    entries: int = 1 << 20
+    sharers: int = 2
+    sample_ns: float = 1000.0
+    """Of the core, for each sample: the interrupt (ours, as the presets' `interrupt_us`)."""
+
+    def __post_init__(self) -> None:
+        _require(self.period > 0, f"period is {self.period}; expected more than 0")
+        _require_blocks(self.block_bytes, self.sharers)
+        _require_power(self.entries, "entries")
+        _require_times(self.sample_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class AccessSampling:
+    """Sampled accesses: every n-th one (Carrefour), or long-latency loads (Marathe & Mueller).
+
+    Senses pages: samples from each node since the program began, of the first `pages` pages that
+    were ever sampled.
+    """
+
+    what: Literal["accesses", "long-latency loads"] = "accesses"
+    period: int = 10_000
+    """Accesses (or such loads) of a core for each sample (ours)."""
+    least_latency_ns: float = 100.0
+    """From which on a load is long (ours: beyond the LLC of every preset)."""
+    pages: int = 30_000
+    """Most pages that are kept account of (kMAF'16, section 2.1.1, of Carrefour)."""
+    sample_ns: float = 1000.0
+    """Of the core, for each sample: the interrupt (ours, as the presets' `interrupt_us`)."""
+
+    def __post_init__(self) -> None:
+        _require(self.period > 0, f"period is {self.period}; expected more than 0")
+        _require(self.pages > 0, f"pages is {self.pages}; expected more than 0")
+        _require_times(self.sample_ns, self.least_latency_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class HintingFaults:
+    """Hinting faults of the kernel's NUMA balancing: scan, unmap, and see who comes next.
+
+    A scan goes on where the last one stopped. Senses pages, without any history: faults from each
+    node in the interval only, which is one for a page that was scanned once.
+    """
+
+    scan_period_ns: int = 1_000_000_000
+    """Between scans (Linux: scan_period_min_ms = 1000)."""
+    scan_bytes: int = 256 << 20
+    """Memory unmapped by a scan (Linux: scan_size_mb = 256)."""
+    fault_ns: float = 454.0
+    """To unmap and resolve, as the extra faults of kMAF'16 (table 5)."""
+
+    def __post_init__(self) -> None:
+        _require(
+            self.scan_period_ns > 0,
+            f"scan_period_ns is {self.scan_period_ns}; expected more than 0",
+        )
+        _require(self.scan_bytes >= 4096, f"scan_bytes is {self.scan_bytes}; expected a page")
+        _require_times(self.fault_ns)
+
+
+type Detector = (
+    FaultSampling
+    | TlbAccessCounters
+    | TlbMatching
+    | RemoteAccesses
+    | AccessSampling
+    | HintingFaults
+)
+
+
+def senses_sharing(detector: Detector) -> bool:
+    """Whether `Interval.sharing` comes from it."""
+    if isinstance(detector, FaultSampling):
+        return detector.table != "none"
+    return not isinstance(detector, AccessSampling | HintingFaults)
+
+
+def senses_pages(detector: Detector) -> bool:
+    """Whether `Interval.pages` comes from it."""
+    return not isinstance(detector, TlbMatching | RemoteAccesses)
+
+
+def sharing_matrix_bytes(threads: int) -> int:
+    """Bytes of a sharing matrix with cells of 4 bytes (kMAF'14 equation 9, kMAF'16 equation 11)."""
+    return threads * threads * 4
+
+
+def _require_sharers(sharers: int) -> None:
+    _require(1 <= sharers <= _MOST_SHARERS, f"sharers is {sharers}; expected 1 to {_MOST_SHARERS}")
+
+
+def _require_power(number: int, name: str) -> None:
+    _require(
+        1 <= number <= 1 << 26 and number.bit_count() == 1,
+        f"{name} is {number}; expected a power of two up to 2^26",
+    )
+
+
+def _require_blocks(block_bytes: int, sharers: int) -> None:
+    _require_power(block_bytes, "block_bytes")
+    _require(
+        block_bytes >= _LINE_BYTES,
+        f"block_bytes is {block_bytes}; the addresses known are those of lines of {_LINE_BYTES}",
+    )
+    _require_sharers(sharers)
+
+
+def _require_times(*times: float) -> None:
+    _require(all(0 <= time < 1e9 for time in times), f"a time is negative or too long: {times}")

@@ -1,0 +1,100 @@
+"""What detectors keep, and what they cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from autofinity.model.detection import (
+    AccessSampling,
+    Detector,
+    FaultSampling,
+    HintingFaults,
+    RemoteAccesses,
+    TlbAccessCounters,
+    TlbMatching,
+    senses_pages,
+    senses_sharing,
+    sharing_matrix_bytes,
+)
+from autofinity.model.errors import UsageError
+from autofinity.model.sharing import page_number, process_and_page
+
+KMAF_14 = FaultSampling(table="sub-blocks", block_bytes=1024)
+
+
+def test_a_page_of_kmaf14_takes_20_bytes_on_four_nodes_which_is_half_a_percent() -> None:
+    assert KMAF_14.page_entry_bytes(nodes=4) == 20
+    assert round(100 * KMAF_14.page_entry_bytes(nodes=4) / 4096, 2) == 0.49
+
+
+def test_a_page_of_kmaf16_takes_a_byte_a_node() -> None:
+    assert FaultSampling().page_entry_bytes(nodes=4) == 4
+
+
+def test_the_hash_table_of_kmaf16_takes_4_mib() -> None:
+    assert FaultSampling().table_bytes() == 4 << 20
+    assert KMAF_14.table_bytes() == 0
+
+
+def test_a_page_history_entry_of_sammu_takes_8_bytes() -> None:
+    assert TlbAccessCounters().page_entry_bytes(nodes=4) == 8
+
+
+@pytest.mark.parametrize(
+    ("threads", "size_bytes"), [(64, 16 << 10), (256, 256 << 10), (1024, 4 << 20)]
+)
+def test_sharing_matrices_take_what_the_papers_say(threads: int, size_bytes: int) -> None:
+    assert sharing_matrix_bytes(threads) == size_bytes
+
+
+@pytest.mark.parametrize(
+    ("detector", "sharing", "pages"),
+    [
+        (FaultSampling(), True, True),
+        (FaultSampling(table="none"), False, True),
+        (TlbAccessCounters(), True, True),
+        (TlbMatching(), True, False),
+        (RemoteAccesses(), True, False),
+        (AccessSampling(), False, True),
+        (HintingFaults(), False, True),
+    ],
+)
+def test_detectors_sense_sharing_or_pages(detector: Detector, sharing: bool, pages: bool) -> None:
+    assert (senses_sharing(detector), senses_pages(detector)) == (sharing, pages)
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: FaultSampling(share_per_s=-1), "share_per_s is -1"),
+        (lambda: FaultSampling(round_ns=0), "round_ns is 0"),
+        (lambda: FaultSampling(block_bytes=32), "those of lines of 64"),
+        (lambda: FaultSampling(entries=1000), "power of two"),
+        (lambda: FaultSampling(sharers=9), "expected 1 to 8"),
+        (lambda: FaultSampling(counter_bits=3), "expected 4, 8, 16 or 32"),
+        (lambda: FaultSampling(fault_ns=float("nan")), "negative or too long"),
+        (lambda: TlbAccessCounters(access_counter_bits=33), "expected 1 to 32"),
+        (lambda: TlbAccessCounters(numa_counter_bits=0), "expected 1 to 16"),
+        (lambda: TlbAccessCounters(numa_threshold=16), "never exceeds"),
+        (lambda: TlbAccessCounters(v_add=0), "v_add is 0"),
+        (lambda: TlbMatching(misses=0), "misses is 0"),
+        (lambda: TlbMatching(period_ns=0), "period_ns is 0"),
+        (lambda: RemoteAccesses(period=0), "period is 0"),
+        (lambda: AccessSampling(pages=0), "pages is 0"),
+        (lambda: HintingFaults(scan_bytes=1), "expected a page"),
+        (lambda: HintingFaults(scan_period_ns=0), "scan_period_ns is 0"),
+    ],
+)
+def test_a_detector_that_no_machine_could_have_says_why(
+    make: Callable[[], Detector], reason: str
+) -> None:
+    with pytest.raises(UsageError, match=reason):
+        make()
+
+
+def test_page_numbers_of_several_processes_differ_and_come_apart_again() -> None:
+    assert page_number(0, 77) == 77
+    assert page_number(1, 77) != page_number(2, 77)
+    assert process_and_page(page_number(3, (1 << 36) - 1)) == (3, (1 << 36) - 1)
