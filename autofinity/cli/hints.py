@@ -7,40 +7,77 @@ import json
 import click
 
 from autofinity.cli.backends import available_cpus, cpu_list, machine_topology
+from autofinity.cli.hint_option import hint_of
 from autofinity.cli.json_option import json_option
 from autofinity.cli.placing_options import available_option, threads_option, topology_option
+from autofinity.model.errors import UsageError
 
 
 @click.command()
 @topology_option
 @threads_option
 @available_option
+@click.option("--hint", help="Only this one: SLP, SLp, SlP, Slp, sLP, sLp, slP or slp.")
+@click.option(
+    "--as",
+    "tool",
+    metavar="TOOL",
+    help="With --hint: the CPUs as another launcher takes them, on one line: "
+    "taskset, numactl, omp, gomp, kmp, likwid, hwloc, srun, systemd, docker; or list.",
+)
 @json_option
-def command(machine: str, threads: int, available: str | None, as_json: bool) -> None:
+def command(
+    machine: str,
+    threads: int,
+    available: str | None,
+    hint: str | None,
+    tool: str | None,
+    as_json: bool,
+) -> None:
     """The core set that matches each of the eight hints best.
 
     CPUs are listed in thread order. Occupancy is threads per LLC of each used socket, in descending
     order, without empty ones: the affinity as `autofinity affinities` lists it.
+
+    With --as the set goes where programs are started by other means:
+
+        $(autofinity hints -t 8 --hint slP --as taskset) ./app
     """
     from autofinity.affinity.hints import all_hints
+    from autofinity.affinity.launchers import launcher_line
     from autofinity.model.affinity import HINTS
 
+    if tool == "list":
+        _print_launchers()
+        return
+    if tool is not None and hint is None:
+        raise UsageError("--as needs one core set; say which with --hint")
+    wanted = HINTS if hint is None else (hint_of(hint),)
     topology = machine_topology(machine)
-    matches = all_hints(topology, threads, available_cpus(topology, available))
+    usable = available_cpus(topology, available)
+    matches = [
+        match
+        for each, match in zip(HINTS, all_hints(topology, threads, usable), strict=True)
+        if each in wanted
+    ]
+    if tool is not None:
+        line = launcher_line(tool, matches[0].cpus)
+        click.echo(json.dumps({"tool": tool, "line": line}) if as_json else line)
+        return
     if as_json:
         document = {
             "machine": machine,
             "threads": threads,
             "hints": [
                 {
-                    "hint": str(hint),
-                    "spread_sockets": hint.spread_sockets,
-                    "spread_llcs": hint.spread_llcs,
-                    "socket_first": hint.socket_first,
+                    "hint": str(each),
+                    "spread_sockets": each.spread_sockets,
+                    "spread_llcs": each.spread_llcs,
+                    "socket_first": each.socket_first,
                     "cpus": list(match.cpus),
                     "occupancy": [list(counts) for counts in match.affinity.occupancy],
                 }
-                for hint, match in zip(HINTS, matches, strict=True)
+                for each, match in zip(wanted, matches, strict=True)
             ],
         }
         click.echo(json.dumps(document))
@@ -53,12 +90,26 @@ def command(machine: str, threads: int, available: str | None, as_json: bool) ->
     for heading in ("hint", "affinity", "CPUs", "same as"):
         table.add_column(heading, overflow="fold")
     first: dict[object, str] = {}
-    for hint, match in zip(HINTS, matches, strict=True):
-        same = first.setdefault(match.affinity, str(hint))
+    for each, match in zip(wanted, matches, strict=True):
+        same = first.setdefault(match.affinity, str(each))
         table.add_row(
-            str(hint),
+            str(each),
             str(match.affinity),
             cpu_list(frozenset(match.cpus)),
-            "" if same == str(hint) else same,
+            "" if same == str(each) else same,
         )
+    Console(highlight=False).print(table)
+
+
+def _print_launchers() -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from autofinity.affinity.launchers import LAUNCHERS
+
+    table = Table(title="What --as knows", title_justify="left")
+    for heading in ("tool", "what it is", "thread i on the i-th CPU"):
+        table.add_column(heading, overflow="fold")
+    for name, form in LAUNCHERS.items():
+        table.add_row(name, form.meaning, "yes" if form.pins_threads else "no: all on the set")
     Console(highlight=False).print(table)

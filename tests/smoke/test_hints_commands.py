@@ -55,6 +55,14 @@ def test_topology_as_json_has_every_cpu() -> None:
     assert found["caches"][0]["level"] == 3
 
 
+def test_a_hint_can_be_given_to_another_launcher() -> None:
+    asked = ("hints", "--machine", SMALL, "--threads", "5", "--hint", "SLP")
+    cpus = document(*asked)["hints"][0]["cpus"]
+    line = f"taskset -c {','.join(map(str, sorted(cpus)))}"
+    assert run(*asked, "--as", "taskset").stdout == line + "\n"
+    assert document(*asked, "--as", "taskset") == {"tool": "taskset", "line": line}
+
+
 def test_hints_as_json_are_the_eight_best_matches_in_order() -> None:
     found = document("hints", "--machine", SMALL, "--threads", "5")
     matches = all_hints(synthetic_topology(SMALL.removeprefix("synthetic:")), 5)
@@ -127,6 +135,14 @@ def test_the_picture_needs_no_unicode() -> None:
         (("hints", "--machine", SMALL, "--threads", "1", "--available", "12"), "CPU 12"),
         (("hints", "--machine", SMALL, "--threads", "1", "--available", "a"), "not a CPU list"),
         (("topology", "--machine", SMALL, "--threads", "1", "--hint", "xyz"), "SLP, SLp"),
+        (
+            ("hints", "--machine", SMALL, "--threads", "2", "--as", "taskset"),
+            "say which with --hint",
+        ),
+        (
+            ("hints", "-m", SMALL, "-t", "2", "--hint", "slp", "--as", "x"),
+            "one of taskset, numactl",
+        ),
         (("topology", "--machine", SMALL, "--hint", "SLP"), "needs --threads"),
         (("topology", "--machine", "no-such-machine"), "opteron-6164he"),
         (("topology", "--machine", ""), "unknown machine"),

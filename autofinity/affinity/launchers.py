@@ -1,0 +1,113 @@
+"""A core set in the words of the tools people start programs with.
+
+What the tool can say differs: OpenMP's variables and likwid-pin give thread i the i-th CPU, the
+others confine all threads to the set and leave the order inside it to the kernel. CPUs are always
+the kernel's numbers; each tool is told so where it would count differently. No line holds a space
+inside a word or anything a POSIX shell would expand, so it may come out of `$(…)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from autofinity.model.errors import UsageError
+from autofinity.model.topology import OsIndex
+
+
+@dataclass(frozen=True, slots=True)
+class LauncherForm:
+    """How one tool takes CPUs."""
+
+    meaning: str
+    pins_threads: bool
+    """Whether thread i gets the i-th CPU; False: all threads may use the whole set."""
+    line: Callable[[Sequence[OsIndex]], str]
+    """CPUs in thread order → what goes before the program on a shell's command line."""
+
+
+def _listed(cpus: Sequence[OsIndex]) -> str:
+    return ",".join(str(cpu) for cpu in cpus)
+
+
+def _sorted(cpus: Sequence[OsIndex]) -> str:
+    return _listed(sorted(cpus))
+
+
+def _mask(cpus: Sequence[OsIndex]) -> str:
+    return f"{sum(1 << cpu for cpu in set(cpus)):#x}"
+
+
+def _hwloc_mask(cpus: Sequence[OsIndex]) -> str:
+    """32 bits a word, the highest first, as hwloc writes sets of OS indices."""
+    bits = sum(1 << cpu for cpu in set(cpus))
+    words = []
+    while bits:
+        words.append(f"{bits & 0xFFFFFFFF:#010x}")
+        bits >>= 32
+    return ",".join(reversed(words))
+
+
+def _variables(**values: str) -> str:
+    return " ".join(["env", *(f"{name}={text}" for name, text in values.items())])
+
+
+def _omp(cpus: Sequence[OsIndex]) -> str:
+    # With as many places as threads, `close` puts thread i on place i (OpenMP 5.2, section 10.1.3).
+    places = ",".join(f"{{{cpu}}}" for cpu in cpus)
+    return _variables(OMP_NUM_THREADS=str(len(cpus)), OMP_PLACES=places, OMP_PROC_BIND="close")
+
+
+LAUNCHERS: Mapping[str, LauncherForm] = {
+    "taskset": LauncherForm("util-linux", False, lambda cpus: f"taskset -c {_sorted(cpus)}"),
+    "numactl": LauncherForm(
+        "numactl; pages on the node that first touches them",
+        False,
+        lambda cpus: f"numactl --physcpubind={_sorted(cpus)} --localalloc",
+    ),
+    "omp": LauncherForm("any OpenMP runtime", True, _omp),
+    "gomp": LauncherForm(
+        "GCC's OpenMP runtime",
+        True,
+        lambda cpus: _variables(OMP_NUM_THREADS=str(len(cpus)), GOMP_CPU_AFFINITY=_listed(cpus)),
+    ),
+    "kmp": LauncherForm(
+        "Intel's and LLVM's OpenMP runtime",
+        True,
+        lambda cpus: _variables(
+            OMP_NUM_THREADS=str(len(cpus)),
+            KMP_AFFINITY=f"granularity=fine,proclist=[{_listed(cpus)}],explicit",
+        ),
+    ),
+    "likwid": LauncherForm(
+        "likwid-pin; threads by creation", True, lambda cpus: f"likwid-pin -c {_listed(cpus)}"
+    ),
+    "hwloc": LauncherForm("hwloc-bind", False, lambda cpus: f"hwloc-bind {_hwloc_mask(cpus)} --"),
+    "srun": LauncherForm(
+        "Slurm, one task",
+        False,
+        lambda cpus: (
+            f"srun --ntasks=1 --cpus-per-task={len(cpus)} --cpu-bind=mask_cpu:{_mask(cpus)}"
+        ),
+    ),
+    "systemd": LauncherForm(
+        "a scope of its own, with the cgroup's cpuset",
+        False,
+        lambda cpus: f"systemd-run --scope -p AllowedCPUs={_sorted(cpus)}",
+    ),
+    "docker": LauncherForm(
+        "docker and podman; before the image", False, lambda cpus: f"--cpuset-cpus={_sorted(cpus)}"
+    ),
+}
+"""By the name that `autofinity hints --as` takes."""
+
+
+def launcher_line(tool: str, cpus: Sequence[OsIndex]) -> str:
+    """What goes before the program so that `tool` puts it on `cpus` (in thread order, not empty).
+
+    Raises `UsageError` for a tool that is not in `LAUNCHERS`.
+    """
+    form = LAUNCHERS.get(tool)
+    if form is None:
+        raise UsageError(f"unknown launcher {tool!r}; expected one of {', '.join(LAUNCHERS)}")
+    return form.line(cpus)
