@@ -103,7 +103,7 @@ def command(
         wanted = replace(wanted, threads=tuple(sorted(set(judged.threads.tolist()))))
     if train_threads is None:
         there = observations is None or 8 in judged.threads
-        train_threads = "8" if there else ",".join(map(str, sorted(set(judged.threads.tolist()))))
+        train_threads = "8" if there else _counts(judged)
     source = judged if observations else None
     if policy is not None:
         learner = _given(policy)
@@ -124,6 +124,7 @@ def command(
         raise LearningError(
             f"no case on {wanted.machine} can be judged: "
             + "; ".join(sorted({missed.reason for missed in skipped}))
+            + f". There are runs with {_counts(judged)} threads; --fresh profiles others"
         )
     verdict = verdict_of(cases)
     if as_json:
@@ -156,6 +157,11 @@ def _says_how_to_profile() -> bool:
         context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
         for name in given
     )
+
+
+def _counts(table: ObservationTable) -> str:
+    """Thread counts of the runs: `4,8,16`."""
+    return ",".join(map(str, sorted(set(table.threads.tolist()))))
 
 
 def _not_run(judged: ObservationTable, wanted: Wanted) -> list[Skipped]:
