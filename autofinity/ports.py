@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 from autofinity.model.counters import CounterSample
 from autofinity.model.detection import Detector
 from autofinity.model.observation import Observation
-from autofinity.model.placement import Placement
+from autofinity.model.placement import FIRST_TOUCH, PagePlacement, Placement
 from autofinity.model.policy import RulePolicy
 from autofinity.model.sharing import NumaVectors, SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
@@ -128,6 +128,11 @@ class RunRequest:
     threads: int = 1
     env: Mapping[str, str] = field(default_factory=dict)
     cwd: str | None = None
+    repeats: int = 1
+    """How often the region of interest runs, with the caches and pages that the last time left; a
+    simulated machine only."""
+    pages: PagePlacement = FIRST_TOUCH
+    """Where its pages go; anything else than first touch on a simulated machine only."""
 
 
 class Machine(Protocol):

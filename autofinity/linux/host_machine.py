@@ -15,7 +15,7 @@ from autofinity.linux.marked_run import Conditions, MarkedRun
 from autofinity.linux.proc import read_text
 from autofinity.linux.topology import host_topology
 from autofinity.model.errors import CapabilityError
-from autofinity.model.placement import Placement
+from autofinity.model.placement import FIRST_TOUCH, Placement
 from autofinity.model.topology import Topology
 from autofinity.ports import Action, Interval, Outcome, Process, RunRequest, Sensors
 
@@ -75,13 +75,19 @@ class HostMachine:
     ) -> Process:
         """Start the program, once for each group of events. The seed is chance's own here.
 
-        Raises `CapabilityError` for a detector, `LinuxError` as `MarkedRun` does.
+        Raises `CapabilityError` for a detector and for a request that only a simulated machine can
+        follow, `LinuxError` as `MarkedRun` does.
         """
         del seed
         if sensors.detectors:
             raise CapabilityError(
                 "this machine has no detectors of sharing yet; use a simulated one, or leave "
                 "Sensors.detectors empty"
+            )
+        if request.repeats != 1 or request.pages != FIRST_TOUCH:
+            raise CapabilityError(
+                "a real machine runs a program's region once, with pages where they are first "
+                "touched; expected a simulated machine for anything else"
             )
         conditions = self.conditions.get(request.program, Conditions())
 

@@ -1,8 +1,10 @@
-"""Which thread may run on which PUs."""
+"""Which thread may run on which PUs, and where pages go."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.topology import OsIndex
@@ -27,3 +29,15 @@ class Placement:
     """Thread → PUs it may run on. Threads are numbered by creation, from 0."""
 
     masks: tuple[frozenset[OsIndex], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PagePlacement:
+    """Where a page goes when it is first touched."""
+
+    policy: Literal["first_touch", "interleave"] = "first_touch"
+    nodes: Mapping[int, int] = field(default_factory=dict)
+    """Logical node of single pages (4 KiB page numbers), whatever the policy says."""
+
+
+FIRST_TOUCH = PagePlacement()

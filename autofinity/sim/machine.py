@@ -9,7 +9,7 @@ from pathlib import Path
 from autofinity._core import sim as core
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import CapabilityError, PlacementError, SimulationError
-from autofinity.model.placement import Placement
+from autofinity.model.placement import FIRST_TOUCH, Placement
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import (
     Action,
@@ -188,7 +188,7 @@ class SimProcess:
                 f"got {len(placement.masks)} masks for {len(self._workers)} threads"
             )
         for worker, cpu in zip(self._workers, choose_pus(placement, self._topology), strict=True):
-            self._simulation.bind(worker, self._position[cpu])
+            self._simulation.bind(worker, self._position[cpu], stay=True)
         return len(self._workers)
 
     def _move(self, action: MovePages) -> tuple[int, int]:
@@ -274,12 +274,21 @@ class SimMachine:
         program = self._load(request.program)
         workers = workers_of(request.program, request.threads)
         pus = pus_of_streams(self.topology, program.streams, cpus, workers)
-        stages = self._stages
+        plain = request.repeats == 1 and request.pages == FIRST_TOUCH
+        stages = self._stages if plain else None
         trace = Path(request.program)
         stage = None if stages is None else stages.stage_of(trace, program, pus, workers, seed)
 
         def full() -> core.Simulation:
-            return core.Simulation(self._native, program, pus, seed=seed)
+            return core.Simulation(
+                self._native,
+                program,
+                pus,
+                seed=seed,
+                repeats=request.repeats,
+                page_policy=request.pages.policy,
+                page_table=dict(request.pages.nodes),
+            )
 
         if stage is None:
             return SimProcess(full(), self.spec, workers, sensors.counters)
@@ -291,7 +300,14 @@ class SimMachine:
         workers = workers_of(request.program, request.threads)
         run = ProgramRun(request.program, tuple(sorted(self.topology.allowed)), workers)
         simulation, _ = start_together(
-            self.spec, program, [run], machine=self._native, scheduler="os", seed=seed
+            self.spec,
+            program,
+            [run],
+            machine=self._native,
+            scheduler="os",
+            seed=seed,
+            repeats=request.repeats,
+            pages=request.pages,
         )
         return SimProcess(simulation, self.spec, workers, sensors.counters)
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from autofinity._core import sim as core
 from autofinity._core import trace as traces
 from autofinity.model.errors import SimulationError
+from autofinity.model.placement import FIRST_TOUCH, PagePlacement
 from autofinity.model.topology import OsIndex
 from autofinity.sim.native import native_machine
 from autofinity.sim.replay import logical_pus, pus_of_streams, result_of, workers_of
@@ -111,6 +112,8 @@ def start_together(
     machine: core.Machine | None = None,
     scheduler: Scheduler = "bound",
     restart: bool = False,
+    repeats: int = 1,
+    pages: PagePlacement = FIRST_TOUCH,
     sample_period_ns: float = 0,
     seed: int = 0,
 ) -> tuple[core.Simulation, list[tuple[int, ...]]]:
@@ -123,6 +126,8 @@ def start_together(
         machine: of `native_machine(spec)`, to use it again.
         scheduler: who places the threads.
         restart: programs that end early begin again, uncounted, until the last has ended once.
+        repeats: how often the region runs; more than once for a single program only.
+        pages: where they go on first touch; single nodes for a single program only.
         sample_period_ns: simulated time between samples; 0 for one sample of the whole run.
         seed: of the page colours and of the scheduler.
 
@@ -149,6 +154,9 @@ def start_together(
         seed=seed,
         starts=[(run.start_ns, run.after) for run in runs],
         restart=restart,
+        repeats=repeats,
+        page_policy=pages.policy,
+        page_table=dict(pages.nodes),
         os_pus=allowed,
     )
     return simulation, workers_by_run

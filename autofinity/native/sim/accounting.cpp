@@ -111,7 +111,8 @@ double Simulation::progress() const {
     for (std::uint32_t process = 0; process < runs_.size(); ++process) {
         const ProcessRun& run = runs_[process];
         const Process& of = streams_of(process);
-        const std::uint64_t all = of.instructions - std::min(of.instructions, run.done_before);
+        const std::uint64_t all =
+            options_.repeats * (of.instructions - std::min(of.instructions, run.done_before));
         total += all;
         if (run.ended) {
             done += all;

@@ -244,7 +244,7 @@ void bind_sim(nb::module_& module) {
                const std::string& policy, std::uint32_t node,
                std::unordered_map<std::uint64_t, std::uint32_t> table,
                const std::vector<std::pair<double, bool>>& starts, bool restart,
-               std::vector<std::vector<std::uint32_t>> os_pus) {
+               std::vector<std::vector<std::uint32_t>> os_pus, std::uint32_t repeats) {
                 validate(*machine);
                 Options options;
                 options.pu_of_stream = std::move(pus);
@@ -254,6 +254,7 @@ void bind_sim(nb::module_& module) {
                     options.starts.push_back({to_ticks(*machine, at_ns), after});
                 options.restart = restart;
                 options.os_pus = std::move(os_pus);
+                options.repeats = repeats;
                 if (policy == "interleave")
                     options.placement.policy = PagePolicy::interleave;
                 else if (policy == "bind")
@@ -279,7 +280,7 @@ void bind_sim(nb::module_& module) {
             nb::arg("page_policy") = "first_touch", nb::arg("node") = 0,
             nb::arg("page_table") = std::unordered_map<std::uint64_t, std::uint32_t>{},
             nb::arg("starts") = std::vector<std::pair<double, bool>>{}, nb::arg("restart") = false,
-            nb::arg("os_pus") = std::vector<std::vector<std::uint32_t>>{})
+            nb::arg("os_pus") = std::vector<std::vector<std::uint32_t>>{}, nb::arg("repeats") = 1)
         .def(
             "advance",
             [](Simulation& self, double ns) {
@@ -327,7 +328,7 @@ void bind_sim(nb::module_& module) {
             },
             "Samples so far: counts uint64 [samples, streams, events], times_ns [samples, 2] since "
             "the region began, progress [samples] at the end of each.")
-        .def("bind", &Simulation::bind, nb::arg("stream"), nb::arg("pu"))
+        .def("bind", &Simulation::bind, nb::arg("stream"), nb::arg("pu"), nb::arg("stay") = false)
         .def("pu_of", &Simulation::pu_of, nb::arg("stream"))
         .def(
             "move_page",

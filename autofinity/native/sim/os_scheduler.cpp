@@ -41,6 +41,11 @@ OsScheduler::OsScheduler(const Machine& machine,
     add_level(std::vector<std::uint32_t>(pus_, 0));
 }
 
+void OsScheduler::keep_on(std::uint32_t stream, std::uint32_t pu) {
+    allowed_[stream].assign(pus_, false);
+    allowed_[stream][pu] = true;
+}
+
 // Nodes whose distance class is at most 1 are in one package.
 std::vector<std::uint32_t> OsScheduler::packages() const {
     std::vector<std::uint32_t> name(pus_);

@@ -40,6 +40,8 @@ class OsScheduler {
     bool may_run(std::uint32_t stream, std::uint32_t pu) const {
         return allowed_[stream].empty() || allowed_[stream][pu];
     }
+    // From now on the stream runs there and nowhere else.
+    void keep_on(std::uint32_t stream, std::uint32_t pu);
     std::uint32_t place_new(std::uint32_t stream, std::uint32_t creator_pu, const Loads& loads);
     std::uint32_t place_woken(std::uint32_t stream, std::uint32_t previous, std::uint32_t waker_pu,
                               const Loads& loads);

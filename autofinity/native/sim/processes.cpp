@@ -81,6 +81,7 @@ void Simulation::begin_region(std::uint32_t process, Ticks at) {
         s.sampled = s.baseline = counts_at(s, at);
         run.done_before += s.instructions;
     }
+    if (repeats_left_ != 0 && of.has_roi) remember_start();
     if (in_region_) return;
     in_region_ = true;
     region_start_ = last_sample_ = now_ = at;
@@ -96,7 +97,7 @@ void Simulation::end_region(std::uint32_t process, Ticks at) {
     if (!run.in_region) throw SimulationError("the region of interest never begins");
     yield_ = true;
     retiring_.push_back(process);
-    if (run.ended) return;
+    if (run.ended || repeats_left_ != 0) return;
     for (std::uint32_t i = of.first_stream; i < of.first_stream + of.streams; ++i)
         if (run.live == 0) at = std::max(at, streams_[i].accounted);
     const Ticks before = now_;
@@ -116,10 +117,9 @@ void Simulation::end_region(std::uint32_t process, Ticks at) {
     if (at > last_sample_ || samples_.empty()) take_sample(at);
 }
 
-// Takes a process that has ended off the machine, and lets others begin.
-void Simulation::retire(std::uint32_t process, Ticks at) {
+// Takes all streams of a process off the machine.
+void Simulation::take_off(std::uint32_t process, Ticks at) {
     const Process& of = streams_of(process);
-    at = std::max(at, runs_[process].region_end);
     const auto theirs = [&](std::uint32_t stream) { return streams_[stream].process == process; };
     std::vector<std::uint32_t> left;
     for (std::uint32_t i = 0; i < pus_.size(); ++i) {
@@ -134,11 +134,21 @@ void Simulation::retire(std::uint32_t process, Ticks at) {
         account(streams_[i], at);
         streams_[i].status = Status::absent;
     }
+    for (const std::uint32_t i : left) give_pu(i);
+}
+
+// A process has come to the end of its region: it goes through it again, or lets others begin.
+void Simulation::retire(std::uint32_t process, Ticks at) {
+    if (!runs_[process].ended) {
+        begin_again(at);
+        return;
+    }
+    at = std::max(at, runs_[process].region_end);
     if (runs_[process].outside) {
         runs_[process].outside = false;
         --outside_;
     }
-    for (const std::uint32_t i : left) give_pu(i);
+    take_off(process, at);
     forget(process);
     start_due_processes(at);
     if (options_.restart) {

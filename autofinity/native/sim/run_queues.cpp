@@ -142,13 +142,17 @@ void Simulation::enqueue(std::uint32_t number, Ticks at) {
         queue_on(pu, number, std::max(pus_[pu].time, at));
 }
 
-void Simulation::bind(std::uint32_t number, std::uint32_t pu) {
+void Simulation::bind(std::uint32_t number, std::uint32_t pu, bool stay) {
     must_not_be_derived("bind a thread");
     if (number >= streams_.size() || pu >= pus_.size())
         throw SimulationError("cannot bind stream " + std::to_string(number) + " to PU " +
                               std::to_string(pu) + ": there are " +
                               std::to_string(streams_.size()) + " streams and " +
                               std::to_string(pus_.size()) + " PUs");
+    if (os_ && stay) {
+        os_->keep_on(number, pu);
+        streams_[number].placed = true;
+    }
     if (streams_[number].pu == pu) return;
     move(number, pu, now_);
     rebuild_heap();

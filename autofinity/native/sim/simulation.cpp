@@ -53,9 +53,18 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
         total += static_cast<double>(plan.instructions);
     for (const CoreClass& kind : machine_->classes)
         slowest = std::max(slowest, static_cast<double>(kind.instruction) * kind.smt_slowdown);
-    if (total * slowest > most_ticks)
+    if (total * slowest * options_.repeats > most_ticks)
         throw SimulationError("the trace counts " + std::to_string(total) +
                               " instructions, more than a replay can last; is it damaged?");
+    if (options_.repeats == 0)
+        throw SimulationError("got a region that runs 0 times; expected once or more");
+    repeats_left_ = options_.repeats - 1;
+    if (repeats_left_ != 0) {
+        must_not_be_derived("repeat a region");
+        if (runs_.size() != 1)
+            throw SimulationError("got " + std::to_string(runs_.size()) +
+                                  " programs whose region is to be repeated; expected one");
+    }
     if (mode_ == Mode::derive)
         recorder_ = std::make_unique<PrivateRecorder>(*program_, machine_->classes[0]);
     for (std::uint32_t process = 0; process < runs_.size(); ++process) {

@@ -38,7 +38,10 @@ struct Options {
     // PUs that the operating system may run each stream on; none of one stream stands for all, no
     // list at all for streams that are bound to `pu_of_stream`.
     std::vector<std::vector<std::uint32_t>> os_pus;
-    bool restart = false;     // a process that ends before the others begins again, uncounted
+    bool restart = false;  // a process that ends before the others begins again, uncounted
+    // How often the region of interest runs, of a program of one process: again from where it
+    // began, with the caches and pages it left.
+    std::uint32_t repeats = 1;
     Ticks sample_period = 0;  // 0: no samples but the last
     std::uint64_t seed = 0;
     Placement placement;
@@ -80,8 +83,9 @@ class Simulation {
     // The private stage of the program, once the region has ended: of a simulation that derives.
     ProgramPtr derived();
 
-    // Between two calls of advance; not of a derived program.
-    void bind(std::uint32_t stream, std::uint32_t pu);
+    // Between two calls of advance; not of a derived program. Unless it is to `stay`, an operating
+    // system may take the stream from there again.
+    void bind(std::uint32_t stream, std::uint32_t pu, bool stay);
     std::uint32_t pu_of(std::uint32_t stream) const { return streams_[stream].pu; }
     // Returns what it costs who moves it, in ticks: 0 when the page is there already or not yet
     // touched. Threads on cores that had its translation pay for the interrupt themselves.
@@ -221,6 +225,19 @@ class Simulation {
         std::uint32_t stream;
         Resume as;  // choose: one of its frames waits; retry: the stream itself, before a lock
     };
+    using TokenWaiters = std::unordered_map<std::uint32_t, std::vector<TokenWaiter>>;
+    // Where everything stood when the region began (repeats.cpp).
+    struct RegionStart {
+        std::vector<Stream> streams;  // of which only the position counts
+        std::vector<Lock> locks;
+        std::vector<Barrier> barriers;
+        std::vector<Token> tokens;
+        TokenWaiters token_waiters;
+        std::vector<std::size_t> next_of_instance;
+        std::vector<TaskQueue> tasks;
+        std::vector<std::uint32_t> instances_with_tasks, idle_streams;
+        std::uint32_t live;
+    };
 
     // Scheduling.
     template <Mode mode>
@@ -252,6 +269,9 @@ class Simulation {
     void start_stream(std::uint32_t stream, Ticks at);
     void retire(std::uint32_t process, Ticks at);
     void forget(std::uint32_t process);
+    void take_off(std::uint32_t process, Ticks at);
+    void remember_start();
+    void begin_again(Ticks at);
     bool stuck() const;
     void rebuild_heap();
 
@@ -360,7 +380,7 @@ class Simulation {
     std::vector<Lock> locks_;
     std::vector<Barrier> barriers_;
     std::vector<Token> tokens_;
-    std::unordered_map<std::uint32_t, std::vector<TokenWaiter>> token_waiters_;
+    TokenWaiters token_waiters_;
     std::vector<std::size_t> next_of_instance_;
     std::vector<TaskQueue> tasks_;                     // by instance
     std::vector<std::uint32_t> instances_with_tasks_;  // that somebody could take
@@ -369,8 +389,10 @@ class Simulation {
     std::vector<std::uint32_t> retiring_;  // processes whose region has ended
     std::uint32_t outside_ = 0;            // processes that run and are not in their region yet
     std::uint32_t not_ended_ = 0;
-    std::unique_ptr<OsScheduler> os_;  // none: streams are bound
-    std::uint32_t waker_ = nobody;     // PU whose turn it is
+    std::uint32_t repeats_left_ = 0;
+    std::unique_ptr<RegionStart> region_began_;  // none: the region runs once
+    std::unique_ptr<OsScheduler> os_;            // none: streams are bound
+    std::uint32_t waker_ = nobody;               // PU whose turn it is
     std::uint64_t balance_tick_ = 0;
     Ticks next_balance_ = forever, next_daemon_ = forever;
 
