@@ -18,6 +18,9 @@ void bind_measure(nb::module_& module);
 #ifdef AUTOFINITY_WITH_LEARNING
 void bind_learning(nb::module_& module);
 #endif
+#ifdef AUTOFINITY_WITH_MAPPING
+void bind_mapping(nb::module_& module);
+#endif
 
 NB_MODULE(_core, module) {
     module.doc() = "Native core of autofinity.";
@@ -40,5 +43,9 @@ NB_MODULE(_core, module) {
 #ifdef AUTOFINITY_WITH_LEARNING
     auto learning = module.def_submodule("learning", "Rules from rows (RIPPER).");
     bind_learning(learning);
+#endif
+#ifdef AUTOFINITY_WITH_MAPPING
+    auto mapping = module.def_submodule("mapping", "Who sits where, from who shares with whom.");
+    bind_mapping(mapping);
 #endif
 }

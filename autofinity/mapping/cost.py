@@ -1,0 +1,32 @@
+"""What a mapping costs: the sum of sharing × distance over all pairs of threads.
+
+The distance between two PUs is that of the smallest part of the machine they share, in SLIT's unit,
+where 10 is an access that stays within the node: the same PU 0, core 1, L2 2, LLC 4, node 10; on
+different nodes the SLIT (at least 11; of both ways the mean); a node that spans sockets, 20 from
+one to the other. Below the node these are of the order of measured core-to-core latencies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autofinity.mapping.native import native_machine
+from autofinity.model.sharing import SharingMatrix
+from autofinity.model.topology import OsIndex, Topology
+
+
+def distance(topology: Topology, a: OsIndex, b: OsIndex) -> float:
+    """How far two PUs are from each other, in SLIT's unit. Symmetric; 0 for one and the same.
+
+    Raises `ValueError` for a PU that the machine does not have.
+    """
+    return native_machine(topology).distance(a, b)
+
+
+def cost(sharing: SharingMatrix, topology: Topology, cpus: Sequence[OsIndex]) -> float:
+    """Σ sharing × distance over pairs of threads, thread i on `cpus[i]`; lower is better.
+
+    Raises `ValueError` where there is not one PU a thread, for unknown PUs and for what is no
+    sharing matrix.
+    """
+    return native_machine(topology).cost(sharing.cells, cpus)

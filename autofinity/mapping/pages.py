@@ -1,0 +1,174 @@
+"""Which node a page belongs on: the rules of the published mechanisms, page by page.
+
+A rule sees one page and answers the node it should be on, or None to leave it where it is. Ties
+between nodes go to the present node where it is among them, else to the lowest. `moves` asks a rule
+about every page of a vector table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, pstdev
+
+from autofinity.model.sharing import NumaVectors, process_and_page
+from autofinity.model.sharing_metrics import page_exclusivity
+
+_SMALL_PAGE_BYTES = 4096
+
+LEAST_LOCAL = 0.80
+"""minLoc of kMAF'16 (table 3): only above it a page is exclusive enough for locality."""
+MOST_BALANCED = 1.5
+"""maxBal of kMAF'16 (table 3), in multiples of 1/N: only below it a page is balanced."""
+NUMA_THRESHOLD = 10
+"""NT of SAMMU (table 1)."""
+CARREFOUR_LOCAL_SHARE = 0.80
+"""Carrefour co-locates while fewer of the accesses than this are local."""
+CARREFOUR_IMBALANCE = 0.35
+"""Carrefour interleaves while the nodes' loads scatter by more than this share of their mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageUse:
+    """One page: `counts[n]` accesses seen from logical node n, and the node it is on."""
+
+    index: int
+    """Address divided by the size of the page."""
+    counts: tuple[int, ...]
+    node: int | None = None
+    """Where it is; None where that is not known."""
+
+
+type PageRule = Callable[[PageUse], int | None]
+
+
+def locality(page: PageUse) -> int | None:
+    """The node with most accesses, once they are more than twice the second most plus one.
+
+    kMAF'16 equations 5 and 6; kMAF'14 equation 6, which halves the counters on a move.
+    """
+    first, second = _two_largest(page.counts)
+    return _most_accessing(page) if first > 2 * second + 1 else None
+
+
+def balance(page: PageUse) -> int | None:
+    """Interleave by address, once there are more accesses than nodes (kMAF'16 equations 7, 8)."""
+    nodes = len(page.counts)
+    return page.index % nodes if sum(page.counts) > nodes else None
+
+
+def locality_or_balance(page: PageUse) -> int | None:
+    """kMAF'16, equations 3 and 4: `locality` for exclusive pages, `balance` for shared ones."""
+    if not any(page.counts):
+        return None
+    exclusivity = page_exclusivity(page.counts)
+    if exclusivity > LEAST_LOCAL:
+        return locality(page)
+    if exclusivity < MOST_BALANCED / len(page.counts):
+        return balance(page)
+    return None
+
+
+def sammu(page: PageUse, threshold: int = NUMA_THRESHOLD) -> int | None:
+    """The node whose saturating counter exceeds the present node's by `threshold` or more.
+
+    SAMMU, section 3.3; `counts` are its NUMA counters. None where the present node is unknown.
+    """
+    if page.node is None:
+        return None
+    best = _most_accessing(page)
+    ahead = page.counts[best] - page.counts[page.node]
+    return best if ahead >= threshold else None
+
+
+def most_accessing(page: PageUse) -> int | None:
+    """The node with most accesses, with no threshold (Marathe & Mueller, PPoPP 2006)."""
+    return _most_accessing(page) if any(page.counts) else None
+
+
+def next_touch(page: PageUse) -> int | None:
+    """The node that touched the page in this interval (next touch, NUMA Balancing without history).
+
+    `counts` are those of one interval; should several nodes have touched it, the one that did most.
+    """
+    return most_accessing(page)
+
+
+def interleave(page: PageUse) -> int | None:
+    """Round robin over the nodes by address."""
+    return page.index % len(page.counts)
+
+
+def exclusive_or_interleave(page: PageUse) -> int | None:
+    """The oracle's rule (kMAF'16, section 5.3): exclusive pages to the node with most accesses,
+    shared ones interleaved. Exclusive is what `LEAST_LOCAL` says; no counters are waited for.
+    """
+    if not any(page.counts):
+        return None
+    if page_exclusivity(page.counts) > LEAST_LOCAL:
+        return _most_accessing(page)
+    return interleave(page)
+
+
+def carrefour(page: PageUse, *, co_locate: bool = True, interleaves: bool = True) -> int | None:
+    """Co-locate what one node accesses, interleave what several do; pages sampled once stay.
+
+    Source: Dashti et al., ASPLOS 2013. Replication of read-only pages is not done. Interleaving is
+    by address; the paper's picks a node with less load at random.
+    """
+    if sum(page.counts) < 2:
+        return None
+    if sum(1 for count in page.counts if count) == 1:
+        return _most_accessing(page) if co_locate else None
+    return interleave(page) if interleaves else None
+
+
+def carrefour_rule(vectors: NumaVectors) -> PageRule:
+    """`carrefour` with what the whole of `vectors` makes worth while.
+
+    Co-location while less than `CARREFOUR_LOCAL_SHARE` of the accesses are local, interleaving
+    while the deviation of the nodes' loads is above `CARREFOUR_IMBALANCE` of their mean. Only pages
+    whose node is known count.
+    """
+    total = local = 0
+    load: list[int] = []
+    for page, counts in vectors.pages.items():
+        node = vectors.nodes.get(page)
+        if node is None:
+            continue
+        load = load or [0] * len(counts)
+        accesses = sum(counts)
+        total += accesses
+        local += counts[node]
+        load[node] += accesses
+    co_locate = local < CARREFOUR_LOCAL_SHARE * total
+    interleaves = total > 0 and pstdev(load) > CARREFOUR_IMBALANCE * fmean(load)
+    return lambda page: carrefour(page, co_locate=co_locate, interleaves=interleaves)
+
+
+def moves(vectors: NumaVectors, rule: PageRule) -> tuple[tuple[int, int], ...]:
+    """(page number, node) for each page that `rule` wants elsewhere, by ascending page number.
+
+    A page whose node is not known is told of whenever the rule names one.
+    """
+    small_pages = max(1, vectors.page_size_bytes // _SMALL_PAGE_BYTES)
+    found = []
+    for number in sorted(vectors.pages):
+        node = vectors.nodes.get(number)
+        index = process_and_page(number)[1] // small_pages
+        wanted = rule(PageUse(index, vectors.pages[number], node))
+        if wanted is not None and wanted != node:
+            found.append((number, wanted))
+    return tuple(found)
+
+
+def _two_largest(counts: Sequence[int]) -> tuple[int, int]:
+    largest = sorted(counts, reverse=True)[:2]
+    return largest[0], largest[1] if len(largest) > 1 else 0
+
+
+def _most_accessing(page: PageUse) -> int:
+    most = max(page.counts)
+    if page.node is not None and page.counts[page.node] == most:
+        return page.node
+    return page.counts.index(most)

@@ -1,0 +1,14 @@
+// What a mapping costs: sharing times distance, over all pairs of threads.
+#pragma once
+
+#include <vector>
+
+#include "mapping/machine.hpp"
+#include "mapping/matrix.hpp"
+
+namespace autofinity::mapping {
+
+// `pu_of_thread` are logical indices.
+double cost_of(const Machine& machine, const Matrix& sharing, const std::vector<int>& pu_of_thread);
+
+}  // namespace autofinity::mapping

@@ -1,0 +1,54 @@
+#include "mapping/seat_tree.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+namespace autofinity::mapping {
+
+SeatTree::SeatTree(const Machine& machine, std::vector<int> pus) : pus_(std::move(pus)) {
+    std::vector<std::array<int, levels>> paths(machine.pus().size());
+    for (const int pu : pus_) {
+        paths[pu] = machine.path(pu);
+    }
+    std::sort(pus_.begin(), pus_.end(), [&](int a, int b) { return paths[a] < paths[b]; });
+    parts_.resize(levels + 2);
+    parts_[0].emplace_back();
+    for (int seat = 0; seat < seats(); ++seat) {
+        const auto& path = paths[pus_[seat]];
+        // The outermost level on which this seat leaves the parts of the one before it.
+        int differs = 0;
+        if (seat > 0) {
+            const auto& before = paths[pus_[seat - 1]];
+            while (differs < levels && path[differs] == before[differs]) {
+                ++differs;
+            }
+        }
+        for (int level = differs + 1; level <= levels + 1; ++level) {
+            parts_[level - 1].back().children.push_back(static_cast<int>(parts_[level].size()));
+            parts_[level].emplace_back();
+        }
+        for (auto& level : parts_) {
+            ++level.back().seats;
+        }
+    }
+    give_shapes();
+}
+
+void SeatTree::give_shapes() {
+    for (int level = levels; level >= 0; --level) {
+        std::map<std::vector<int>, int> known;
+        for (Part& part : parts_[level]) {
+            std::vector<int> shapes;
+            for (const int child : part.children) {
+                shapes.push_back(parts_[level + 1][child].shape);
+            }
+            std::sort(shapes.begin(), shapes.end());
+            part.shape =
+                known.try_emplace(std::move(shapes), static_cast<int>(known.size())).first->second;
+        }
+    }
+}
+
+}  // namespace autofinity::mapping

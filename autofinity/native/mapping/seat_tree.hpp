@@ -1,0 +1,37 @@
+// The seats that threads are mapped to, as the tree of the machine's parts that hold them.
+//
+// A seat is room for one thread on a PU; a PU may offer several. Parts whose subtrees hold the same
+// numbers of seats have the same shape, so that a group of threads made for one fits the other.
+#pragma once
+
+#include <vector>
+
+#include "mapping/machine.hpp"
+
+namespace autofinity::mapping {
+
+struct Part {
+    std::vector<int> children;  // in the next level, in hardware order
+    int seats = 0;
+    int shape = 0;  // among those of its level
+};
+
+class SeatTree {
+  public:
+    // `pus` are logical PU indices, one a seat.
+    SeatTree(const Machine& machine, std::vector<int> pus);
+
+    // Level 0 has the machine alone, the last one the seats, which are all of shape 0.
+    const std::vector<std::vector<Part>>& parts() const { return parts_; }
+    // PU of each seat, in hardware order.
+    const std::vector<int>& pus() const { return pus_; }
+    int seats() const { return static_cast<int>(pus_.size()); }
+
+  private:
+    void give_shapes();
+
+    std::vector<int> pus_;
+    std::vector<std::vector<Part>> parts_;
+};
+
+}  // namespace autofinity::mapping

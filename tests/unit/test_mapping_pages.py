@@ -1,0 +1,136 @@
+"""Page rules against the worked examples and thresholds of their papers."""
+
+from __future__ import annotations
+
+import pytest
+
+from autofinity.mapping.pages import (
+    PageUse,
+    balance,
+    carrefour,
+    carrefour_rule,
+    exclusive_or_interleave,
+    interleave,
+    locality,
+    locality_or_balance,
+    most_accessing,
+    moves,
+    next_touch,
+    sammu,
+)
+from autofinity.model.sharing import NumaVectors, SharingMatrix, page_number
+from autofinity.model.sharing_metrics import (
+    average_exclusivity,
+    heterogeneity,
+    heterogeneity_off_diagonal,
+    page_exclusivity,
+    sharing_amount,
+)
+
+
+@pytest.mark.parametrize(
+    ("counts", "node", "wanted"),
+    [((1, 0), 0, None), ((1, 1), 0, None), ((1, 4), 0, 1), ((10, 4), 1, 0), ((9, 4), 1, None)],
+)
+def test_equation_5_migrates_as_table_2_of_kmaf16_shows(
+    counts: tuple[int, ...], node: int, wanted: int | None
+) -> None:
+    assert locality(PageUse(0, counts, node)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("counts", "wanted"),
+    [
+        ((0, 9, 1, 1), 1),  # 82 % exclusive
+        ((0, 8, 1, 1), None),  # 80 % is not above minLoc
+        ((0, 2, 0, 0), 1),
+        ((0, 1, 0, 0), None),  # exclusive, but equation 5 waits
+        ((3, 2, 2, 1), None),  # 37.5 % is not below maxBal at 4 nodes
+        ((37, 21, 21, 21), 3),  # 37 % is: interleaved by address
+        ((1, 1, 1, 1), None),  # equation 7: more accesses than nodes are needed
+        ((0, 0, 0, 0), None),
+    ],
+)
+def test_kmaf16_chooses_locality_or_balance_by_exclusivity(
+    counts: tuple[int, ...], wanted: int | None
+) -> None:
+    assert locality_or_balance(PageUse(7, counts, 0)) == wanted
+
+
+def test_balance_interleaves_by_address_whatever_the_counts() -> None:
+    assert [balance(PageUse(i, (9, 0, 0), 0)) for i in range(4)] == [0, 1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("counts", "node", "wanted"),
+    [((10, 0), 1, 0), ((9, 0), 1, None), ((15, 6), 1, None), ((10, 0), None, None)],
+)
+def test_sammu_moves_when_the_counters_differ_by_its_threshold(
+    counts: tuple[int, ...], node: int | None, wanted: int | None
+) -> None:
+    assert sammu(PageUse(0, counts, node)) == wanted
+
+
+def test_ties_stay_where_the_page_is() -> None:
+    assert most_accessing(PageUse(0, (3, 3, 1), 1)) == 1
+    assert most_accessing(PageUse(0, (3, 3, 1), 2)) == 0
+    assert most_accessing(PageUse(0, (0, 0), 1)) is None
+
+
+def test_next_touch_follows_the_last_node() -> None:
+    assert next_touch(PageUse(0, (0, 0, 1), 0)) == 2
+
+
+def test_the_oracle_waits_for_no_counters() -> None:
+    assert exclusive_or_interleave(PageUse(6, (1, 0, 0, 0), 3)) == 0
+    assert exclusive_or_interleave(PageUse(6, (1, 1, 0, 0), 3)) == 2
+    assert interleave(PageUse(6, (0, 0, 0, 0), 3)) == 2
+
+
+def test_carrefour_co_locates_interleaves_and_leaves_pages_sampled_once() -> None:
+    assert carrefour(PageUse(5, (0, 2), 0)) == 1
+    assert carrefour(PageUse(5, (1, 2), 0)) == 1
+    assert carrefour(PageUse(4, (1, 2), 0)) == 0
+    assert carrefour(PageUse(5, (0, 1), 0)) is None
+
+
+def test_carrefour_does_what_the_whole_makes_worth_while() -> None:
+    alone, shared = PageUse(5, (0, 2), 0), PageUse(5, (1, 2), 0)
+    local_and_even = NumaVectors({1: (9, 1), 2: (1, 9)}, nodes={1: 0, 2: 1})
+    local_on_one = NumaVectors({1: (9, 1), 2: (9, 1)}, nodes={1: 0, 2: 0})
+    remote_and_even = NumaVectors({1: (1, 9), 2: (9, 1)}, nodes={1: 0, 2: 1})
+    assert [carrefour_rule(local_and_even)(page) for page in (alone, shared)] == [None, None]
+    assert [carrefour_rule(local_on_one)(page) for page in (alone, shared)] == [None, 1]
+    assert [carrefour_rule(remote_and_even)(page) for page in (alone, shared)] == [1, None]
+
+
+def test_moves_are_the_pages_that_are_elsewhere() -> None:
+    vectors = NumaVectors({3: (0, 9), 1: (9, 0), 2: (0, 9)}, nodes={1: 1, 2: 1})
+    assert moves(vectors, most_accessing) == ((1, 0), (3, 1))
+
+
+def test_pages_are_interleaved_by_their_own_size_and_process() -> None:
+    huge = {page_number(3, 512 * i): (1, 1) for i in range(3)}
+    found = moves(NumaVectors(huge, page_size_bytes=2 << 20), interleave)
+    assert [node for _, node in found] == [0, 1, 0]
+
+
+def test_equal_sharing_is_heterogeneous_only_by_the_printed_equation() -> None:
+    alike = SharingMatrix(((0, 2, 2), (2, 0, 2), (2, 2, 0)))
+    # Row means 4/3: cells differ by 4/3, 2/3, 2/3.
+    assert heterogeneity(alike) == pytest.approx((16 + 4 + 4) / 27)
+    assert heterogeneity_off_diagonal(alike) == 0
+    assert sharing_amount(alike) == pytest.approx(12 / 9)
+
+
+def test_pairs_are_heterogeneous_by_both() -> None:
+    pairs = SharingMatrix(((0, 3, 0, 0), (3, 0, 0, 0), (0, 0, 0, 3), (0, 0, 3, 0)))
+    assert heterogeneity(pairs) == pytest.approx((3 * 0.75**2 + 2.25**2) / 4)
+    assert heterogeneity_off_diagonal(pairs) == pytest.approx((2 * 1 + 4) / 3)
+
+
+def test_average_exclusivity_weighs_pages_by_their_accesses() -> None:
+    assert page_exclusivity((1, 3)) == 0.75
+    vectors = NumaVectors({1: (1, 3), 2: (8, 8)})
+    assert average_exclusivity(vectors) == pytest.approx((0.75 * 4 + 0.5 * 16) / 20)
+    assert average_exclusivity(NumaVectors({})) == page_exclusivity((0, 0)) == 0
