@@ -10,6 +10,9 @@ import click
 from autofinity.cli.json_option import json_option
 
 if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Sequence
+
     from autofinity.sim.spec import ByDistance, MachineSpec
 
 COLUMNS = {
@@ -25,24 +28,32 @@ COLUMNS = {
     "dram": "memory, ns",
     "transfer": "core to core, ns",
     "memory": "GB/s a node",
+    "sourced": "sourced",
 }
 """Columns of the Markdown table: how `_cells` calls them, and their headings."""
 
 
 @click.command()
-@click.option("--markdown", is_flag=True, help="The table of docs/machines.md, key numbers too.")
+@click.option(
+    "--sources", is_flag=True, help="How many values of each were read, derived, … or estimated."
+)
+@click.option("--markdown", is_flag=True, help="A table of docs/machines.md, key numbers too.")
 @json_option
-def command(markdown: bool, as_json: bool) -> None:
+def command(sources: bool, markdown: bool, as_json: bool) -> None:
     """The machines that can be simulated by name.
 
-    Each is a file in `data/machines` in which every number has its source; docs/machines.md says
-    how to write one.
+    Each is a file in `data/machines` in which every value says where it comes from; `sourced` is
+    the share of those that were read in a source, derived from such, or measured. docs/machines.md
+    says how to write one.
     """
     from autofinity.sim.preset import load_preset, preset_names
 
     specs = [load_preset(name) for name in preset_names()]
     if as_json:
-        click.echo(json.dumps({"machines": [document(spec) for spec in specs]}))
+        machines = [{**document(spec), "values_by_mark": _marks(spec.name)} for spec in specs]
+        click.echo(json.dumps({"machines": machines}))
+    elif sources:
+        _print_sources(preset_names(), markdown)
     elif markdown:
         _print_markdown(specs)
     else:
@@ -67,13 +78,22 @@ def document(spec: MachineSpec) -> dict[str, object]:
     }
 
 
-def _print_table(specs: list[MachineSpec]) -> None:
-    from rich.console import Console
-    from rich.table import Table
+def _marks(name: str) -> Counter[str]:
+    from autofinity.resources import shipped
+    from autofinity.sim.sources import count_marks
 
-    table = Table()
-    for heading in ("name", "model", "sockets", "nodes", "LLCs", "cores", "PUs", "GHz"):
-        table.add_column(heading, overflow="fold")
+    return count_marks(shipped("data", "machines", f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def _sourced(name: str) -> str:
+    from autofinity.sim.sources import share_well_sourced
+
+    return f"{share_well_sourced(_marks(name)):.0%}"
+
+
+def _print_table(specs: list[MachineSpec]) -> None:
+    headings = ("name", "model", "sockets", "nodes", "LLCs", "cores", "PUs", "GHz", "sourced")
+    rows = []
     for spec in specs:
         topology = spec.topology
         numbers = (
@@ -83,16 +103,54 @@ def _print_table(specs: list[MachineSpec]) -> None:
             topology.n_cores,
             len(topology.pus),
         )
-        table.add_row(spec.name, spec.model, *map(str, numbers), f"{spec.ghz:g}")
-    Console(highlight=False).print(table)
+        name, ghz = spec.name, f"{spec.ghz:g}"
+        rows.append((name, spec.model, *map(str, numbers), ghz, _sourced(name)))
+    _print_rich(headings, rows)
+
+
+def _print_sources(names: tuple[str, ...], markdown: bool) -> None:
+    from autofinity.sim.sources import MARKS
+
+    headings = ("name", "all", *MARKS.values(), "sourced")
+    rows = []
+    for name in names:
+        counts = _marks(name)
+        numbers = (counts.total(), *(counts[mark] for mark in MARKS))
+        shown = f"`{name}`" if markdown else name
+        rows.append((shown, *map(str, numbers), _sourced(name)))
+    if markdown:
+        _print_rows(headings, rows)
+    else:
+        _print_rich(headings, rows)
 
 
 def _print_markdown(specs: list[MachineSpec]) -> None:
-    click.echo("| " + " | ".join(COLUMNS.values()) + " |")
-    click.echo("|---" * len(COLUMNS) + "|")
+    rows = []
     for spec in specs:
         cells = {**document(spec), **_cells(spec)}
-        click.echo("| " + " | ".join(str(cells[column]) for column in COLUMNS) + " |")
+        rows.append([str(cells[column]) for column in COLUMNS])
+    _print_rows(tuple(COLUMNS.values()), rows)
+
+
+def _print_rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table in Markdown."""
+    click.echo("| " + " | ".join(headings) + " |")
+    click.echo("|---" * len(headings) + "|")
+    for row in rows:
+        click.echo("| " + " | ".join(row) + " |")
+
+
+def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table for the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table()
+    for column, heading in enumerate(headings):
+        table.add_column(heading, overflow="fold", no_wrap=column == 0)
+    for row in rows:
+        table.add_row(*row)
+    Console(highlight=False).print(table)
 
 
 def _cells(spec: MachineSpec) -> dict[str, str]:
@@ -110,6 +168,7 @@ def _cells(spec: MachineSpec) -> dict[str, str]:
         "dram": _by_distance(spec.latency.dram, nodes),
         "transfer": _by_distance(spec.latency.load_modified, llcs),
         "memory": " to ".join(f"{gbs:g}" for gbs in (memory[0], memory[-1])[: len(memory)]),
+        "sourced": _sourced(spec.name),
     }
 
 

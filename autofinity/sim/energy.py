@@ -12,7 +12,8 @@ power is drawn by every core and every LLC domain of the machine, used or not:
   would favour packed ones more than this model does.
 
 Prices come from the preset's `[energy]` table, which names their sources: caches are modelled,
-static power is mostly unverified. So compare affinities with each other rather than with a meter.
+static power is mostly a share of the rated power. So compare affinities with each other rather than
+with a meter.
 """
 
 from __future__ import annotations

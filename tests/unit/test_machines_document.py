@@ -34,9 +34,10 @@ def keys_of(table: object) -> set[str]:
     return inner.union(*(keys_of(value) for value in table.values()))
 
 
-def test_the_table_is_what_the_command_prints(text: str) -> None:
-    printed = CliRunner().invoke(command, ["--markdown"], catch_exceptions=False).stdout
-    begin, end = "<!-- autofinity machines --markdown -->\n", "<!-- end -->"
+@pytest.mark.parametrize("options", [["--markdown"], ["--sources", "--markdown"]])
+def test_a_table_is_what_the_command_prints(text: str, options: list[str]) -> None:
+    printed = CliRunner().invoke(command, options, catch_exceptions=False).stdout
+    begin, end = f"<!-- autofinity machines {' '.join(options)} -->\n", "<!-- end -->"
     assert text.partition(begin)[2].partition(end)[0] == printed
 
 

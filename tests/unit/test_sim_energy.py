@@ -82,10 +82,12 @@ def test_shipped_cores_stay_below_the_power_of_their_package(name: str) -> None:
     spec = load_preset(name)
     prices = spec.energy
     assert prices is not None
-    per_s = spec.core.base_ipc * spec.clock_hz
-    core = prices.core_w + per_s * (prices.instruction_pj + 0.4 * prices.l1_access_pj) * 1e-12
+    instruction_j = (prices.instruction_pj + 0.4 * prices.l1_access_pj) * 1e-12
+    kinds = [spec.core_classes[kind] for kind in spec.class_of_core]
+    per_s = sum(kind.core.base_ipc * kind.ghz * 1e9 for kind in kinds)
+    cores = len(kinds) * prices.core_w + per_s * instruction_j
     topology = spec.topology
-    package = (core * topology.n_cores + prices.uncore_w * topology.n_llcs) / topology.n_packages
+    package = (cores + prices.uncore_w * topology.n_llcs) / topology.n_packages
     assert 0.3 * TDP_W[name] < package < TDP_W[name]
     assert prices.idle_core_w < prices.core_w
 
