@@ -211,7 +211,10 @@ def _run(
     """Make these runs under a progress bar, and note what each program's took."""
 
     def report(run: Run, took_s: float | None) -> None:
-        bar.step(_label(run))
+        if took_s is None:
+            bar.found()
+        else:
+            bar.step(_label(run))
         if cpu_s is not None and took_s:
             cpu_s[run.key[:3]] = took_s
 

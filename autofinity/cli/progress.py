@@ -16,6 +16,10 @@ class Progress(Protocol):
         """One more piece is done; `label` says which is under way."""
         ...
 
+    def found(self) -> None:
+        """One more piece was there before: it says nothing about how long the others take."""
+        ...
+
 
 @contextmanager
 def progress(title: str, total: int, quiet: bool = False) -> Iterator[Progress]:
@@ -34,6 +38,9 @@ class _Quiet:
     def step(self, label: str = "") -> None:
         """Nothing to say."""
 
+    def found(self) -> None:
+        """Nothing to say."""
+
 
 class _Lines:
     """Logs and pipes: a line whenever another tenth is done."""
@@ -47,13 +54,20 @@ class _Lines:
 
     def step(self, label: str = "") -> None:
         self._done += 1
-        tenth = self._done * 10 // self._total
+        tenth = self._tenth()
         if tenth > self._said and self._done < self._total:
             self._said = tenth
             self._say(label)
 
+    def found(self) -> None:
+        self._done += 1
+        self._said = self._tenth()
+
     def close(self) -> None:
         self._say("")
+
+    def _tenth(self) -> int:
+        return self._done * 10 // self._total
 
     def _say(self, label: str) -> None:
         elapsed = time.monotonic() - self._start
@@ -91,5 +105,9 @@ def _bar(title: str, total: int) -> Iterator[Progress]:
         class _Step:
             def step(self, label: str = "") -> None:
                 bar.update(task, advance=1, label=label)
+
+            def found(self) -> None:
+                # Begun anew from here on: else the time left is taken for next to nothing.
+                bar.reset(task, completed=int(bar.tasks[task].completed) + 1, label="")
 
         yield _Step()
