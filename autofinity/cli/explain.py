@@ -1,25 +1,26 @@
-"""`autofinity explain`: why a policy says what it says of a sample."""
+"""`autofinity explain`: why a policy says what it says of a sample, or of a run."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
+from autofinity.cli.explain_run import database_named, explain_run, names_run
 from autofinity.cli.json_option import json_option
-from autofinity.cli.policy_argument import named_policy, policy_argument
+from autofinity.cli.policy_argument import named_policy
 from autofinity.model.errors import UsageError
 
 
 @click.command()
-@policy_argument
+@click.argument("policy", metavar="POLICY|RUN")
 @click.option(
     "--sample",
     "-s",
     "samples",
     metavar="COUNTER=VALUE,…",
     multiple=True,
-    required=True,
     help="Counts per thread and second; nan for one that was not measured. May be repeated.",
 )
 @click.option(
@@ -29,9 +30,23 @@ from autofinity.model.errors import UsageError
     multiple=True,
     help="The same counters in the affinity of the policy's second look.",
 )
+@click.option(
+    "--db",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Behaviour database that RUN is in (default: the one in the state folder).",
+)
 @json_option
-def command(policy: str, samples: tuple[str, ...], probes: tuple[str, ...], as_json: bool) -> None:
+def command(
+    policy: str,
+    samples: tuple[str, ...],
+    probes: tuple[str, ...],
+    db: Path | None,
+    as_json: bool,
+) -> None:
     """Say which rule decides for a sample, by what margin, and what comes next.
+
+    RUN is the number of a run that `autofinity status` lists, or `last`: then its own sample is
+    explained, and the mask of every thread as the kernel has it now, and who else pins.
 
     A policy may look again, with a sample in another affinity (--probe), before it has the last
     word.
@@ -42,7 +57,12 @@ def command(policy: str, samples: tuple[str, ...], probes: tuple[str, ...], as_j
     from autofinity.policy.explain import explain, explanation_data, explanation_text
     from autofinity.policy.readable import second_text
 
+    if not samples and names_run(policy):
+        explain_run(policy, database_named(db), as_json=as_json)
+        return
     read = named_policy(policy)
+    if not samples:
+        raise UsageError("--sample is missing; expected COUNTER=VALUE,… or the number of a run")
     start, probe = sample_of(samples), sample_of(probes)
     why = explain(read, start)
     second = read.second_after(why.decision.hint)

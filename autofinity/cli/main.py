@@ -1,15 +1,13 @@
-"""The command line: a table of commands, loaded when used, and the one place that prints errors."""
+"""The command line: a table of commands, loaded when used."""
 
 from __future__ import annotations
 
 import importlib
-import os
-import sys
 
 import click
 
 from autofinity import __version__
-from autofinity.model.errors import AutofinityError
+from autofinity.cli.errors import reported
 
 # Command → one line of help. Each lives in the module of its name, as `command`.
 COMMANDS: dict[str, str] = {
@@ -66,32 +64,5 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line; every `AutofinityError` becomes one line on stderr and an exit code."""
-    try:
-        cli.main(prog_name="autofinity", standalone_mode=False)
-    except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        _say("interrupted; what was recorded is kept")
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output went away (`autofinity hints … | head`): no error of ours.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
-    except AutofinityError as error:
-        _say(str(error))
-        sys.exit(error.exit_code)
-    except (MemoryError, RecursionError) as error:
-        # Input files are bounded where they are read; this is the net below that.
-        _say(f"the input is too large or too deeply nested for this machine ({error!r})")
-        sys.exit(1)
-    except OSError as error:
-        _say(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
-        sys.exit(1)
-
-
-def _say(message: str) -> None:
-    print(f"autofinity: {message}", file=sys.stderr)
+    """Run the command line."""
+    reported(lambda: cli.main(prog_name="autofinity", standalone_mode=False))

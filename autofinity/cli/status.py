@@ -1,4 +1,4 @@
-"""`autofinity status`: the programs in the behaviour database and the latest runs."""
+"""`autofinity status`: what runs now, the programs in the behaviour database, the latest runs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.runtime.claims import live_runs, monitor_of
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
 from autofinity.store.behaviour_rows import Known, RunRecord
@@ -23,24 +24,31 @@ from autofinity.store.behaviour_rows import Known, RunRecord
 @click.option("--runs", "limit", default=10, show_default=True, help="How many runs to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(db: Path | None, limit: int, as_json: bool) -> None:
-    """Known programs with their hints, the policies these came from, and the latest runs."""
+    """Known programs and their hints, what runs now and where, and the latest runs."""
     path = db or default_path()
     if db is None and not path.exists():
         known: tuple[Known, ...] = ()
         runs: tuple[RunRecord, ...] = ()
+        live: tuple[RunRecord, ...] = ()
         due = False
     else:
         with BehaviourDB.open(path, read_only=True) as database:
             known, runs, due = database.programs(), database.runs(limit), database.rebuild_due()
+            live = live_runs(database)
     log = _lost(path)
     if as_json:
-        print(json.dumps(_document(path, known, runs, due, log), indent=2))
+        print(json.dumps(_document(path, known, live, runs, due, log), indent=2))
         return
-    _print(path, known, runs, due, log)
+    _print(path, known, live, runs, due, log)
 
 
 def _print(
-    path: Path, known: tuple[Known, ...], runs: tuple[RunRecord, ...], due: bool, log: list[str]
+    path: Path,
+    known: tuple[Known, ...],
+    live: tuple[RunRecord, ...],
+    runs: tuple[RunRecord, ...],
+    due: bool,
+    log: list[str],
 ) -> None:
     from rich.console import Console
     from rich.markup import escape
@@ -65,12 +73,29 @@ def _print(
                 _when(row.sampled_at),
             )
         console.print(table)
+    if live:
+        table = Table(box=None, pad_edge=False, title="running", title_justify="left")
+        for heading in ("run", "pid", "program", "threads", "phase", "hint", "CPUs", "monitor"):
+            table.add_column(heading, overflow="fold")
+        for run in live:
+            table.add_row(
+                str(run.id),
+                str(run.pid),
+                escape(run.path),
+                str(run.threads or "-"),
+                run.phase or "starting",
+                run.hint or "-",
+                run.cpus or "-",
+                "alive" if monitor_of(run).alive else "gone",
+            )
+        console.print(table)
     if runs:
         table = Table(box=None, pad_edge=False, title="latest runs", title_justify="left")
-        for heading in ("pid", "started", "ended", "threads", "hint", "bound", "notes"):
+        for heading in ("run", "pid", "started", "ended", "threads", "hint", "bound", "notes"):
             table.add_column(heading, overflow="fold")
         for run in runs:
             table.add_row(
+                str(run.id),
                 str(run.pid),
                 _when(run.started),
                 _when(run.ended) if run.ended else "-",
@@ -98,12 +123,18 @@ def _when(seconds: float) -> str:
 
 
 def _document(
-    path: Path, known: tuple[Known, ...], runs: tuple[RunRecord, ...], due: bool, log: list[str]
+    path: Path,
+    known: tuple[Known, ...],
+    live: tuple[RunRecord, ...],
+    runs: tuple[RunRecord, ...],
+    due: bool,
+    log: list[str],
 ) -> dict[str, object]:
     return {
         "database": str(path),
         "rebuild_due": due,
         "programs": [asdict(row) | {"hint": str(row.hint) if row.hint else None} for row in known],
+        "running": [run.id for run in live],
         "runs": [asdict(run) for run in runs],
         "lost": log,
     }

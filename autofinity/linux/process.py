@@ -14,7 +14,8 @@ from __future__ import annotations
 import os
 import select
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from autofinity.linux.bind import allowed_now, bind_thread, mask_of
 from autofinity.linux.event_tables import Encoding
@@ -40,6 +41,18 @@ SOFTWARE_EVENTS: Mapping[str, str] = {
 """Names of what /proc counts for each thread → meaning."""
 
 
+@dataclass(frozen=True, slots=True)
+class MaskChange:
+    """What a thread is about to be given."""
+
+    tid: int
+    start_ticks: int
+    """When the thread began: tids are used again."""
+    before: frozenset[OsIndex]
+    """What it might run on before anybody here bound it."""
+    given: frozenset[OsIndex]
+
+
 class LinuxProcess:
     """A program that runs already, watched from another process of the same user."""
 
@@ -50,7 +63,11 @@ class LinuxProcess:
         allowed_at_start: frozenset[OsIndex],
         counters: Mapping[str, Encoding] | None = None,
         bound_before_exec: frozenset[OsIndex] | None = None,
+        keep_masks: Callable[[Sequence[MaskChange]], None] = lambda changes: None,
     ) -> None:
+        """`keep_masks` is told of each change before it is made, so that it can be put back
+        whatever happens to us.
+        """
         self._pid = pid
         self._poll = select.poll()
         self._poll.register(pidfd, select.POLLIN)
@@ -66,6 +83,7 @@ class LinuxProcess:
         if bound_before_exec:
             self._ours.add(bound_before_exec)
         self._bound: dict[int, frozenset[OsIndex]] = {}
+        self._keep_masks = keep_masks
         self._ended = False
         self._looked_at = -_FRESH_NS - 1
         self._look_cost_ns = 0
@@ -117,8 +135,7 @@ class LinuxProcess:
         reasons: dict[str, int] = {}
         for action in actions:
             if isinstance(action, BindThreads):
-                for number, mask in enumerate(action.placement.masks):
-                    refusal = self._bind(number, mask) if mask else ""
+                for refusal in self._bind_all(action.placement.masks):
                     if refusal is None:
                         done += 1
                     elif refusal:
@@ -220,20 +237,29 @@ class LinuxProcess:
             counts |= counted.counts
         return CounterSample(after.tid, start, end, counts, enabled, running, flagged=True)
 
-    def _bind(self, number: int, mask: frozenset[OsIndex]) -> str | None:
-        """None when done, the reason when not; empty when there is no such thread any more."""
-        tid = next((tid for tid, own in self._numbers.items() if own == number), None)
-        if tid is None:
-            return ""
-        now = mask_of(tid)
-        if now is None:
-            return ""
-        if now == mask:
-            return None
-        # A thread that was never bound has the program's mask or its creator's, which may be one
-        # of ours; one that was has the mask it was given, or somebody else has spoken.
-        if now not in ({self._bound[tid]} if tid in self._bound else self._ours):
-            return "pinned by the program or by somebody else"
+    def _bind_all(self, masks: Sequence[frozenset[OsIndex]]) -> list[str | None]:
+        """For each thread None when done, else the reason; empty when it is gone by now."""
+        tids = {number: tid for tid, number in self._numbers.items()}
+        answers: list[str | None] = []
+        changes: list[MaskChange] = []
+        for number, mask in enumerate(masks):
+            tid = tids.get(number)
+            now = mask_of(tid) if mask and tid is not None else None
+            if tid is None or now is None:
+                continue
+            if now == mask:
+                answers.append(None)
+            # A thread that was never bound has the program's mask or its creator's, which may be
+            # one of ours; one that was has the mask it was given, or somebody else has spoken.
+            elif now not in ({self._bound[tid]} if tid in self._bound else self._ours):
+                answers.append("pinned by the program or by somebody else")
+            else:
+                changes.append(MaskChange(tid, self._tasks[tid].started, self._at_start, mask))
+        if changes:
+            self._keep_masks(changes)
+        return answers + [self._bind(change.tid, change.given) for change in changes]
+
+    def _bind(self, tid: int, mask: frozenset[OsIndex]) -> str | None:
         refusal = bind_thread(tid, mask)
         if refusal is None:
             self._bound[tid] = mask

@@ -28,6 +28,7 @@ from autofinity.model.policy import Decision, RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, Sensors
 from autofinity.profiling.sampling import behaviour_of
+from autofinity.runtime.claims import Reserve, reserve_alone
 from autofinity.runtime.guard import Guard
 from autofinity.runtime.masks import Binding, thread_masks, union
 from autofinity.runtime.workers import Workers
@@ -81,7 +82,9 @@ class LiveState:
     cpus: frozenset[OsIndex] = frozenset()
     """CPUs of the present placement, all threads together."""
     available: frozenset[OsIndex] = frozenset()
-    """CPUs that were allowed when it was made."""
+    """CPUs that it was chosen from."""
+    crowded: bool = False
+    """Whether other runs were in its way."""
     parts: tuple[Interval, ...] = ()
     sample: Behaviour | None = None
     affinity: Affinity | None = None
@@ -123,14 +126,19 @@ class LivePolicy:
         available: Callable[[], frozenset[OsIndex]],
         known: Callable[[int], Hint | None],
         settings: Settings,
+        reserve: Reserve = reserve_alone,
     ) -> None:
-        """`available` gives the CPUs allowed now, `known` the hint on record for a thread count."""
+        """`available` gives the CPUs allowed now, `known` the hint on record for a thread count,
+        `reserve` chooses cores among them beside other runs.
+        """
         self._topology = topology
         self._policy = policy
         self._decide = decide
         self._available = available
         self._known = known
         self._settings = settings
+        # Who binds nothing takes nothing.
+        self._reserve = reserve_alone if settings.bind == "none" else reserve
         self.sensors = Sensors(policy.counters if policy else ())
 
     def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> LiveState:
@@ -324,21 +332,30 @@ class LivePolicy:
         available = self._available()
         computing = state.workers.computing
         try:
-            cores = get_affinity(self._topology, len(computing), hint, available)
+            reserved = self._reserve(
+                len(computing),
+                available,
+                lambda cpus: get_affinity(self._topology, len(computing), hint, cpus),
+            )
         except PlacementError as error:
             state = state.noting(f"left as it is: {error}")
             bound = frozenset(number for number, _ in state.workers.alive if state.cpus)
             state = replace(state, phase="left alone", placed=computing, cpus=frozenset())
             return state, self._let_go(state, bound)
-        masks = thread_masks(self._topology, cores, available, self._settings.bind)
+        if reserved.note:
+            state = state.noting(reserved.note)
+        masks = thread_masks(
+            self._topology, reserved.cores, reserved.available, self._settings.bind
+        )
         state = replace(
             state,
             phase=phase,
             placed=computing,
             hint=hint,
             cpus=union(masks),
-            available=available,
-            affinity=None if self._settings.bind == "none" else cores.affinity,
+            available=reserved.available,
+            crowded=bool(reserved.note),
+            affinity=None if self._settings.bind == "none" else reserved.cores.affinity,
             settled=False,
             parts=(),
         )

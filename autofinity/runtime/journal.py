@@ -7,24 +7,38 @@ in order; what is left at the end goes into a short log beside the database, so 
 
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
 from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.linux.identity import identity_of
+from autofinity.linux.process import MaskChange
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import StoreError
+from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Interval, Outcome
+from autofinity.runtime.claims import (
+    Pick,
+    Reserved,
+    claimed,
+    expire,
+    free_cpus,
+    live_runs,
+    reserve_alone,
+    whole_cores,
+)
 from autofinity.runtime.decider import LiveState
 from autofinity.runtime.decisions import CachedDecision, write_decision
 from autofinity.runtime.masks import Binding
 from autofinity.store.behaviour_db import BehaviourDB
-from autofinity.store.behaviour_rows import RunChanges
+from autofinity.store.behaviour_rows import MaskRecord, RunChanges
 
 _PATIENCE_S = (
     0.05  # for another writer's lock, at each attempt: the end of a run may not be held up
@@ -50,6 +64,7 @@ class Subject:
     """CPU list allowed at the start."""
     machine: str = ""
     """Which machine this is (`machine_text`): observations of different ones are never mixed."""
+    policy_path: str = ""
 
 
 class Journal:
@@ -78,6 +93,10 @@ class Journal:
         del interval
         for line in after.notes[len(before.notes) :]:
             self.note(line)
+        if after.phase != before.phase:
+            self._write(lambda database: self._moved_on(database, after))
+        if after.decision is not None and after.decision is not before.decision:
+            self._write(lambda database: self._asked(database, after))
         if after.sample is not None and after.sample is not before.sample:
             self._write(lambda database: self._sampled(database, after))
             self._observed(after, after.sampled_in, after.sample)
@@ -116,9 +135,61 @@ class Journal:
             self._trouble = str(error)
             return None
 
+    def keep_masks(self, changes: Sequence[MaskChange]) -> None:
+        """Keep what threads had before they are bound, so that `autofinity restore` can put it
+        back.
+        """
+        rows = [
+            MaskRecord(
+                each.tid,
+                each.start_ticks,
+                format_cpu_list(each.before),
+                format_cpu_list(each.given),
+            )
+            for each in changes
+        ]
+
+        def write(database: BehaviourDB) -> None:
+            if self._run is not None:
+                database.remember_masks(self._run, rows)
+
+        self._write(write)
+
+    def reserve(
+        self, topology: Topology, threads: int, available: frozenset[OsIndex], pick: Pick
+    ) -> Reserved:
+        """Cores that no other run claims, where enough are left, and the claim on them.
+
+        In one transaction: of two runs that ask at once, the second sees the first one's claim.
+        Without a database, or when it is locked, as if nothing else ran here.
+        """
+        self._flush()
+        try:
+            database = self._opened()
+            if database is None or self._run is None:
+                return reserve_alone(threads, available, pick)
+            with database.exclusively():
+                taken = claimed(live_runs(database), self._run)
+                free, note = free_cpus(topology, threads, available, taken)
+                cores = pick(free)
+                claim = format_cpu_list(whole_cores(topology, cores.cpus))
+                database.update_run(self._run, cpus=claim)
+            return Reserved(cores, free, note)
+        except StoreError as error:
+            self._trouble = str(error)
+            return reserve_alone(threads, available, pick)
+
     def end(self, totals: Mapping[str, int]) -> None:
         """The program has ended, with these counts; what could not be written goes to the log."""
-        self._write(lambda database: self._update(database, totals=totals, ended=True))
+        self._write(lambda database: self._ended(database, totals))
+        self._close()
+
+    def leave(self) -> None:
+        """Nobody watches from now on, and the program lives: its masks and its claim stay."""
+        self._write(lambda database: self._update(database, phase="detached"))
+        self._close()
+
+    def _close(self) -> None:
         self._flush()
         if self._pending and self._path is not None:
             self._log(f"{len(self._pending)} rows lost: {self._trouble}")
@@ -126,8 +197,37 @@ class Journal:
             self._database.close()
 
     def _begin(self, database: BehaviourDB) -> None:
+        expire(database)
         subject = self._subject
-        self._run = database.begin_run(subject.program, subject.path, subject.pid, subject.tier)
+        program, monitor = identity_of(subject.pid), identity_of(os.getpid())
+        self._run = database.begin_run(
+            subject.program,
+            subject.path,
+            subject.pid,
+            subject.tier,
+            host=program.host,
+            start_ticks=program.start_ticks,
+            monitor_pid=monitor.pid,
+            monitor_ticks=monitor.start_ticks,
+            policy=subject.policy,
+            policy_path=subject.policy_path,
+            allowed=subject.allowed,
+        )
+
+    def _moved_on(self, database: BehaviourDB, state: LiveState) -> None:
+        # Who is left alone runs anywhere: its claim is given back.
+        cpus = "" if state.phase == "left alone" else None
+        self._update(database, phase=state.phase, cpus=cpus)
+
+    def _asked(self, database: BehaviourDB, state: LiveState) -> None:
+        assert state.sample is not None
+        probe = state.probe.values if state.probe is not None else {}
+        self._update(database, sample=state.sample.values, probe=probe)
+
+    def _ended(self, database: BehaviourDB, totals: Mapping[str, int]) -> None:
+        self._update(database, totals=totals, phase="ended", cpus="", ended=True)
+        if self._run is not None:
+            database.forget_masks(self._run)
 
     def _sampled(self, database: BehaviourDB, state: LiveState) -> None:
         assert state.sample is not None
@@ -170,7 +270,8 @@ class Journal:
         threads = self._threads(state)
         if state.sample is not None:
             database.remember_hint(subject.program, threads, hint, subject.policy)
-        if subject.bind == "none" or self._path is None:
+        # What was chosen beside others is no answer for a start that finds the machine free.
+        if subject.bind == "none" or self._path is None or state.crowded:
             return
         decision = CachedDecision(
             program=subject.program,

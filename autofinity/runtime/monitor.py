@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from autofinity.linux.cpu_lists import parse_cpu_list
@@ -108,6 +109,7 @@ def watch(request: Request) -> None:
         policy=digest,
         bind=request.bind,
         allowed=request.allowed,
+        policy_path=str(request.policy or ""),
         machine=machine_text(topology),
     )
     journal = Journal(request.db, subject)
@@ -133,6 +135,7 @@ def _loop(
         allowed,
         _counters(request, policy, journal),
         parse_cpu_list(request.bound) or None,
+        journal.keep_masks,
     )
     present = frozenset(topology.by_os_index)
 
@@ -150,6 +153,7 @@ def _loop(
             bind=request.bind,
             sample_ns=round(request.sample_s * _NS_PER_S),
         ),
+        partial(journal.reserve, topology),
     )
     start = mechanism.begin(topology, allowed, request.threads)
     try:

@@ -3,6 +3,7 @@
     program ──< behaviour (one a thread count: sample, hint, digest of the policy that gave it)
             ──< run       (one a start: when, how, what was bound, what went less well)
                     ──< observation (one an affinity the run was sampled in: to learn from)
+                    ──< mask        (one a thread it bound: what to put back)
 
 SQLite in WAL mode, one file that only its user may read. Every row is committed at once, so a
 killed monitor loses nothing that was written. A database of a newer version is refused and left
@@ -14,7 +15,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Unpack
@@ -25,7 +26,9 @@ from autofinity.store.behaviour_file import connect, guarded, transaction
 from autofinity.store.behaviour_rows import (
     Known,
     LiveObservation,
+    MaskRecord,
     RunChanges,
+    RunOrigin,
     RunRecord,
     known_of,
     observation_of,
@@ -34,6 +37,7 @@ from autofinity.store.behaviour_rows import (
 
 _FIRST_BUILD_ROWS = 10
 _LEARNABLE = "hardware counters"
+_RUN_COLUMNS = ", ".join(RunRecord.__dataclass_fields__)
 
 
 class BehaviourDB:
@@ -132,43 +136,68 @@ class BehaviourDB:
     def observations(self) -> tuple[LiveObservation, ...]:
         """All of them, oldest first."""
         with self._guarded():
-            if not self._has_observations():
-                return ()
             rows = self._connection.execute(
                 "SELECT run, program, threads, affinity, machine, sample, tier FROM observation "
                 "ORDER BY id"
             ).fetchall()
             return tuple(observation_of(row) for row in rows)
 
-    def begin_run(self, program: str, path: str, pid: int, tier: str) -> int:
+    def begin_run(
+        self, program: str, path: str, pid: int, tier: str, **origin: Unpack[RunOrigin]
+    ) -> int:
         """Note that a program was started; the number of the run."""
+        columns = ("program", "pid", "started", "tier", *origin)
+        values = (program, pid, time.time(), tier, *origin.values())
         with self._guarded(), self._transaction():
             self._remember_program(program, path)
             number = self._connection.execute(
-                "INSERT INTO run(program, pid, started, tier) VALUES (?, ?, ?, ?)",
-                (program, pid, time.time(), tier),
+                f"INSERT INTO run({', '.join(columns)}) VALUES ({', '.join('?' for _ in columns)})",
+                values,
             ).lastrowid
         assert number is not None
         return number
 
     def update_run(self, run: int, **changes: Unpack[RunChanges]) -> None:
         """Note how a run goes on; what is not given stays."""
-        hint, totals = changes.get("hint"), changes.get("totals")
+        values: dict[str, object] = {
+            name: json.dumps(dict(value)) if isinstance(value, Mapping) else value
+            for name, value in changes.items()
+            if value is not None and name not in ("hint", "ended")
+        }
+        if (hint := changes.get("hint")) is not None:
+            values["hint"] = str(hint)
+        if changes.get("ended"):
+            values["ended"] = time.time()
+        if not values:
+            return
         with self._guarded():
             self._connection.execute(
-                "UPDATE run SET threads = coalesce(?, threads), hint = coalesce(?, hint), "
-                "bound = coalesce(?, bound), notes = coalesce(?, notes), "
-                "totals = coalesce(?, totals), ended = coalesce(?, ended) WHERE id = ?",
-                (
-                    changes.get("threads"),
-                    None if hint is None else str(hint),
-                    changes.get("bound"),
-                    changes.get("notes"),
-                    None if totals is None else json.dumps(dict(totals)),
-                    time.time() if changes.get("ended") else None,
-                    run,
-                ),
+                f"UPDATE run SET {', '.join(f'{name} = ?' for name in values)} WHERE id = ?",
+                (*values.values(), run),
             )
+
+    def remember_masks(self, run: int, masks: Sequence[MaskRecord]) -> None:
+        """Keep what threads are about to be given; what each had before its first row stays."""
+        with self._guarded(), self._transaction():
+            self._connection.executemany(
+                "INSERT INTO mask VALUES (?, ?, ?, ?, ?) "
+                "ON CONFLICT DO UPDATE SET given = excluded.given",
+                [(run, each.tid, each.start_ticks, each.before, each.given) for each in masks],
+            )
+
+    def masks(self, run: int) -> tuple[MaskRecord, ...]:
+        """Of a run's threads, those that ended included, in the order of their ids."""
+        with self._guarded():
+            rows = self._connection.execute(
+                "SELECT tid, start_ticks, before, given FROM mask WHERE run = ? ORDER BY tid",
+                (run,),
+            ).fetchall()
+            return tuple(MaskRecord(*row) for row in rows)
+
+    def forget_masks(self, run: int) -> None:
+        """Its threads have ended, or have their own masks again."""
+        with self._guarded():
+            self._connection.execute("DELETE FROM mask WHERE run = ?", (run,))
 
     def programs(self) -> tuple[Known, ...]:
         """All that is known, newest sample first."""
@@ -181,11 +210,24 @@ class BehaviourDB:
 
     def runs(self, limit: int = 20) -> tuple[RunRecord, ...]:
         """The latest runs, newest first."""
+        return self._runs("ORDER BY id DESC LIMIT ?", limit)
+
+    def run(self, number: int) -> RunRecord | None:
+        """The run of that number; None: there is none."""
+        return next(iter(self._runs("WHERE id = ?", number)), None)
+
+    def open_runs(self, host: str) -> tuple[RunRecord, ...]:
+        """Runs that began on `host` and whose end nobody noted, newest first.
+
+        Their processes may have gone all the same: whoever asks must look.
+        """
+        return self._runs("WHERE ended IS NULL AND host = ? ORDER BY id DESC", host)
+
+    def _runs(self, condition: str, value: object) -> tuple[RunRecord, ...]:
         with self._guarded():
             rows = self._connection.execute(
-                "SELECT id, program, pid, started, ended, tier, threads, hint, bound, notes, "
-                "totals FROM run ORDER BY id DESC LIMIT ?",
-                (limit,),
+                f"SELECT {_RUN_COLUMNS} FROM run JOIN program ON key = program {condition}",
+                (value,),
             ).fetchall()
             return tuple(run_of(row) for row in rows)
 
@@ -218,20 +260,11 @@ class BehaviourDB:
 
     def _rows(self) -> int:
         with self._guarded():
-            if not self._has_observations():
-                return 0
             return int(
                 self._connection.execute(
                     "SELECT count(*) FROM observation WHERE tier = ?", (_LEARNABLE,)
                 ).fetchone()[0]
             )
-
-    def _has_observations(self) -> bool:
-        """False for a database of schema 1 that was opened for reading only."""
-        found = self._connection.execute(
-            "SELECT 1 FROM sqlite_master WHERE name = 'observation'"
-        ).fetchone()
-        return found is not None
 
     def _meta(self, name: str) -> str | None:
         with self._guarded():

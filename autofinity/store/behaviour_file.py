@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autofinity.model.errors import StoreError
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _SCHEMA = """
 CREATE TABLE program (
@@ -57,6 +57,30 @@ CREATE TABLE observation (
     taken_at REAL NOT NULL
 ) STRICT;
 """
+
+# Since 3 a run says which process it is (a pid alone is used again), what it holds, and why.
+_SCHEMA_3 = """
+ALTER TABLE run ADD COLUMN host TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN start_ticks INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE run ADD COLUMN monitor_pid INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE run ADD COLUMN monitor_ticks INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE run ADD COLUMN policy TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN policy_path TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN allowed TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN phase TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN cpus TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN sample TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE run ADD COLUMN probe TEXT NOT NULL DEFAULT '{}';
+CREATE TABLE mask (
+    run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+    tid INTEGER NOT NULL,
+    start_ticks INTEGER NOT NULL,
+    before TEXT NOT NULL,
+    given TEXT NOT NULL,
+    PRIMARY KEY (run, tid, start_ticks)
+) STRICT;
+"""
+_SCHEMAS = (_SCHEMA, _SCHEMA_2, _SCHEMA_3)
 
 
 def default_path(environment: Mapping[str, str] | None = None) -> Path:
@@ -139,27 +163,31 @@ def _prepared(connection: sqlite3.Connection, path: Path, read_only: bool) -> sq
             f"knows up to {SCHEMA_VERSION}; update autofinity or give another --db"
         )
     if read_only:
-        if version > 0:
+        if version == SCHEMA_VERSION:
             return connection
-        # Another process is just making it: for a reader it is empty, and an empty one in memory
-        # answers every question.
+        # An older one, or one that another process is just making: a reader brings a copy in
+        # memory up to date.
+        copy = sqlite3.connect(":memory:", isolation_level=None)
+        connection.backup(copy)
         connection.close()
-        empty = sqlite3.connect(":memory:", isolation_level=None)
-        empty.executescript(_SCHEMA + _SCHEMA_2)
-        return empty
+        _migrate(copy)
+        return copy
     connection.execute("PRAGMA journal_mode = WAL")
     # NORMAL may lose the last commits when the machine (not the monitor) dies, and corrupts
     # nothing: right for observations that can be made again.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
     if version < SCHEMA_VERSION:
-        with transaction(connection):
-            # Another process may have made it while we waited for the lock.
-            schemas = (_SCHEMA, _SCHEMA_2)[_version(connection) :]
-            for statement in ";".join(schemas).split(";"):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        _migrate(connection)
     return connection
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    with transaction(connection):
+        # Another process may have done it while we waited for the lock.
+        for statement in ";".join(_SCHEMAS[_version(connection) :]).split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -45,10 +45,11 @@ class LiveObservation:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """One start of a program under `autofinity run`."""
+    """One start of a program under `autofinity run`, or one `autofinity attach`."""
 
     id: int
     program: str
+    path: str
     pid: int
     started: float
     ended: float | None
@@ -59,6 +60,38 @@ class RunRecord:
     notes: str
     totals: Mapping[str, int]
     """Counts of the whole run, threads and children together; empty without hardware counters."""
+    host: str
+    """Boot and PID namespace that `pid` is a number of; empty in rows of the first two schemas."""
+    start_ticks: int
+    """When the process began, in clock ticks since boot: with `pid` and `host` it names it."""
+    monitor_pid: int
+    """Who watches it, named in the same way by `monitor_ticks`."""
+    monitor_ticks: int
+    policy: str
+    """Digest of the policy that is asked; empty without one."""
+    policy_path: str
+    allowed: str
+    """CPU list that was allowed when it began."""
+    phase: str
+    """Where the watching stands; empty before the first look."""
+    cpus: str
+    """CPU list that the run claims: the cores its threads were given."""
+    sample: Mapping[str, float]
+    """What the policy was asked with; empty before, and for a hint that was known."""
+    probe: Mapping[str, float]
+    """What its second look was asked with."""
+
+
+class RunOrigin(TypedDict, total=False):
+    """What is known of a run when it begins; see `RunRecord`."""
+
+    host: str
+    start_ticks: int
+    monitor_pid: int
+    monitor_ticks: int
+    policy: str
+    policy_path: str
+    allowed: str
 
 
 class RunChanges(TypedDict, total=False):
@@ -69,7 +102,24 @@ class RunChanges(TypedDict, total=False):
     bound: int | None
     notes: str | None
     totals: Mapping[str, int] | None
+    phase: str | None
+    cpus: str | None
+    sample: Mapping[str, float] | None
+    probe: Mapping[str, float] | None
     ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MaskRecord:
+    """What a thread may run on by us, and what it might run on before."""
+
+    tid: int
+    start_ticks: int
+    """When the thread began: tids are used again."""
+    before: str
+    """CPU list."""
+    given: str
+    """CPU list."""
 
 
 def known_of(row: tuple[str, str, int, str, str, float, str | None, str | None]) -> Known:
@@ -96,7 +146,8 @@ def observation_of(row: tuple[int, str, int, str, str, str, str]) -> LiveObserva
 
 
 def run_of(row: tuple[object, ...]) -> RunRecord:
-    """From the columns of `run` in the order of `RunRecord`."""
+    """From the columns of `run`, its program's path among them, in the order of `RunRecord`."""
     values = dict(zip(RunRecord.__dataclass_fields__, row, strict=True))
-    values["totals"] = json.loads(str(values["totals"]))
+    for name in ("totals", "sample", "probe"):
+        values[name] = json.loads(str(values[name]))
     return RunRecord(**values)  # type: ignore[arg-type]

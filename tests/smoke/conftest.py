@@ -15,6 +15,9 @@ from pathlib import Path
 import pytest
 
 import autofinity
+from autofinity.model.affinity import PACKED
+from autofinity.model.policy import RulePolicy
+from autofinity.policy.files import save
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -140,6 +143,14 @@ class Runner:
             if answer or time.monotonic() > end:
                 return answer
             time.sleep(0.02)
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Path:
+    """A policy whose one answer is: packed."""
+    path = tmp_path / "policy.json"
+    save(RulePolicy(("data_cache_accesses",), {"data_cache_accesses": (1.0,)}, (), PACKED), path)
+    return path
 
 
 @pytest.fixture

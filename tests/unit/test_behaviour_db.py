@@ -105,6 +105,10 @@ def test_a_database_of_the_first_schema_is_read_and_brought_up_to_date(tmp_path:
     filled(path, 1).close()
     with sqlite3.connect(path) as old:  # as the first schema left it
         old.execute("DROP TABLE observation")
+        old.execute("DROP TABLE mask")
+        columns = [row[1] for row in old.execute("PRAGMA table_info(run)")]
+        for later in columns[columns.index("totals") + 1 :]:
+            old.execute(f"ALTER TABLE run DROP COLUMN {later}")
         old.execute("PRAGMA user_version = 1")
     old.close()
     with BehaviourDB.open(path, read_only=True) as database:

@@ -28,7 +28,7 @@ typedef struct {
     const char* sample_s;  // as given, checked to be a positive number; NULL for the default
     const char* bind;      // "llc" or "core"
     int threads;           // 0: not given
-    bool use_db, bind_threads, explain, quiet, auto_rebuild;
+    bool use_db, bind_threads, explain, quiet, auto_rebuild, dry_run;
     char** app;  // argv of the application, NULL-terminated
 } Options;
 
@@ -155,5 +155,7 @@ typedef struct {
 // Starts the monitor of this process. True: it runs, and `attached` says what it can see (tier -1:
 // it did not answer within its time). False: `reason` says why there is none.
 bool start_monitor(const MonitorRequest* request, Attached* attached, char reason[REASON_CHARS]);
+// Becomes Python, which prints what the run would do. Returns only when that is impossible.
+void become_dry_run(const MonitorRequest* request);
 
 #endif

@@ -115,20 +115,22 @@ static void prepare(const Options* options, Plan* plan) {
                  find_decision(&plan->state, plan->program.key, threads, plan->digest,
                                options->bind, &plan->allowed, &plan->known);
     bool monitored = false;
+    MonitorRequest request = {
+        .options = options,
+        .program = &plan->program,
+        .python = &plan->python,
+        .state = use_db ? &plan->state : NULL,
+        .policy = plan->policy[0] ? plan->policy : NULL,
+        .bound = known ? plan->known.list : NULL,
+        .allowed = plan->allowed_list,
+        .threads = threads,
+    };
     if (!plan->python.interpreter[0]) {
         say("no monitor: no Python interpreter beside this executable%s",
             getenv("AUTOFINITY_PYTHON") ? " (AUTOFINITY_PYTHON names none)" : "");
+    } else if (options->dry_run) {
+        become_dry_run(&request);
     } else {
-        MonitorRequest request = {
-            .options = options,
-            .program = &plan->program,
-            .python = &plan->python,
-            .state = use_db ? &plan->state : NULL,
-            .policy = plan->policy[0] ? plan->policy : NULL,
-            .bound = known ? plan->known.list : NULL,
-            .allowed = plan->allowed_list,
-            .threads = threads,
-        };
         monitored = start_monitor(&request, &plan->attached, plan->reason);
         if (!monitored) say("no monitor: %s", plan->reason);
     }
@@ -158,6 +160,10 @@ static int run(int argc, char** argv) {
     if (code >= 0) return code;
     say_init(options.quiet);
     prepare(&options, &plan);
+    if (options.dry_run) {  // else it would have become Python
+        say("dry run: nothing can be told of %s: it is not found, or see above", options.app[0]);
+        return 1;
+    }
     execvp(options.app[0], options.app);
     int error = errno;
     say_init(false);

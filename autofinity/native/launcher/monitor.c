@@ -81,14 +81,15 @@ static void become_background(void) {
 
 static void keep_over_exec(int fd) { fcntl(fd, F_SETFD, fcntl(fd, F_GETFD) & ~FD_CLOEXEC); }
 
-static void exec_python(const MonitorRequest* request, pid_t application, int pidfd,
-                        const Attached* attached, const Counters* counters) {
+// Becomes Python with `module`, which is told everything by arguments. Returns when exec fails.
+static void exec_python(const char* module, const MonitorRequest* request, pid_t application,
+                        int pidfd, const Attached* attached, const Counters* counters) {
     char pid[16], descriptor[16], threads[16], opened[256] = "", ladder[REASON_CHARS];
     snprintf(pid, sizeof pid, "%d", (int)application);
     snprintf(descriptor, sizeof descriptor, "%d", pidfd);
     snprintf(threads, sizeof threads, "%d", request->threads);
     explain_ladder(attached, ladder, sizeof ladder);
-    keep_over_exec(pidfd);
+    if (pidfd >= 0) keep_over_exec(pidfd);
     size_t used = 0;
     for (int i = 0; i < counters->count; i++) {
         keep_over_exec(counters->fds[i]);
@@ -102,7 +103,7 @@ static void exec_python(const MonitorRequest* request, pid_t application, int pi
     argv[n++] = "-P";  // nothing of the current folder is imported
     argv[n++] = "-B";  // and no private .pyc files are left in a shared installation
     argv[n++] = "-m";
-    argv[n++] = "autofinity.runtime.monitor";
+    argv[n++] = module;
     const char* const pairs[][2] = {
         {"--pid", pid},
         {"--pidfd", descriptor},
@@ -127,7 +128,20 @@ static void exec_python(const MonitorRequest* request, pid_t application, int pi
     }
     argv[n] = NULL;
     execve(argv[0], (char* const*)argv, python_environment(request->python));
+}
+
+static void become_monitor(const MonitorRequest* request, pid_t application, int pidfd,
+                           const Attached* attached, const Counters* counters) {
+    exec_python("autofinity.runtime.monitor", request, application, pidfd, attached, counters);
     _exit(1);
+}
+
+void become_dry_run(const MonitorRequest* request) {
+    Attached attached;
+    Counters counters;
+    attach(getpid(), hardware_refusal(), &attached, &counters);
+    detach(&counters);
+    exec_python("autofinity.cli.dry_run", request, getpid(), -1, &attached, &counters);
 }
 
 static bool ended_within(int pidfd, int milliseconds) {
@@ -156,14 +170,14 @@ static void native_half(const MonitorRequest* request, pid_t application, int pi
     }
     become_background();  // after the answer: the launcher waits for it
     if (ended_within(pidfd, PYTHON_DELAY_MS)) _exit(0);
-    if (!nested) exec_python(request, application, pidfd, &attached, &counters);
+    if (!nested) become_monitor(request, application, pidfd, &attached, &counters);
     pid_t self = getpid();
     pid_t python = fork();
     if (python == 0) {
         // Should the native half be killed, the application would adopt Python: so it goes too.
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != self) _exit(0);
-        exec_python(request, application, pidfd, &attached, &counters);
+        become_monitor(request, application, pidfd, &attached, &counters);
     }
     // Stays until the application ends, or it would be the application's zombie.
     ended_within(pidfd, -1);

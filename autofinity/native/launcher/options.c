@@ -31,6 +31,8 @@ static const char HELP[] =
     "  --auto-rebuild    when PROGRAM has ended and enough new samples are there, learn the "
     "user's\n"
     "                    own policy anew in the background (as `autofinity rebuild --if-due`)\n"
+    "  --dry-run         start nothing: print what would be done, and the CPUs of each thread for\n"
+    "                    each hint\n"
     "  --explain         say more before PROGRAM starts (also --verbose)\n"
     "  --quiet           say nothing\n"
     "  --help            this text\n"
@@ -38,8 +40,10 @@ static const char HELP[] =
     "Environment: AUTOFINITY_POLICY, a policy; AUTOFINITY_PYTHON, the monitor's interpreter;\n"
     "AUTOFINITY_SYSFS, another machine's sysfs tree for trying things out.\n"
     "\n"
-    "Afterwards `autofinity status` tells what was decided; `autofinity doctor` what this machine\n"
-    "can measure. Exit codes of its own: 2 wrong use, 126 PROGRAM may not run, 127 not found.\n";
+    "`autofinity status` tells what was decided, `autofinity explain last` why and where each "
+    "thread\n"
+    "is, `autofinity doctor` what this machine can measure. Exit codes of its own: 2 wrong use, "
+    "126 PROGRAM may not run, 127 not found.\n";
 
 static int wrong(const char* what, const char* got, const char* expected) {
     fprintf(stderr, "autofinity run: %s%s%s%s; try `autofinity run --help`\n", what,
@@ -96,6 +100,8 @@ int parse_options(int argc, char** argv, Options* out) {
             out->bind_threads = false;
         } else if (strcmp(option, "--auto-rebuild") == 0) {
             out->auto_rebuild = true;
+        } else if (strcmp(option, "--dry-run") == 0) {
+            out->dry_run = true;
         } else if (strcmp(option, "--explain") == 0 || strcmp(option, "--verbose") == 0) {
             out->explain = true;
         } else if (strcmp(option, "--quiet") == 0) {

@@ -1,0 +1,130 @@
+"""`autofinity run --dry-run`: what the run would do.
+
+The launcher becomes this module with the arguments that the monitor would get, so what is printed
+is what would be done. `autofinity` has no command of this name.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+import click
+
+from autofinity.cli.errors import reported
+from autofinity.linux.bind import allowed_now
+from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
+from autofinity.linux.pins import other_pins
+from autofinity.linux.sysfs_topology import read_sysfs
+from autofinity.model.affinity import Hint
+from autofinity.model.errors import StoreError
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.runtime.claims import claimed, live_runs
+from autofinity.runtime.monitor import Request
+from autofinity.runtime.plan import Plan, plan_hints
+from autofinity.runtime.policies import digest_of
+from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.behaviour_rows import RunRecord
+
+
+def main() -> None:
+    """Entry of `python -m autofinity.cli.dry_run`."""
+    reported(lambda: tell(Request.parse(sys.argv[1:])))
+
+
+def tell(request: Request) -> None:
+    """Print the plan. Raises `AutofinityError` when the machine cannot be read."""
+    allowed = parse_cpu_list(request.allowed)
+    topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", "/sys"), allowed=allowed)
+    available = allowed_now(os.getpid(), allowed) & frozenset(topology.by_os_index)
+    runs, hint = _on_record(request)
+    cores = len({topology.by_os_index[cpu].core for cpu in available})
+    threads = request.threads or max(cores, 1)
+    promise = (
+        "promised"
+        if request.threads
+        else "for example: none were promised, so those that compute are placed, a core each"
+    )
+    plan = plan_hints(topology, threads, available, claimed(runs), request.bind)
+    pins = other_pins(os.getpid(), os.environ, allowed)
+    if request.policy is None:
+        decides = "no policy: every mask stays as the system has it"
+    elif hint is None:
+        decides = "sampled in SLP first, then asked"
+    else:
+        decides = f"known: hint {hint} without a sample"
+        if request.bound:
+            decides += f"; bound to CPUs {request.bound} before it starts"
+    for name, text in (
+        ("program", f"{request.program} (key {request.key[:12]})"),
+        ("machine", _shape(topology)),
+        (
+            "CPUs",
+            f"{format_cpu_list(available)} allowed; placed on {format_cpu_list(plan.available)}",
+        ),
+        ("threads", f"{threads} ({promise})"),
+        ("measured", f"{request.tier} ({request.ladder})"),
+        ("policy", f"{request.policy}" if request.policy else "none"),
+        ("decision", decides),
+        ("binding", {"none": "nothing (--no-bind)"}.get(request.bind, request.bind)),
+        *(("run", _claim(run)) for run in runs if run.cpus),
+        *(("pins", line) for line in pins),
+        *((("note", plan.note),) if plan.note else ()),
+    ):
+        click.echo(f"{name:9} {text}")
+    _table(plan, hint)
+    click.echo("nothing was started")
+
+
+def _on_record(request: Request) -> tuple[tuple[RunRecord, ...], Hint | None]:
+    """Live runs, and the hint that is known of this program and thread count."""
+    if request.db is None or not request.db.is_file():
+        return (), None
+    digest = digest_of(request.policy) if request.policy else ""
+    with suppress(StoreError), BehaviourDB.open(request.db, read_only=True) as database:
+        known = (
+            row.hint
+            for row in database.programs()
+            if (row.program, row.threads, row.policy) == (request.key, request.threads, digest)
+        )
+        return live_runs(database), next(known, None)
+    return (), None
+
+
+def _shape(topology: Topology) -> str:
+    return (
+        f"{topology.n_packages} sockets, {topology.n_nodes} nodes, {topology.n_llcs} last-level "
+        f"caches, {topology.n_cores} cores, {len(topology.pus)} CPUs"
+    )
+
+
+def _claim(run: RunRecord) -> str:
+    return f"{run.id} ({run.path}, pid {run.pid}) claims CPUs {run.cpus}"
+
+
+def _table(plan: Plan, known: Hint | None) -> None:
+    if not plan.hints:
+        return
+    click.echo("hint  affinity and the CPUs of each thread")
+    for each in plan.hints:
+        mark = "  (known)" if each.hint == known else ""
+        click.echo(f"{each.hint}   {each.cores.affinity}{mark}")
+        for masks in _grouped(each.masks):
+            click.echo(f"      {masks}")
+
+
+def _grouped(masks: tuple[frozenset[OsIndex], ...]) -> list[str]:
+    """`threads 0-3 on CPUs 0-5`: neighbours with one mask in one line."""
+    lines: list[str] = []
+    first = 0
+    for thread in range(1, len(masks) + 1):
+        if thread == len(masks) or masks[thread] != masks[first]:
+            which = f"thread {first}" if thread - first == 1 else f"threads {first}-{thread - 1}"
+            lines.append(f"{which} on CPUs {format_cpu_list(masks[first])}")
+            first = thread
+    return lines
+
+
+if __name__ == "__main__":
+    main()

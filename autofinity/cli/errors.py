@@ -1,0 +1,43 @@
+"""The one place where errors become a line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+import click
+
+from autofinity.model.errors import AutofinityError
+
+
+def reported(action: Callable[[], object]) -> None:
+    """Do it; every error that a user can cause becomes one line and `sys.exit` with its code."""
+    try:
+        action()
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _say("interrupted; what was recorded is kept")
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output went away (`autofinity hints … | head`): no error of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except AutofinityError as error:
+        _say(str(error))
+        sys.exit(error.exit_code)
+    except (MemoryError, RecursionError) as error:
+        # Input files are bounded where they are read; this is the net below that.
+        _say(f"the input is too large or too deeply nested for this machine ({error!r})")
+        sys.exit(1)
+    except OSError as error:
+        _say(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
+        sys.exit(1)
+
+
+def _say(message: str) -> None:
+    print(f"autofinity: {message}", file=sys.stderr)

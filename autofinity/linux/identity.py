@@ -1,0 +1,48 @@
+"""Which process a pid means: pids are used again, and count anew in each boot and namespace."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from autofinity.linux.proc import parse_stat, read_text
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessIdentity:
+    """A process by its pid and when it began; equal only for one and the same."""
+
+    host: str
+    """Boot and PID namespace."""
+    pid: int
+    start_ticks: int
+    """Clock ticks since boot; 0: it had ended when it was looked at."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether this very process still runs (zombies do not)."""
+        return bool(self.start_ticks) and identity_of(self.pid) == self
+
+
+def identity_of(pid: int) -> ProcessIdentity:
+    """The process that has this pid now."""
+    return ProcessIdentity(this_host(), pid, start_ticks_of(pid) or 0)
+
+
+def this_host() -> str:
+    """Boot and PID namespace of the caller: pids are comparable where it is equal."""
+    try:
+        namespace = os.stat("/proc/self/ns/pid").st_ino  # noqa: PTH116 - as proc.py
+    except OSError:
+        namespace = 0
+    return f"{read_text('/proc/sys/kernel/random/boot_id').strip()} {namespace}"
+
+
+def start_ticks_of(pid: int) -> int | None:
+    """When a process or thread began, in clock ticks since boot; None when it is gone."""
+    text = read_text(f"/proc/{pid}/stat")
+    try:
+        task = parse_stat(text, pid)
+        return None if text[text.rindex(")") + 2] in "ZX" else task.started
+    except (ValueError, IndexError):
+        return None

@@ -1,0 +1,52 @@
+"""Who else says where a program's threads run: seen, told and not fought."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from autofinity.linux.bind import cpuset_of
+from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
+from autofinity.linux.proc import read_text
+from autofinity.model.topology import OsIndex
+
+PIN_VARIABLES = (
+    "OMP_PROC_BIND",
+    "OMP_PLACES",
+    "GOMP_CPU_AFFINITY",
+    "KMP_AFFINITY",
+    "SLURM_CPU_BIND",
+    "I_MPI_PIN_DOMAIN",
+    "I_MPI_PIN_PROCESSOR_LIST",
+    "MV2_CPU_BINDING_POLICY",
+    "PRTE_MCA_hwloc_default_binding_policy",
+    "OMPI_MCA_hwloc_base_binding_policy",
+)
+"""Variables by which runtimes and launchers are told to pin threads."""
+
+_NOTHING = frozenset({"", "false", "none", "disabled", "off", "no"})
+
+
+def other_pins(
+    pid: int, environment: Mapping[str, str], started_with: frozenset[OsIndex]
+) -> tuple[str, ...]:
+    """One line for each authority but us that narrows where process `pid` runs.
+
+    `started_with` are the CPUs that were allowed when it began.
+    """
+    lines = [
+        f"{name}={environment[name]}: its runtime pins threads itself"
+        for name in PIN_VARIABLES
+        if environment.get(name, "").lower() not in _NOTHING
+    ]
+    online = read_text("/sys/devices/system/cpu/online")
+    everywhere = parse_cpu_list(online) if online.strip() else started_with
+    cpuset = cpuset_of(pid)
+    if cpuset is not None and everywhere - cpuset:
+        lines.append(f"its cgroup allows CPUs {format_cpu_list(cpuset)} only")
+        everywhere &= cpuset
+    if everywhere - started_with:
+        lines.append(
+            f"it was started with CPUs {format_cpu_list(started_with)} only "
+            "(taskset, numactl, a batch system)"
+        )
+    return tuple(lines)

@@ -1,0 +1,101 @@
+"""Several runs at once: each claims the cores it gave to its threads, and others keep off them.
+
+A claim is the column `cpus` of a run in the behaviour database. It holds as long as the program
+lives, whoever watches it: when the process (pid, start time, boot) is gone, so is the claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.linux.identity import ProcessIdentity, this_host
+from autofinity.model.errors import UsageError
+from autofinity.model.placement import CoreSet
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.behaviour_rows import RunRecord
+
+type Pick = Callable[[frozenset[OsIndex]], CoreSet]
+"""GETAFFINITY for a thread count and a hint, over the CPUs given. Raises `PlacementError`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """Cores for a run, and what they were chosen from."""
+
+    cores: CoreSet
+    available: frozenset[OsIndex]
+    note: str = ""
+    """What else runs here and what that means; empty when nobody is in the way."""
+
+
+type Reserve = Callable[[int, frozenset[OsIndex], Pick], Reserved]
+"""Cores for that many threads from the CPUs given. Raises what the `Pick` raises."""
+
+
+def reserve_alone(threads: int, available: frozenset[OsIndex], pick: Pick) -> Reserved:
+    """As if nothing else ran here."""
+    del threads
+    return Reserved(pick(available), available)
+
+
+def live_runs(database: BehaviourDB) -> tuple[RunRecord, ...]:
+    """Runs on this machine whose program is alive, newest first. Raises `StoreError`."""
+    return tuple(run for run in database.open_runs(this_host()) if process_of(run).alive)
+
+
+def expire(database: BehaviourDB) -> None:
+    """Note the end of runs whose program is gone and whose monitor could not. Raises `StoreError`.
+
+    Without it the rows of killed monitors would be looked at for ever.
+    """
+    for run in database.open_runs(this_host()):
+        if not process_of(run).alive:
+            database.update_run(run.id, phase="ended", cpus="", ended=True)
+            database.forget_masks(run.id)
+
+
+def process_of(run: RunRecord) -> ProcessIdentity:
+    """The process that the run is about."""
+    return ProcessIdentity(run.host, run.pid, run.start_ticks)
+
+
+def monitor_of(run: RunRecord) -> ProcessIdentity:
+    """The process that watches the run."""
+    return ProcessIdentity(run.host, run.monitor_pid, run.monitor_ticks)
+
+
+def claimed(runs: Iterable[RunRecord], own: int = 0) -> frozenset[OsIndex]:
+    """CPUs that runs other than number `own` claim."""
+    found: set[OsIndex] = set()
+    for run in runs:
+        if run.id != own:
+            with suppress(UsageError):  # a damaged row claims nothing
+                found |= parse_cpu_list(run.cpus)
+    return frozenset(found)
+
+
+def free_cpus(
+    topology: Topology, threads: int, available: frozenset[OsIndex], taken: frozenset[OsIndex]
+) -> tuple[frozenset[OsIndex], str]:
+    """`available` without `taken` where that leaves a core for each thread, else all of it; and a
+    note on what was done when somebody is in the way.
+    """
+    if not available & taken:
+        return available, ""
+    free = available - taken
+    cores = len({topology.by_os_index[cpu].core for cpu in free})
+    if cores >= threads:
+        return free, "other runs claim some of the CPUs: kept off those"
+    return available, (
+        f"other runs leave {cores} cores free for {threads} threads: shares cores with them"
+    )
+
+
+def whole_cores(topology: Topology, cpus: Iterable[OsIndex]) -> frozenset[OsIndex]:
+    """All CPUs of the cores that `cpus` are on: a sibling's neighbour has half a core."""
+    cores = {topology.by_os_index[cpu].core for cpu in cpus}
+    return frozenset(pu.os_index for pu in topology.pus if pu.core in cores)

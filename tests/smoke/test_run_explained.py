@@ -1,0 +1,119 @@
+"""What a run would do, and what it did: told before, and read back from the kernel after."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_masks import allowed, fake_sysfs, masks_of
+
+from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.model.affinity import HINTS
+
+type Runner = Any  # of conftest.py
+
+two_cpus = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs; one is allowed here"
+)
+
+
+def ask(run: Runner, *words: str) -> Any:
+    done = subprocess.run([run.launcher, *words, "--json"], env=run.env, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def placed(run: Runner) -> bool:
+    """Whether the run on record has been decided about."""
+    if not run.db.is_file():
+        return False
+    runs = ask(run, "status")["runs"]
+    return bool(runs) and runs[0]["phase"] == "placed"
+
+
+def test_a_dry_run_starts_nothing_and_writes_nothing(
+    run: Runner, policy: Path, tmp_path: Path
+) -> None:
+    proof = tmp_path / "proof"
+    done = run("--dry-run", "--policy", policy, "--threads", "1", "--", "touch", proof)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert not proof.exists()
+    assert not run.db.exists()
+    lines = done.stdout.decode().splitlines()
+    assert lines[-1] == "nothing was started"
+    assert [line.split()[0] for line in lines if line[:4].strip() in map(str, HINTS)] == [
+        str(hint) for hint in HINTS
+    ]
+    assert f"policy    {policy}" in lines
+    assert f"CPUs      {format_cpu_list(allowed())} allowed" in done.stdout.decode()
+
+
+@two_cpus
+def test_a_dry_run_tells_the_cpus_of_each_thread(run: Runner, policy: Path, tmp_path: Path) -> None:
+    env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path)), "OMP_PROC_BIND": "close"}
+    done = run("--dry-run", "--policy", policy, "--threads", "2", "--", "true", env=env)
+    first, second = sorted(allowed())[:2]
+    spread = done.stdout.decode().split("\nSLP ")[1].split("\nSLp ")[0]
+    assert f"thread 0 on CPUs {first}\n" in spread
+    assert f"thread 1 on CPUs {second}" in spread
+    assert b"pins      OMP_PROC_BIND=close" in done.stdout
+
+
+def test_a_dry_run_of_nothing_says_so(run: Runner) -> None:
+    done = run("--dry-run", "--", "/nowhere/at/all")
+    assert done.returncode == 1
+    assert done.stdout == b""
+    assert b"dry run: nothing can be told of /nowhere/at/all" in done.stderr
+
+
+@two_cpus
+def test_an_explained_run_tells_rule_masks_and_who_else_pins(
+    run: Runner, spinner: Path, policy: Path
+) -> None:
+    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    env = run.env | {"OMP_PLACES": "cores"}
+    with run.lasting(*options, "--", spinner, "2", "300", env=env) as process:
+        assert run.eventually(lambda: placed(run))
+        told = ask(run, "explain", "last")
+        threads = [thread for thread in told["threads"] if thread["author"] == "autofinity"]
+        assert [thread["cpus"] for thread in threads] == [
+            format_cpu_list(mask) for mask in masks_of(process.pid)[1:]
+        ]
+        assert told["alive"] and told["run"]["pid"] == process.pid
+        assert told["decision"]["hint"] == "slp"
+        assert told["decision"]["missing"] == ["data_cache_accesses"]
+        assert told["who_else_pins"][0].startswith("OMP_PLACES=cores")
+        assert ask(run, "status")["running"] == [told["run"]["id"]]
+        words = [run.launcher, "explain", str(told["run"]["id"])]
+        text = subprocess.run(words, env=run.env, capture_output=True, text=True).stdout
+        assert "by the default" in text and "(by autofinity)" in text
+    assert run.eventually(lambda: not ask(run, "status")["running"])
+    assert ask(run, "explain", "last")["threads"] == []
+
+
+@two_cpus
+def test_an_explained_run_tells_what_the_program_pinned_itself(
+    run: Runner, spinner: Path, policy: Path
+) -> None:
+    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    with run.lasting(*options, "--", spinner, "2", "300", "pin"):
+        assert run.eventually(lambda: placed(run))
+        authors = [thread["author"] for thread in ask(run, "explain", "last")["threads"]]
+        assert authors == ["nobody", "others", "others"]
+
+
+def test_a_run_that_is_not_on_record_is_one_line(run: Runner) -> None:
+    for words, reason in (
+        (("explain", "7"), "there is no behaviour database"),
+        (("explain", "nonsense"), "there is no policy"),
+    ):
+        done = subprocess.run(
+            [run.launcher, *words], env=run.env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode != 0
+        assert reason in done.stderr
+        assert done.stderr.count("\n") == 1

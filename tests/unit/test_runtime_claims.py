@@ -1,0 +1,135 @@
+"""Runs on one machine keep off each other's cores; what a dead one claimed is free again."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from autofinity.affinity.hints import get_affinity
+from autofinity.linux.identity import identity_of, start_ticks_of
+from autofinity.model.affinity import PACKED
+from autofinity.model.errors import PlacementError
+from autofinity.model.placement import CoreSet
+from autofinity.model.topology import PU, OsIndex, Topology
+from autofinity.runtime.claims import claimed, free_cpus, live_runs, whole_cores
+from autofinity.runtime.journal import Journal, Subject
+from autofinity.store.behaviour_db import BehaviourDB
+
+
+def machine(cores: int = 8, siblings: int = 2) -> Topology:
+    """One socket of two caches; CPU c and c + cores are the siblings of core c."""
+    pus = tuple(
+        PU(OsIndex(rank * cores + core), rank, core, core // (cores // 2), 0, 0)
+        for core in range(cores)
+        for rank in range(siblings)
+    )
+    return Topology(
+        "test", "synthetic", pus, (OsIndex(0),), ((10,),), frozenset(pu.os_index for pu in pus)
+    )
+
+
+MACHINE = machine()
+
+
+def cpus(*numbers: int) -> frozenset[OsIndex]:
+    return frozenset(map(OsIndex, numbers))
+
+
+def journal_of(path: Path, pid: int) -> Journal:
+    return Journal(path, Subject("k", "/bin/k", pid, "software events", 4, "d", "llc", "0-15"))
+
+
+def reserve(journal: Journal, threads: int) -> tuple[CoreSet, str]:
+    pick = partial(get_affinity, MACHINE, threads, PACKED)
+    reserved = journal.reserve(MACHINE, threads, MACHINE.allowed, pick)
+    return reserved.cores, reserved.note
+
+
+def test_a_sibling_of_a_claimed_cpu_is_claimed_with_it() -> None:
+    assert whole_cores(MACHINE, cpus(0, 3)) == cpus(0, 8, 3, 11)
+
+
+def test_claimed_cpus_are_avoided_only_where_a_core_is_left_for_each_thread() -> None:
+    taken = whole_cores(MACHINE, cpus(0, 1, 2, 3))
+    free, note = free_cpus(MACHINE, 4, MACHINE.allowed, taken)
+    assert free == MACHINE.allowed - taken
+    assert "kept off" in note
+    everything, note = free_cpus(MACHINE, 5, MACHINE.allowed, taken)
+    assert everything == MACHINE.allowed
+    assert note == "other runs leave 4 cores free for 5 threads: shares cores with them"
+    assert free_cpus(MACHINE, 4, cpus(4, 5), taken) == (cpus(4, 5), "")
+
+
+def test_two_runs_at_once_do_not_share_a_core_and_a_third_is_told(tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "300"]) as one, subprocess.Popen(["sleep", "300"]) as two:
+        try:
+            first, no_note = reserve(journal_of(tmp_path / "db", one.pid), 4)
+            second, note = reserve(journal_of(tmp_path / "db", two.pid), 4)
+            third, crowd = reserve(journal_of(tmp_path / "db", os.getpid()), 4)
+        finally:
+            one.kill()
+            two.kill()
+    assert not whole_cores(MACHINE, first.cpus) & whole_cores(MACHINE, second.cpus)
+    assert no_note == ""
+    assert "kept off" in note
+    assert set(third.cpus) == set(first.cpus)
+    assert crowd.startswith("other runs leave 0 cores free")
+
+
+def test_the_claim_of_a_killed_program_expires_though_nobody_noted_its_end(tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "300"]) as program:
+        reserve(journal_of(tmp_path / "db", program.pid), 8)
+        with BehaviourDB.open(tmp_path / "db") as database:
+            assert claimed(live_runs(database)) == MACHINE.allowed
+        program.kill()
+    with BehaviourDB.open(tmp_path / "db") as database:
+        assert live_runs(database) == ()
+    _, note = reserve(journal_of(tmp_path / "db", os.getpid()), 8)
+    assert note == ""
+    with BehaviourDB.open(tmp_path / "db") as database:
+        assert [run.ended is None for run in database.runs()] == [True, False]
+
+
+def test_a_pid_that_is_used_again_is_another_process() -> None:
+    mine = identity_of(os.getpid())
+    assert mine.alive
+    assert not type(mine)(mine.host, mine.pid, mine.start_ticks + 1).alive
+    assert not type(mine)("another boot", mine.pid, mine.start_ticks).alive
+
+
+def test_a_zombie_claims_nothing() -> None:
+    with subprocess.Popen(["true"]) as child:
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert start_ticks_of(child.pid) is None
+
+
+def test_a_locked_database_costs_the_claim_and_not_the_placement(tmp_path: Path) -> None:
+    journal = journal_of(tmp_path / "db", os.getpid())
+    holder = sqlite3.connect(tmp_path / "db", isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    try:
+        cores, note = reserve(journal, 4)
+    finally:
+        holder.close()
+    assert len(cores.cpus) == 4
+    assert note == ""
+
+
+def test_what_cannot_be_placed_claims_nothing(tmp_path: Path) -> None:
+    journal = journal_of(tmp_path / "db", os.getpid())
+    with pytest.raises(PlacementError):
+        reserve(journal, 17)
+    with BehaviourDB.open(tmp_path / "db") as database:
+        assert claimed(live_runs(database)) == frozenset()
+
+
+def test_a_damaged_claim_claims_nothing(tmp_path: Path) -> None:
+    reserve(journal_of(tmp_path / "db", os.getpid()), 4)
+    with BehaviourDB.open(tmp_path / "db") as database:
+        database.update_run(1, cpus="nonsense")
+        assert claimed(live_runs(database)) == frozenset()
