@@ -29,9 +29,10 @@ def command(output: Path | None, name: str | None, quick: bool, as_json: bool) -
     """Measure this machine and write a machine file, to simulate it and to train for it.
 
     Topology, sizes and page size come from hwloc, sysfs and CPUID; latencies of every cache level,
-    of memory and from core to core, bandwidths of memory and between nodes, and the cost of TLB
-    misses are measured. Each value says how, and how far the rounds were apart. What cannot be
-    measured here (one node, one core, no permission) is marked U with where the value is from.
+    of memory and from core to core, bandwidths of memory and between nodes, the cost of TLB misses
+    and of switching, waking and moving threads are measured. Each value says how, and how far the
+    rounds were apart. What cannot be measured here (one node, one core, no permission) is marked E
+    with where the value is from.
 
     Run it on an idle machine. --json prints what `autofinity machines --json` says of the result.
     """

@@ -7,6 +7,7 @@ from itertools import combinations
 
 from autofinity._core import measure
 from autofinity.model.topology import Topology
+from autofinity.recording.assumed import Assumed
 from autofinity.recording.bench import LINE_BYTES, Bench
 from autofinity.recording.rows import Reading, Row, idle, list_row, peak, row, several
 from autofinity.sim.distances import Matrix, between_llcs, by_slit, slit_ranks
@@ -15,21 +16,20 @@ _MOST_CLASSES = 6
 _LEAST_CLASSES = 3
 _MOST_READERS = 64
 _ANY_NODE = -1
+_NOTHING = "assumed.toml (nothing could be measured)"
 
 
 class Between:
     """Measures a machine's distances, one class after the other.
 
-    `assumed_dram` are the latencies of memory that are taken where a node cannot be reached.
+    `assumed` has the latencies of memory whose ratios stand for nodes that cannot be reached.
     """
 
-    def __init__(
-        self, topology: Topology, bench: Bench, llc_bytes: int, assumed_dram: Sequence[float]
-    ) -> None:
+    def __init__(self, topology: Topology, bench: Bench, llc_bytes: int, assumed: Assumed) -> None:
         self._topology = topology
         self._bench = bench
         self._bytes = bench.beyond(llc_bytes)
-        self._assumed_dram = assumed_dram
+        self._assumed = assumed
         self.further_from = slit_ranks(topology, _MOST_CLASSES)
         self._nodes: Matrix = by_slit(topology, self.further_from)
         self._llcs: Matrix = between_llcs(topology, self._nodes)
@@ -51,7 +51,7 @@ class Between:
         self.bandwidth.append(self._memory_bandwidth())
         yield "bandwidth of memory"
         self.bandwidth.append(self._link_bandwidth())
-        self.bandwidth.append(row("fabric_gbs", 0, "U: taken as unlimited"))
+        self.bandwidth.append(row("fabric_gbs", 0, "D: memory_gbs was reached through it"))
         yield "bandwidth between nodes"
 
     def _between_cores(self, llc_ns: float) -> None:
@@ -61,10 +61,14 @@ class Between:
         else:
             # One core, or two that never ran at the same time.
             values = [1.5 * llc_ns] * self.classes
-            why = "U: no two cores to measure; one and a half times the last-level cache"
+            why = "E ±50 %: no two cores to measure; one and a half times the last-level cache"
         self.latency = [
             list_row("load_modified", values, f"D: as atomic_modified; {why}"),
-            list_row("load_shared", [min(llc_ns, values[0]), *values[1:]], f"D; {why}"),
+            list_row(
+                "load_shared",
+                [min(llc_ns, values[0]), *values[1:]],
+                f"D: no less than the LLC; {why}",
+            ),
             list_row("store_modified", values, f"D: as atomic_modified; {why}"),
             list_row("store_shared", values, f"D: as atomic_modified; {why}"),
             list_row("atomic_modified", values, why),
@@ -98,9 +102,11 @@ class Between:
         found: list[Reading | None] = [local, *self._each_class(at)]
         refused = any(self._pair(c) and found[c] is None for c in range(1, self.classes))
         if refused:
-            ratio = [ns / self._assumed_dram[0] for ns in self._assumed_dram]
-            values = [local.value * ratio[c] for c in range(self.classes)]
-            why = f"{local.origin}; remote U: not allowed to bind memory, ratios of assumed.toml"
+            assumed = self._assumed.table("latency")["dram"]
+            assert isinstance(assumed, list)
+            values = [local.value * assumed[c] / assumed[0] for c in range(self.classes)]
+            ratios = "remote not allowed to bind memory, ratios of assumed.toml"
+            why = f"E ±30 %: {ratios}; {local.origin}"
         else:
             values, why = _filled(found)
         return list_row("dram", values, why)
@@ -109,13 +115,13 @@ class Between:
         readings = [self._read(node, node) for node in range(self._topology.n_nodes)]
         known = [each for each in readings if each is not None]
         if not known:
-            return row("memory_gbs", 40, "U: assumed.toml (nothing could be measured)")
+            return self._assumed.row("bandwidth", "memory_gbs", _NOTHING)
         worst = max(each.spread for each in known)
         origin = Reading(0, worst).origin
         if len(readings) == 1:
             return row("memory_gbs", known[0].value, origin)
         if len(known) < len(readings):
-            origin += "; 0 of nodes without cores or memory: U"
+            origin += "; 0 of nodes without cores or memory"
         return list_row("memory_gbs", [each.value if each else 0.0 for each in readings], origin)
 
     def _link_bandwidth(self) -> Row:
@@ -124,9 +130,9 @@ class Between:
             pair = self._pair(distance)
             found.append(self._read(*pair) if pair else None)
         if all(each is None for each in found[1:]):
-            return list_row("link_gbs", [0.0] * self.classes, "U: no second node, no limit")
+            return list_row("link_gbs", [0.0] * self.classes, "D: no second node, no limit")
         values, why = _filled(found)
-        return list_row("link_gbs", values, f"{why}; a link for every pair of nodes: U")
+        return list_row("link_gbs", values, f"{why}; taken as a link for every pair of nodes")
 
     def _each_class(self, measured: Callable[[int, int], Reading]) -> list[Reading | None]:
         """`measured` for one CPU and one node of each class from 1 on; None where it cannot be."""
@@ -188,5 +194,5 @@ def _filled(readings: Sequence[Reading | None]) -> tuple[list[float], str]:
     known = [each for each in readings if each is not None]
     origin = Reading(0, max(each.spread for each in known)).origin
     if missing:
-        origin += f"; class {', '.join(missing)} U: not here"
+        origin += f"; class {', '.join(missing)} is not here"
     return values, origin

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import sqrt
 
 from autofinity._core import measure
+from autofinity.recording.assumed import Assumed
 from autofinity.recording.bench import LINE_BYTES, Bench
 from autofinity.recording.cpuid import TlbShape, inclusive, tlb_shape
 from autofinity.recording.host_caches import HostCache
@@ -17,6 +18,7 @@ type Tables = dict[str, list[Row]]
 _PAGE_BYTES = 4096
 _ENOUGH_PAGES = 1 << 13
 """More than the TLBs of today hold: hypervisors tell of fewer entries than there are."""
+_NOT_SAID = "E or {}: not said by CPUID"
 _BUFFERS = 3
 """Where the pages of a buffer are matters for caches that others share; the best of a few."""
 
@@ -30,7 +32,7 @@ class CoreKind:
         caches: tuple[HostCache, ...],
         cores_of_l2: int,
         bench: Bench,
-        assumed: Mapping[str, Mapping[str, object]],
+        assumed: Assumed,
     ) -> None:
         self._cpu = cpu
         self._caches = caches
@@ -89,13 +91,10 @@ class CoreKind:
 
     def _shape(self, table: str, cache: HostCache | None) -> list[Row]:
         if cache is None:
-            return [self._default(table, "size_bytes"), self._default(table, "ways")]
-        ways = row("ways", cache.ways, "sysfs") if cache.ways else self._default(table, "ways")
-        return [row("size_bytes", cache.size_bytes, "sysfs"), ways]
-
-    def _default(self, table: str, key: str, why: str = "assumed.toml") -> Row:
-        value = self._assumed[table][key]
-        return Row(key, f'"{value}"' if isinstance(value, str) else str(value), f"U: {why}")
+            return [self._assumed.row(table, "size_bytes"), self._assumed.row(table, "ways")]
+        known = row("ways", cache.ways, "sysfs R")
+        ways = known if cache.ways else self._assumed.row(table, "ways")
+        return [row("size_bytes", cache.size_bytes, "sysfs R"), ways]
 
     def _clocks(self, key: str, reading: Reading) -> Row:
         return row(key, reading.value * self._ghz, reading.origin)
@@ -113,19 +112,18 @@ class CoreKind:
         rows = [
             *self._shape("l2", l2),
             self._clocks("latency_clocks", reading),
-            text_row("inclusion", "inclusive", "CPUID" if holds else "U: not said by CPUID"),
+            text_row(
+                "inclusion", "inclusive", "CPUID R" if holds else _NOT_SAID.format("exclusive")
+            ),
         ]
         if self._cores_of_l2 > 1:
-            rows.append(row("cores", self._cores_of_l2, "sysfs"))
+            rows.append(row("cores", self._cores_of_l2, "sysfs R"))
         return rows
 
     def _llc_rows(self) -> list[Row]:
         last = self.last
         if last is None:
-            clocks = self._assumed["llc"]["latency"]
-            assert isinstance(clocks, dict)
-            pairs = ", ".join(f"{key} = {value}" for key, value in clocks.items())
-            latency = Row("latency", f"{{ {pairs} }}", "U: assumed.toml")
+            latency = self._assumed.row("llc", "latency")
         else:
             below = self.l2 or self.l1
             inner = below.size_bytes if below else 16384
@@ -139,9 +137,9 @@ class CoreKind:
             latency = Row("latency", value, f"{reading.origin}; nanoseconds")
         holds = inclusive(self._cpuid, last.level) if last else None
         inclusion = (
-            text_row("inclusion", "victim", "U: not said by CPUID")
+            text_row("inclusion", "victim", _NOT_SAID.format("inclusive"))
             if holds is None
-            else text_row("inclusion", "inclusive" if holds else "victim", "CPUID")
+            else text_row("inclusion", "inclusive" if holds else "victim", "CPUID R")
         )
         return [*self._shape("llc", last), latency, inclusion]
 
@@ -149,18 +147,17 @@ class CoreKind:
         return measure.cpuid(self._cpu, leaf, subleaf)
 
     def _tlb_rows(self) -> list[Row]:
-        shape = tlb_shape(self._cpuid)
-        origin = "CPUID"
-        if shape is None:
-            origin = "U: assumed.toml (not said by CPUID)"
-            shape = _assumed_shape(self._assumed["tlb"])
-        rows = [
-            row(key, getattr(shape, key), origin)
-            for key in ("l1_entries", "l1_ways", "l1_large_entries", "l2_entries")
-        ]
+        said = tlb_shape(self._cpuid)
+        shape = said or _assumed_shape(self._assumed.table("tlb"))
+
+        def known(key: str) -> Row:
+            if said is None:
+                return self._assumed.row("tlb", key, "assumed.toml (not said by CPUID)")
+            return row(key, getattr(said, key), "CPUID R")
+
+        rows = [known(key) for key in ("l1_entries", "l1_ways", "l1_large_entries", "l2_entries")]
         if shape.l2_entries:
-            rows.append(row("l2_ways", shape.l2_ways, origin))
-            rows.append(row("l2_large_entries", shape.l2_large_entries, origin))
+            rows += [known("l2_ways"), known("l2_large_entries")]
             between = round(sqrt(2 * shape.l1_entries * shape.l2_entries / 2))
             rows.append(self._clocks("l2_hit_clocks", self._extra(between)))
         entries = max(shape.l1_entries, shape.l2_entries)
@@ -201,17 +198,16 @@ class CoreKind:
             f"{Reading(overlap, spread).origin}: {measure.MOST_CHAINS} pointers against one",
         )
         return [
-            self._default("core", "width"),
-            self._default("core", "base_ipc"),
+            *(self._assumed.row("core", key) for key in ("width", "base_ipc")),
             measured,
             *(
-                self._default("core", key)
+                self._assumed.row("core", key)
                 for key in ("window", "uops_per_instruction", "smt_slowdown")
             ),
         ]
 
 
-def _assumed_shape(table: Mapping[str, object]) -> TlbShape:
+def _assumed_shape(table: dict[str, object]) -> TlbShape:
     def entry(key: str) -> int:
         value = table[key]
         assert isinstance(value, int)

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 from autofinity.linux.topology import host_topology
 from autofinity.model.topology import Topology
+from autofinity.recording.assumed import Assumed
 from autofinity.recording.bench import Bench
 from autofinity.recording.between import Between
 from autofinity.recording.core_kind import CoreKind, Tables
 from autofinity.recording.host_caches import HostCache, host_caches
 from autofinity.recording.rows import Row, list_row, matrix_row, row, text_row, toml_of
-from autofinity.sim.machine_on import assumed_latencies
-from autofinity.sim.preset import read_document
+from autofinity.recording.system import system_rows
 from autofinity.sim.spec import PAGE_BYTES
 
 STEPS_OF_A_KIND = 7
-STEPS_BETWEEN = 4
+STEPS_BETWEEN = 5
 
 _HEAD = """\
 # {model}, as `autofinity record-machine{options}` found it on {when}.
 #
-# Sources: what is measured here says so, with the share by which the median round was off the best
-# (the fastest; of bandwidths the highest); sysfs, CPUID and hwloc as named. R = read, D = derived,
-# C = recalled, U = unverified: it cannot be measured here, and the value is from where it says.
+# Sources: sysfs, CPUID, hwloc, SLIT and sysconf as named. R = read there; M = measured by that
+# command, with the share by which the median round was off the best (the fastest; of bandwidths the
+# highest); D = derived as said; E = estimate, with its bounds or its alternative: it cannot be
+# measured here, and the value is from where it says.
 # Latencies between cores and of memory are in nanoseconds (`clocks_at_ghz` = 1).
 
 """
@@ -43,37 +43,41 @@ def record(
     Raises `TopologyError` when hwloc cannot read the machine, `OSError` when nothing can be pinned.
     """
     machine = topology or host_topology()
-    assumed = read_document(assumed_latencies())
+    assumed = Assumed()
     bench = Bench.of(quick)
     kinds = _kinds(machine)
     step = begin(len(kinds) * STEPS_OF_A_KIND + STEPS_BETWEEN)
     measured = []
     for kind, cpu in enumerate(kinds):
         caches = host_caches(cpu)
-        core = CoreKind(cpu, caches, _cores_of_l2(machine, caches), bench, _tables(assumed))
+        core = CoreKind(cpu, caches, _cores_of_l2(machine, caches), bench, assumed)
         for label in core.steps():
             step(f"{label}{f' of kind {kind + 1}' if len(kinds) > 1 else ''}")
         measured.append(core)
     first = measured[0]
-    between = Between(
-        machine,
-        bench,
-        first.last.size_bytes if first.last else 0,
-        _tables(assumed)["latency"]["dram"],
-    )
+    llc_bytes = first.last.size_bytes if first.last else 0
+    between = Between(machine, bench, llc_bytes, assumed)
     for label in between.steps(_llc_ns(first), first.dram_ns):
         step(label)
+    system = system_rows(_cpus(machine), bench, assumed)
+    step("operating system")
     options = " --quick" if quick else ""
     head = _HEAD.format(
         model=machine.model or "A machine",
         options=options,
         when=datetime.now(UTC).date().isoformat(),
     )
-    return head + "\n".join(_document(name, machine, measured, between, _tables(assumed)))
+    ends = {"system": system, "pmu": [assumed.row("pmu", "counters")]}
+    return head + "\n".join(_document(name, machine, measured, between, ends))
 
 
-def _tables(assumed: Mapping[str, object]) -> dict[str, dict[str, Any]]:
-    return {key: table for key, table in assumed.items() if isinstance(table, dict)}
+def _cpus(topology: Topology) -> list[int]:
+    """A CPU that may be used of each core, in the order of the cores."""
+    found: dict[int, int] = {}
+    for pu in topology.pus:
+        if pu.os_index in topology.allowed:
+            found.setdefault(pu.core, pu.os_index)
+    return list(found.values())
 
 
 def _kinds(topology: Topology) -> list[int]:
@@ -101,7 +105,7 @@ def _document(
     topology: Topology,
     kinds: list[CoreKind],
     between: Between,
-    assumed: Mapping[str, Mapping[str, object]],
+    ends: Mapping[str, list[Row]],
 ) -> Iterator[str]:
     """The tables of the file, in the order of the shipped ones."""
     root = [text_row("name", name), text_row("model", topology.model or "unknown")]
@@ -122,27 +126,20 @@ def _document(
     if len(kinds) == 1:
         yield toml_of("[tlb]", kinds[0].tables["tlb"])
     unit = row("clocks_at_ghz", 1.0, "D: these are nanoseconds")
-    further = [list_row("further_from", between.further_from, "SLIT")]
+    further = [list_row("further_from", between.further_from, "SLIT R")]
     yield toml_of("[latency]", [unit, *further * bool(between.further_from), *between.latency])
     yield toml_of("[bandwidth]", between.bandwidth)
     if len(kinds) == 1:
         yield toml_of("[core]", kinds[0].tables["core"])
-    for title in ("system", "pmu"):
-        rows = [row(key, value, "U: assumed.toml") for key, value in _numbers(assumed[title])]
+    for title, rows in ends.items():
         yield toml_of(f"[{title}]", rows)
 
 
 def _page_row(size_bytes: int) -> Row:
     if size_bytes in PAGE_BYTES:
-        return row("page_bytes", size_bytes, "sysconf")
+        return row("page_bytes", size_bytes, "sysconf R")
     smaller = max(each for each in PAGE_BYTES if each < size_bytes)
-    return row("page_bytes", smaller, f"U: {size_bytes} in truth (sysconf), not simulated")
-
-
-def _numbers(table: Mapping[str, object]) -> Iterator[tuple[str, float | int]]:
-    for key, value in table.items():
-        if isinstance(value, int | float):
-            yield key, value
+    return row("page_bytes", smaller, f"D: {size_bytes} in truth (sysconf R), not simulated")
 
 
 def _core_class(number: int, topology: Topology, tables: Tables) -> Iterator[str]:
@@ -153,8 +150,8 @@ def _core_class(number: int, topology: Topology, tables: Tables) -> Iterator[str
     head = [
         text_row("name", f"kind {number + 1}"),
         *tables[""],
-        row("cores_per_llc", len(cores), "hwloc"),
-        row("pus_per_core", smt, "hwloc"),
+        row("cores_per_llc", len(cores), "hwloc R"),
+        row("pus_per_core", smt, "hwloc R"),
     ]
     yield toml_of("[[core_class]]", head)
     for title in ("l1", "l2", "tlb", "core"):
@@ -170,15 +167,19 @@ def _topology_rows(topology: Topology, kinds: int) -> Iterator[Row]:
         for pu in topology.pus
     ]
     columns = "OS index, core, LLC domain, package, node" + (", class" if kinds > 1 else "")
-    yield matrix_row("pus", rows, f"hwloc: {columns}")
-    yield matrix_row("distances", topology.distances, "SLIT")
+    yield matrix_row("pus", rows, f"hwloc R: {columns}")
+    yield matrix_row("distances", topology.distances, "SLIT R")
     if topology.memoryless_nodes:
-        yield list_row("memoryless_nodes", sorted(topology.memoryless_nodes), "hwloc")
+        yield list_row("memoryless_nodes", sorted(topology.memoryless_nodes), "hwloc R")
 
 
 def _coherence(topology: Topology) -> list[Row]:
-    amd = topology.model.startswith("AMD")
+    if topology.model.startswith("AMD"):
+        return [
+            text_row("protocol", "moesi", "E or mesi: by the vendor"),
+            Row("clean_forwarding", "false", "E or true: by the vendor"),
+        ]
     return [
-        text_row("protocol", "moesi" if amd else "mesi", "U: by the vendor"),
-        Row("clean_forwarding", "false" if amd else "true", "U: by the vendor"),
+        text_row("protocol", "mesi", "E or moesi: by the vendor"),
+        Row("clean_forwarding", "true", "E or false: by the vendor"),
     ]

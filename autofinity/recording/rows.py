@@ -26,7 +26,7 @@ class Reading:
     @property
     def origin(self) -> str:
         """What the comment says."""
-        return f"measured, spread {self.spread:.0%}"
+        return f"M: spread {self.spread:.0%}"
 
 
 def idle(samples: Sequence[float]) -> Reading:

@@ -15,6 +15,7 @@ from autofinity.cli.record_machine import command
 from autofinity.linux.topology import host_topology
 from autofinity.sim.preset import read_preset
 from autofinity.sim.replay import simulate
+from autofinity.sim.sources import count_marks
 from autofinity.sim.spec import MachineSpec
 
 
@@ -82,12 +83,15 @@ def test_the_recorded_machine_simulates(recorded: tuple[Path, dict[str, object]]
 def test_every_value_says_where_it_comes_from(
     recorded: tuple[Path, dict[str, object]],
 ) -> None:
-    bare = [
-        line
-        for line in recorded[0].read_text().splitlines()
-        if " = " in line.partition("#")[0] and '"' not in line and "#" not in line
-    ]
-    assert bare == []
+    counts = count_marks(recorded[0].read_text())
+    assert counts[""] == 0
+    assert counts["M"] > 10
+
+
+def test_the_operating_system_is_measured(spec: MachineSpec) -> None:
+    assert 0.05 < spec.system.context_switch_us < 1000
+    assert 0 <= spec.system.wake_us < 1000
+    assert 0 < spec.system.migration_us < 100_000
 
 
 def test_a_folder_that_is_not_there_is_said_before_anything_is_measured(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -11,14 +12,16 @@ import pytest
 
 from autofinity._core import measure
 from autofinity.model.topology import PU, OsIndex, Topology
-from autofinity.recording import between, core_kind, record
+from autofinity.recording import between, core_kind, record, system
+from autofinity.recording.assumed import Assumed
 from autofinity.recording.bench import Bench, free_bytes
 from autofinity.recording.cpuid import TlbShape, inclusive, tlb_shape
 from autofinity.recording.host_caches import HostCache, host_caches
 from autofinity.recording.rows import idle, peak, several
 from autofinity.sim.native import native_machine
 from autofinity.sim.preset import read_preset
-from autofinity.sim.spec import MachineSpec
+from autofinity.sim.sources import count_marks
+from autofinity.sim.spec import MachineSpec, SystemSpec
 
 KIB = 1024
 
@@ -127,9 +130,12 @@ class FakeMeasure:
 
     MOST_CHAINS = measure.MOST_CHAINS
 
-    def __init__(self, slow: Sequence[int] = (), bind: bool = True) -> None:
+    def __init__(
+        self, slow: Sequence[int] = (), bind: bool = True, threads_meet: bool = True
+    ) -> None:
         self.slow = slow
         self.bind = bind
+        self.threads_meet = threads_meet
 
     def clock_ghz(self, cpu: int, rounds: int) -> list[float]:
         return [2.0 if cpu in self.slow else 4.0] * rounds
@@ -152,6 +158,16 @@ class FakeMeasure:
 
     def handover_ns(self, cpu: int, other: int, rounds: int) -> list[float]:
         return [40.0 + 60 * abs(cpu // 2 - other // 2)]
+
+    def switch_ns(self, cpu: int, rounds: int) -> list[float]:
+        return [1500.0, 1400.0] if self.threads_meet else []
+
+    def wake_and_switch_ns(self, cpu: int, rounds: int) -> list[float]:
+        return [2600.0]
+
+    def move_ns(self, cpu: int, other: int, rounds: int) -> list[float]:
+        assert cpu != other
+        return [5000.0]
 
     def read_gbs(self, cpus: Sequence[int], node: int, size: int, rounds: int) -> list[float]:
         if node >= 0 and not self.bind:
@@ -178,6 +194,7 @@ def recorded(
 ) -> tuple[MachineSpec, str]:
     monkeypatch.setattr(core_kind, "measure", fake)
     monkeypatch.setattr(between, "measure", fake)
+    monkeypatch.setattr(system, "measure", fake)
     monkeypatch.setattr(record, "host_caches", lambda cpu: caches)
     steps: list[str] = []
     announced: list[int] = []
@@ -192,6 +209,7 @@ def recorded(
     path.write_text(text)
     spec = read_preset(path)
     native_machine(spec)
+    assert count_marks(text)[""] == 0
     return spec, text
 
 
@@ -224,7 +242,7 @@ def test_distances_of_several_nodes_are_measured_class_by_class(
     assert spec.latency.load_modified == (40, 40, 100, 160)
     assert spec.bandwidth.memory_gbs == (30, 30, 30)
     assert [link.gbs for link in spec.bandwidth.links] == [20, 10, 20]
-    assert "class 1 U: not here" in text
+    assert "class 1 is not here" in text
     assert spec.protocol == "moesi"
     assert spec.model == 'AMD "Test"'
     assert (spec.ghz, spec.l1.latency_ns, spec.llc.latency_ns) == (4.0, 1.0, 100.0)
@@ -239,8 +257,8 @@ def test_where_memory_cannot_be_bound_the_remote_one_is_marked(
     spec, text = recorded(monkeypatch, tmp_path, machine(2, 2), FakeMeasure(bind=False))
     assert spec.latency.dram[0] == 100
     assert spec.latency.dram[2] == pytest.approx(100 * 145 / 90, rel=1e-3)
-    assert "remote U: not allowed to bind memory" in text
-    assert "U: assumed.toml (nothing could be measured)" in text
+    assert "E ±30 %: remote not allowed to bind memory" in text
+    assert ": assumed.toml (nothing could be measured)" in text
 
 
 def test_kinds_of_cores_are_classes_fastest_first(
@@ -259,7 +277,7 @@ def test_a_page_size_that_is_not_simulated_becomes_the_next_smaller(
     large = dataclasses.replace(machine(1, 2), page_sizes_bytes=(65536, 2 << 20))
     spec, text = recorded(monkeypatch, tmp_path, large, FakeMeasure())
     assert spec.page_bytes == 16384
-    assert "U: 65536 in truth (sysconf)" in text
+    assert "D: 65536 in truth (sysconf R)" in text
 
 
 def test_one_core_without_known_caches_is_a_machine_too(
@@ -268,8 +286,31 @@ def test_one_core_without_known_caches_is_a_machine_too(
     spec, text = recorded(monkeypatch, tmp_path, machine(1, 1), FakeMeasure(), caches=())
     assert spec.l1.size_bytes == 32 * KIB
     assert spec.l2 is None
-    assert "U: no two cores to measure" in text
+    assert "E ±50 %: no two cores to measure" in text
     assert len(spec.latency.dram) == 3
+
+
+def test_a_wake_up_is_what_a_pipe_takes_longer_than_a_switch(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    spec, text = recorded(monkeypatch, tmp_path, machine(1, 2), FakeMeasure())
+    assert spec.system.context_switch_us == spec.system.spin_us == 1.4
+    assert spec.system.wake_us == pytest.approx(1.2)
+    assert spec.system.migration_us == 5
+    assert "context_switch_us = 1.4          # M: spread 4%" in text
+
+
+def test_where_threads_never_met_or_cannot_move_the_system_is_assumed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    spec, text = recorded(monkeypatch, tmp_path, machine(1, 1), FakeMeasure(threads_meet=False))
+    assert spec.system == assumed_system()
+    assert re.search(r"migration_us = 4 +# E [\d.]+\.\.[\d.]+: assumed.toml", text)
+
+
+def assumed_system() -> SystemSpec:
+    assumed = Assumed().table("system")
+    return SystemSpec(**{key: float(str(value)) for key, value in assumed.items()})
 
 
 def test_a_buffer_is_beyond_the_cache_but_within_the_memory() -> None:
@@ -294,6 +335,9 @@ ALLOWED = min(os.sched_getaffinity(0))
         (lambda: measure.read_gbs([100_000], -1, 1 << 20), "CPU 100000 cannot be used"),
         (lambda: measure.handover_ns(ALLOWED, 100_000), "CPU 100000 cannot be used"),
         (lambda: measure.read_gbs([ALLOWED], 5000, 1 << 20), "node 5000"),
+        (lambda: measure.switch_ns(100_000), "CPU 100000 cannot be used"),
+        (lambda: measure.wake_and_switch_ns(100_000), "CPU 100000 cannot be used"),
+        (lambda: measure.move_ns(ALLOWED, 100_000), "CPU 100000 cannot be used"),
     ],
 )
 def test_what_cannot_be_measured_is_an_error_that_says_which(

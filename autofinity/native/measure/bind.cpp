@@ -67,6 +67,12 @@ void bind_measure(nb::module_& module) {
     module.def("page_fault_ns", &page_fault_ns, "cpu"_a, "rounds"_a = 5, release);
     module.def("handover_ns", &handover_ns, "cpu"_a, "other_cpu"_a, "rounds"_a = 5, release,
                "Nanoseconds from core to core; no values when they never ran at the same time.");
+    module.def("switch_ns", &switch_ns, "cpu"_a, "rounds"_a = 5, release,
+               "Nanoseconds from thread to thread of one CPU by sched_yield.");
+    module.def("wake_and_switch_ns", &wake_and_switch_ns, "cpu"_a, "rounds"_a = 5, release,
+               "Nanoseconds from thread to thread of one CPU through a pipe.");
+    module.def("move_ns", &move_ns, "cpu"_a, "other_cpu"_a, "rounds"_a = 5, release,
+               "Nanoseconds of moving the calling thread to another CPU.");
     module.def("read_gbs", &read_gbs, "cpus"_a, "node"_a, "bytes_each"_a, "rounds"_a = 3, release);
     module.def("cpuid", &cpuid_of, "cpu"_a, "leaf"_a, "subleaf"_a = 0, release,
                "EAX, EBX, ECX, EDX; None where there is no such leaf or no such instruction.");

@@ -36,6 +36,17 @@ Samples page_fault_ns(int cpu, int rounds);
 // Nanoseconds that a line takes from core to core: half a round trip of compare-and-swap.
 Samples handover_ns(int cpu, int other_cpu, int rounds);
 
+// Nanoseconds from one thread to another on one CPU when the first yields. Rounds in which nothing
+// could be seen (the other never ran) have no value; so below.
+Samples switch_ns(int cpu, int rounds);
+
+// Nanoseconds from a thread to another that it wakes through a pipe, and then waits for, on one
+// CPU.
+Samples wake_and_switch_ns(int cpu, int rounds);
+
+// Nanoseconds of moving the calling thread to another CPU.
+Samples move_ns(int cpu, int other_cpu, int rounds);
+
 // Gigabytes (10^9) a second that the CPUs read together, each from a buffer of its own on `node`.
 Samples read_gbs(const std::vector<int>& cpus, int node, std::size_t bytes_each, int rounds);
 

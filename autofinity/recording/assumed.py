@@ -1,0 +1,43 @@
+"""What a recorded machine has where nothing can be measured: data/latencies/assumed.toml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autofinity.recording.rows import Row
+from autofinity.sim.machine_on import assumed_latencies
+from autofinity.sim.preset import read_document
+from autofinity.sim.sources import sourced_values
+
+
+class Assumed:
+    """The values of the file of assumed latencies, and the bounds that its comments give them."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        path = file or assumed_latencies()
+        self._document = read_document(path)
+        text = path.read_text(encoding="utf-8")
+        self._bounds = {
+            (each.table, each.key): each.comment.partition(":")[0] for each in sourced_values(text)
+        }
+
+    def table(self, name: str) -> dict[str, object]:
+        """All values of a table."""
+        table = self._document[name]
+        assert isinstance(table, dict)
+        return table
+
+    def origin(self, table: str, key: str, why: str = "assumed.toml") -> str:
+        """The comment of an assumed value."""
+        return f"{self._bounds[table, key]}: {why}"
+
+    def row(self, table: str, key: str, why: str = "assumed.toml") -> Row:
+        """A value as a row of a machine file."""
+        value = self.table(table)[key]
+        if isinstance(value, str):
+            text = f'"{value}"'
+        elif isinstance(value, dict):
+            text = "{ " + ", ".join(f"{inner} = {each}" for inner, each in value.items()) + " }"
+        else:
+            text = str(value)
+        return Row(key, text, self.origin(table, key, why))

@@ -1,0 +1,42 @@
+"""What the operating system takes to change over from thread to thread, and to move one."""
+
+from __future__ import annotations
+
+from autofinity._core import measure
+from autofinity.recording.assumed import Assumed
+from autofinity.recording.bench import Bench
+from autofinity.recording.rows import Reading, Row, idle, row
+
+
+def system_rows(cpus: list[int], bench: Bench, assumed: Assumed) -> list[Row]:
+    """The `[system]` table, measured on the first of `cpus` and between the first two.
+
+    A wake-up is what a turn through pipes takes longer than one by yielding. Where the threads
+    never met, and of a move where there is one CPU only, the assumed values stand.
+    """
+    cpu = cpus[0]
+    switch = _microseconds(measure.switch_ns(cpu, bench.rounds))
+    both = _microseconds(measure.wake_and_switch_ns(cpu, bench.rounds))
+    move = _microseconds(measure.move_ns(cpu, cpus[1], bench.rounds) if len(cpus) > 1 else [])
+    rows = [assumed.row("system", "time_slice_us")]
+    if switch and both:
+        wake = Reading(max(0.0, both.value - switch.value), max(both.spread, switch.spread))
+        rows += [
+            row("context_switch_us", switch.value, switch.origin),
+            row("spin_us", switch.value, "D: `context_switch_us`: as long as a switch takes"),
+            row("wake_us", wake.value, wake.origin),
+        ]
+    else:
+        rows += [assumed.row("system", key) for key in ("context_switch_us", "spin_us", "wake_us")]
+    if move:
+        rows.append(row("migration_us", move.value, move.origin))
+    else:
+        rows.append(assumed.row("system", "migration_us"))
+    return rows
+
+
+def _microseconds(samples_ns: list[float]) -> Reading | None:
+    if not samples_ns:
+        return None
+    reading = idle(samples_ns)
+    return Reading(reading.value / 1000, reading.spread)
