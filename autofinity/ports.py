@@ -168,8 +168,15 @@ class Machine(Protocol):
 class Mechanism[State](Protocol):
     """A published (or our own) way of placing: a pure step and the sensors it needs."""
 
-    name: str
-    sensors: Sensors
+    @property
+    def name(self) -> str:
+        """As tables and options name it."""
+        ...
+
+    @property
+    def sensors(self) -> Sensors:
+        """What it looks at."""
+        ...
 
     def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> State:
         """State before the first interval."""

@@ -1,0 +1,116 @@
+"""What a comparison says: each mechanism against the operating system and against the oracle.
+
+Seeds of a program are averaged first (arithmetic means of times and counts), then programs by
+geometric mean of ratios. Intervals are percentiles of draws, with replacement, of programs and,
+within each, of its seeds (Efron & Tibshirani 1993, section 8.5): cases of one program are
+correlated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.evaluation.bootstrap import DRAWS, LEVEL
+from autofinity.evaluation.comparison import MechanismCase
+from autofinity.mechanisms.registry import BASELINE, ORACLE
+from autofinity.model.mechanism_run import MechanismRun
+
+FIGURES: Mapping[str, Callable[[MechanismRun], float]] = {
+    "time": lambda run: run.time_s,
+    "mpki": lambda run: run.mpki,
+    "traffic": lambda run: run.traffic_bytes,
+    "cache_to_cache": lambda run: run.cache_to_cache_transfers,
+    "invalidations": lambda run: run.invalidations,
+    "energy": lambda run: run.energy_j,
+}
+"""What is compared with the operating system's, as a ratio: smaller is better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A geometric mean over programs, and its interval at `bootstrap.LEVEL`."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class MechanismSummary:
+    """One mechanism over all programs that it and the operating system ran."""
+
+    programs: int
+    vs_os: Mapping[str, Ratio]
+    """By `FIGURES`; NaN where a count is 0."""
+    of_oracle: Ratio
+    """Time of `oracle-trace` over its time: 1 is as fast as the oracle."""
+    overhead: float
+    """Mean share of the threads' time."""
+    thread_migrations: float
+    page_migrations: float
+
+
+def summarise(cases: Sequence[MechanismCase], seed: int = 1) -> dict[str, MechanismSummary]:
+    """Of each mechanism that has cases, in the order in which they come."""
+    runs: dict[str, dict[str, list[MechanismRun]]] = {}
+    for case in cases:
+        if case.run is not None:
+            runs.setdefault(case.mechanism, {}).setdefault(case.program, []).append(case.run)
+    os, oracle = runs.get(BASELINE, {}), runs.get(ORACLE, {})
+    found = {}
+    for mechanism, own in runs.items():
+        everything = [run for of_program in own.values() for run in of_program]
+        found[mechanism] = MechanismSummary(
+            programs=len(own.keys() & os.keys()),
+            vs_os={name: _ratio(own, os, figure, seed) for name, figure in FIGURES.items()},
+            of_oracle=_ratio(oracle, own, FIGURES["time"], seed),
+            overhead=float(np.mean([run.overhead for run in everything])),
+            thread_migrations=float(np.mean([run.thread_migrations for run in everything])),
+            page_migrations=float(np.mean([run.page_migrations for run in everything])),
+        )
+    return found
+
+
+def _ratio(
+    above: Mapping[str, Sequence[MechanismRun]],
+    below: Mapping[str, Sequence[MechanismRun]],
+    figure: Callable[[MechanismRun], float],
+    seed: int,
+) -> Ratio:
+    programs = [name for name in above if name in below]
+    pairs = [
+        (np.array([figure(r) for r in above[p]]), np.array([figure(r) for r in below[p]]))
+        for p in programs
+    ]
+    value = _geometric_mean([_quotient(above.mean(), below.mean()) for above, below in pairs])
+    if math.isnan(value):
+        return Ratio(math.nan, math.nan, math.nan)
+    draw = np.random.default_rng(seed)
+    drawn = []
+    for chosen in draw.integers(len(pairs), size=(DRAWS, len(pairs))):
+        ratios = []
+        for program in chosen:
+            ratios.append(_quotient(*(_again(values, draw) for values in pairs[program])))
+        drawn.append(_geometric_mean(ratios))
+    low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Ratio(value, float(low), float(high))
+
+
+def _again(values: npt.NDArray[np.float64], draw: np.random.Generator) -> float:
+    return float(values[draw.integers(len(values), size=len(values))].mean())
+
+
+def _quotient(above: float, below: float) -> float:
+    return above / below if below else math.nan
+
+
+def _geometric_mean(ratios: Sequence[float]) -> float:
+    """NaN where there is none, or one that is not above 0."""
+    if not ratios or not all(ratio > 0 for ratio in ratios):
+        return math.nan
+    return math.exp(math.fsum(map(math.log, ratios)) / len(ratios))

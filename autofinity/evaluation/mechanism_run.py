@@ -1,0 +1,118 @@
+"""One run under a mechanism: the common loop over a process, with everything charged and counted.
+
+A region of interest of the training programs takes some 5 to 50 ms; the papers' programs run for a
+minute or more, map threads every 100 ms and sample a tenth of the pages a second. So two things are
+chosen, and both are options of `autofinity compare`:
+
+- the region runs `repeats` times, with the caches and pages that the last time left, and with it
+  the work that a mechanism's costs are weighed against grows;
+- the whole run stands for `paper_s` seconds of a paper's: periods and rates are scaled to it, so
+  each page is sampled and each mapping made as often as in the paper's run. What a fault, a copied
+  page, a migrated thread or a mapping costs is never scaled.
+
+With fewer repeats the same number of faults weighs more: overheads are upper bounds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from autofinity.mechanisms.recipe import Recipe
+from autofinity.model.mechanism_run import MechanismRun
+from autofinity.ports import (
+    Action,
+    Interval,
+    Machine,
+    MovePages,
+    Outcome,
+    Process,
+    RunRequest,
+    Sensors,
+)
+from autofinity.runtime.loop import run_loop
+
+TRANSFERS = (
+    "cache_to_cache_transfers_same_llc",
+    "cache_to_cache_transfers_same_package",
+    "cache_to_cache_transfers_remote",
+)
+SCORED = (
+    *("instructions", "llc_misses", "link_bytes", "link_request_bytes"),
+    *("invalidations_sent", "migrations", "cycles"),
+    *TRANSFERS,
+)
+"""Events that a run is scored by, whatever the mechanism itself looks at."""
+
+
+def run_mechanism[State](
+    machine: Machine, request: RunRequest, recipe: Recipe[State], seed: int = 0
+) -> MechanismRun:
+    """Run to the end. Raises what the machine raises: `CapabilityError` for a sensor it lacks."""
+    wanted = recipe.sensors
+    counters = tuple(dict.fromkeys((*wanted.counters, *SCORED)))
+    process = _Counted(
+        machine.start(
+            replace(request, pages=recipe.start.pages),
+            recipe.start.placement,
+            Sensors(counters, wanted.detectors),
+            seed,
+        )
+    )
+    topology = machine.topology
+    state = recipe.begin(topology, topology.allowed, request.threads)
+    run_loop(process, recipe, state, recipe.period_ns)
+    return process.result(request.threads)
+
+
+@dataclass
+class _Counted:
+    """A process that keeps count of what its intervals show and its outcomes say."""
+
+    process: Process
+    counts: Counter[str] = field(default_factory=Counter)
+    overhead_ns: Counter[str] = field(default_factory=Counter)
+    pages: int = 0
+    energy_j: float = 0.0
+    begin_ns: int | None = None
+    end_ns: int = 0
+
+    def advance(self, duration_ns: int) -> Interval:
+        interval = self.process.advance(duration_ns)
+        if self.begin_ns is None:
+            self.begin_ns = interval.start_ns
+        self.end_ns = interval.end_ns
+        self.energy_j += interval.energy_j
+        self.overhead_ns.update(interval.overhead_ns)
+        for sample in interval.samples:
+            self.counts.update(sample.counts)
+        return interval
+
+    def apply(self, actions: Sequence[Action]) -> Outcome:
+        outcomes = [self.process.apply((action,)) for action in actions]
+        for action, outcome in zip(actions, outcomes, strict=True):
+            if isinstance(action, MovePages):
+                self.pages += outcome.done
+        return Outcome(
+            sum(outcome.done for outcome in outcomes),
+            sum(outcome.skipped for outcome in outcomes),
+            tuple(dict.fromkeys(reason for outcome in outcomes for reason in outcome.reasons)),
+            sum(outcome.cost_ns for outcome in outcomes),
+        )
+
+    def result(self, threads: int) -> MechanismRun:
+        counts = self.counts
+        return MechanismRun(
+            time_s=(self.end_ns - (self.begin_ns or 0)) / 1e9,
+            threads=threads,
+            instructions=counts["instructions"],
+            llc_misses=counts["llc_misses"],
+            traffic_bytes=counts["link_bytes"] + counts["link_request_bytes"],
+            cache_to_cache_transfers=sum(counts[name] for name in TRANSFERS),
+            invalidations=counts["invalidations_sent"],
+            energy_j=self.energy_j,
+            thread_migrations=counts["migrations"],
+            page_migrations=self.pages,
+            overhead_ns=dict(self.overhead_ns),
+        )

@@ -1,0 +1,109 @@
+"""AutoFinity: Moore & Childers, Automatic Generation of Program Affinity Policies Using Machine
+Learning, CC 2013, figure 3.
+
+- `autofinity`: within the run, by the same decider as `autofinity run` (`runtime.decider`). Threads
+  begin with the operating system, are put into the distributed affinity, sampled, and placed; the
+  policy may look twice, and the guard may take the placement back.
+- `autofinity-restart`: as the paper evaluates it (section 3.1): sampled in one run in the
+  distributed affinity, then run again in the chosen one.
+
+Deviations: the decider's looks (0.1 s) and samples (1 s; the paper's are 10 s) are scaled as all
+periods. It is shown the run as if it had been that much longer: times and counts alike, so that
+counts per second are those measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from autofinity.mechanisms.recipe import NS_PER_S, UNMANAGED, Setting
+from autofinity.mechanisms.static import Static, hinted
+from autofinity.model.affinity import DISTRIBUTED
+from autofinity.model.counters import CounterSample
+from autofinity.model.errors import UsageError
+from autofinity.model.policy import RulePolicy
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.policy.selector import decide
+from autofinity.ports import Action, Interval, Sensors, ThreadEvent
+from autofinity.runtime.decider import LivePolicy, LiveState, Settings
+
+
+class InRun:
+    """`autofinity`."""
+
+    name = "autofinity"
+    start = UNMANAGED
+
+    def __init__(self, setting: Setting) -> None:
+        policy = policy_of(setting)
+        self._stretch = NS_PER_S / setting.paper_second_ns
+        self._clock_hz = setting.clock_hz
+        self._live = LivePolicy(
+            setting.topology,
+            policy,
+            decide,
+            available=lambda: setting.topology.allowed,
+            known=lambda threads: None,
+            settings=Settings(threads=setting.threads, bind="core"),
+        )
+        self.sensors = Sensors((*policy.counters, "cycles"))
+
+    def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> LiveState:
+        """No thread has been seen."""
+        return self._live.begin(topology, available, threads)
+
+    def period_ns(self, state: LiveState) -> int:
+        """The decider's, scaled."""
+        return max(1000, round(self._live.period_ns(state) / self._stretch))
+
+    def step(self, state: LiveState, interval: Interval) -> tuple[LiveState, Sequence[Action]]:
+        """The decider's, shown a longer run."""
+        return self._live.step(state, self._stretched(interval))
+
+    def _stretched(self, interval: Interval) -> Interval:
+        long = self._stretch
+
+        def sample(of: CounterSample) -> CounterSample:
+            busy_ns = of.counts["cycles"] * NS_PER_S / self._clock_hz
+            counts = {name: round(count * long) for name, count in of.counts.items()}
+            return CounterSample(
+                of.tid,
+                round(of.start_ns * long),
+                round(of.end_ns * long),
+                {**counts, "task_clock_ns": round(busy_ns * long)},
+                round(of.enabled_ns * long),
+                round(of.running_ns * long),
+            )
+
+        return replace(
+            interval,
+            start_ns=round(interval.start_ns * long),
+            end_ns=round(interval.end_ns * long),
+            samples=tuple(map(sample, interval.samples)),
+            thread_events=tuple(
+                ThreadEvent(e.kind, e.thread, e.tid, round(e.at_ns * long))
+                for e in interval.thread_events
+            ),
+        )
+
+
+def restarted(setting: Setting) -> Static:
+    """`autofinity-restart`."""
+    policy = policy_of(setting)
+    if setting.sample is None:
+        raise UsageError("autofinity-restart looks at an earlier run; expected one to be possible")
+    start = setting.sample(DISTRIBUTED)
+    hint = decide(policy, start).hint
+    second = policy.second_after(hint)
+    if second is not None:
+        probe = setting.sample(second.sampled_in)
+        hint = decide(second.policy, second.values(start, probe)).hint
+    return hinted("autofinity-restart", setting, hint)
+
+
+def policy_of(setting: Setting) -> RulePolicy:
+    """Raises `UsageError` where there is none."""
+    if setting.policy is None:
+        raise UsageError("autofinity needs a policy; name one with --policy")
+    return setting.policy

@@ -1,0 +1,45 @@
+"""kMAF, second version: Diener, Cruz, Alves, Navaux & Busse, Kernel-Based Thread and Data Mapping
+for Improved Memory Affinity, TPDS 2016.
+
+- Detection (4.2): present bits of 10 % of the pages a second are cleared.
+- Sharing (4.3.2, eq. 2): a hash table of 2^20 blocks of 256 bytes, the last 2 threads of each.
+- Pages (4.3.1, eq. 1): a counter of 1 byte a node.
+- Threads (4.4): EagerMap every 100 ms.
+- Page to node (4.5, eq. 3-8): exclusivity above 80 %: the node with most, if eq. 5 holds; below
+  1.5/N, after more than N accesses: interleaved by address.
+
+Deviations: those of `sharing_aware`. One program at a time (section 4.6 has several).
+"""
+
+from __future__ import annotations
+
+from autofinity.mapping.eagermap import eagermap
+from autofinity.mapping.pages import locality_or_balance
+from autofinity.mechanisms.mapping_time import eagermap_ns
+from autofinity.mechanisms.recipe import NS_PER_S, Setting
+from autofinity.mechanisms.sharing_aware import SharingAware, by
+from autofinity.model.detection import FaultSampling
+
+SHARE_PER_S = 0.1
+
+
+def faults(setting: Setting, share_per_s: float = SHARE_PER_S) -> FaultSampling:
+    """Table 3's detection, at this share of pages per second of a paper's run."""
+    return FaultSampling(
+        share_per_s=share_per_s * NS_PER_S / setting.paper_second_ns, round_ns=setting.ns(10)
+    )
+
+
+def kmaf16(
+    setting: Setting, *, threads: bool = True, pages: bool = True, share_per_s: float = SHARE_PER_S
+) -> SharingAware:
+    """Both mappings, or one of them alone (figures 9a and 9b, and 11 of kMAF'14)."""
+    part = "" if threads and pages else "-threads" if threads else "-pages"
+    return SharingAware(
+        name=f"kmaf16{part}",
+        setting=setting,
+        detectors=(faults(setting, share_per_s),),
+        mapper=eagermap if threads else None,
+        mapper_ns=eagermap_ns,
+        page_mapper=by(locality_or_balance) if pages else None,
+    )

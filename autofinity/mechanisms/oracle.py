@@ -1,0 +1,58 @@
+"""The oracle of the mapping papers: everything about the run is known before it begins.
+
+kMAF'16 (TPDS 2016), section 5.3: threads by EagerMap from a trace of all memory accesses, "pages
+with a high exclusivity to the NUMA node with the most accesses to them, and shared pages with an
+interleave policy"; no migrations, no cost. High means above 80 %, as kMAF itself has it (table 3).
+The trace is that of the captured program, sharing counted line by line.
+
+`oracle-affinity` is another thing: the fastest of all measured placements; here of the best match
+of each hint. It knows times, not accesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from autofinity.affinity.hints import all_hints
+from autofinity.mapping.eagermap import eagermap
+from autofinity.mapping.pages import exclusive_or_interleave, moves
+from autofinity.mechanisms.recipe import Setting, Start, WholeTrace
+from autofinity.mechanisms.static import Static
+from autofinity.model.placement import FIRST_TOUCH, PagePlacement
+from autofinity.model.sharing import NumaVectors
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.profiling.placements import bound, compact_cpus
+
+
+def oracle(setting: Setting, what: Literal["threads", "pages", "both"]) -> Static:
+    """`oracle-trace` and its halves. Data alone: threads by id."""
+    trace = setting.known_trace()
+    topology = setting.topology
+    if what == "pages":
+        cpus = compact_cpus(topology, setting.threads)
+    else:
+        cpus = eagermap(trace.sharing, topology, topology.allowed)
+    pages = FIRST_TOUCH
+    if what != "threads":
+        pages = PagePlacement(nodes=homes(trace, cpus, topology))
+    name = "oracle-trace" if what == "both" else f"oracle-{what}"
+    return Static(name, setting, Start(bound(cpus), pages))
+
+
+def homes(trace: WholeTrace, cpus: tuple[OsIndex, ...], topology: Topology) -> Mapping[int, int]:
+    """Logical node of each page, for threads on these PUs."""
+    node_of = [topology.by_os_index[cpu].node for cpu in cpus]
+    vectors = {}
+    for page, accesses in trace.accesses.items():
+        by_node = [0] * topology.n_nodes
+        for node, count in zip(node_of, accesses, strict=True):
+            by_node[node] += count
+        vectors[page] = tuple(by_node)
+    return dict(moves(NumaVectors(vectors), exclusive_or_interleave))
+
+
+def measured(setting: Setting) -> tuple[Static, ...]:
+    """Candidates of `oracle-affinity`: the distinct best matches of the hints."""
+    distinct = dict.fromkeys(cores.cpus for cores in all_hints(setting.topology, setting.threads))
+    return tuple(Static("oracle-affinity", setting, Start(bound(cpus))) for cpus in distinct)

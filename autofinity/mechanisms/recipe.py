@@ -1,0 +1,93 @@
+"""What every mechanism is: where a run begins, how long each look takes, and a pure step.
+
+    setting ─► recipe.start ─► machine ─► interval ─► recipe.step ─► actions ─► machine ─► …
+
+A recipe is `ports.Mechanism` and two answers more, so the one loop turns it on a simulated machine,
+on a recording or on a fake one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from autofinity.model.affinity import Hint
+from autofinity.model.errors import UsageError
+from autofinity.model.placement import FIRST_TOUCH, PagePlacement, Placement
+from autofinity.model.policy import RulePolicy
+from autofinity.model.sharing import SharingMatrix
+from autofinity.model.topology import Topology
+from autofinity.ports import Mechanism
+
+NS_PER_S = 1_000_000_000
+PAGE_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a run begins, before the mechanism has seen anything."""
+
+    placement: Placement | None = None
+    """None: the operating system's scheduler moves the threads."""
+    pages: PagePlacement = FIRST_TOUCH
+
+
+UNMANAGED = Start()
+"""As everything begins that only looks and moves later."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeTrace:
+    """All that a program does, known beforehand."""
+
+    sharing: SharingMatrix
+    accesses: Mapping[int, tuple[int, ...]]
+    """Page (4 KiB number) → accesses of each thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The machine and the program that a recipe is made for."""
+
+    topology: Topology
+    threads: int
+    clock_hz: float
+    seed: int = 0
+    """Of what a mechanism draws itself (random mappings)."""
+    paper_second_ns: int = NS_PER_S
+    """Nanoseconds of the run that stand for a second of a paper's run: periods and rates are scaled
+    by it, what an operation costs is not."""
+    policy: RulePolicy | None = None
+    sample: Callable[[Hint], Mapping[str, float]] | None = None
+    """Counters of an earlier run of the program in the best match of a hint, per thread and second.
+    """
+    whole_trace: Callable[[], WholeTrace] | None = None
+
+    def ns(self, paper_ms: float) -> int:
+        """What stands for so many milliseconds of a paper's run; at least 1 µs."""
+        return max(1000, round(paper_ms * self.paper_second_ns / 1000))
+
+    def known_trace(self) -> WholeTrace:
+        """The whole trace. Raises `UsageError` where there is none: on a real machine."""
+        if self.whole_trace is None:
+            raise UsageError("nobody knows beforehand what this program does; expected a trace")
+        return self.whole_trace()
+
+    @property
+    def memory_bytes(self) -> int:
+        """What the program touches. Raises as `known_trace`."""
+        return PAGE_BYTES * len(self.known_trace().accesses)
+
+
+class Recipe[State](Mechanism[State], Protocol):
+    """A mechanism, and how a run under it begins and is looked at."""
+
+    @property
+    def start(self) -> Start:
+        """How a run begins."""
+        ...
+
+    def period_ns(self, state: State) -> int:
+        """How long the next look takes."""
+        ...

@@ -1,0 +1,148 @@
+"""The skeleton of the mapping mechanisms: a detector, a thread mapper every so often, a rule for
+each sampled page.
+
+    interval.sharing ─► matrix (aged) ─► mapper ─► threads, and the mapper's own time
+    interval.pages ───► rule for each page (its NUMA vector, its node) ─► pages
+
+The published mechanisms differ in what they put in; each has a file that says what, from which
+section of which paper.
+
+Deviation of all: a kernel decides on a page within the fault that shows it, we at the end of the
+period it happened in. A period is one of the mapper's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from autofinity.mapping.pages import PageRule, moves
+from autofinity.mechanisms.recipe import UNMANAGED, Setting, Start
+from autofinity.model.detection import Detector
+from autofinity.model.sharing import NumaVectors, SharingMatrix
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.ports import Action, BindThreads, Interval, MovePages, Sensors, SpendTime
+from autofinity.profiling.placements import bound
+
+type Mapper = Callable[[SharingMatrix, Topology, frozenset[OsIndex]], tuple[OsIndex, ...]]
+type PageMapper = Callable[[NumaVectors], tuple[tuple[int, int], ...]]
+"""(page number, node) of the pages that are to be elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What has been seen and done so far."""
+
+    matrix: SharingMatrix
+    cpus: tuple[OsIndex, ...] = ()
+    """Where the threads were put; empty until the first mapping."""
+    mappings: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SharingAware:
+    """A mechanism made of parts."""
+
+    name: str
+    setting: Setting
+    detectors: tuple[Detector, ...]
+    mapper: Mapper | None = None
+    """None: threads stay with the operating system."""
+    mapper_ns: Callable[[int], int] = lambda threads: 0
+    """What one run of the mapper takes, by threads."""
+    page_mapper: PageMapper | None = None
+    """None: pages stay where they are first touched."""
+    period_ms: float = 100
+    """Of a paper's run."""
+    ageing: float = 1.0
+    """What is left of the matrix after each mapping."""
+    threads_first: bool = False
+    """No page moves before the threads were mapped once."""
+    start: Start = UNMANAGED
+
+    @property
+    def sensors(self) -> Sensors:
+        """The detectors."""
+        return Sensors(detectors=self.detectors)
+
+    def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> Known:
+        """Nobody is known to share anything."""
+        return Known(nothing(threads))
+
+    def period_ns(self, state: Known) -> int:
+        """From mapping to mapping."""
+        return self.setting.ns(self.period_ms)
+
+    def step(self, state: Known, interval: Interval) -> tuple[Known, Sequence[Action]]:
+        """Map threads by all that was seen, then the pages seen in this interval."""
+        state = replace(state, matrix=added(state.matrix, interval.sharing))
+        actions: list[Action] = []
+        if self.mapper is not None:
+            state, actions = self._map_threads(state, self.mapper)
+        if self.page_mapper is not None and (state.cpus or not self.threads_first):
+            actions += sent(interval.pages, self.page_mapper, self.setting.threads)
+        return state, actions
+
+    def _map_threads(self, state: Known, mapper: Mapper) -> tuple[Known, list[Action]]:
+        if not any(map(any, state.matrix.cells)):
+            return state, []
+        topology, threads = self.setting.topology, self.setting.threads
+        cpus = mapper(state.matrix, topology, topology.allowed)
+        by_turns = state.mappings % threads
+        actions: list[Action] = [SpendTime("mapping", self.mapper_ns(threads), by_turns)]
+        if cpus != state.cpus:
+            actions.append(BindThreads(bound(cpus)))
+        state = replace(
+            state,
+            matrix=scaled(state.matrix, self.ageing),
+            cpus=cpus,
+            mappings=state.mappings + 1,
+        )
+        return state, actions
+
+
+def by(rule: PageRule) -> PageMapper:
+    """Every page by itself."""
+    return lambda pages: moves(pages, rule)
+
+
+def sent(pages: NumaVectors | None, mapper: PageMapper, threads: int) -> list[Action]:
+    """The moves a mapper wants of the pages seen. Each thread copies its share of them, as the
+    threads that fault do.
+    """
+    wanted = mapper(pages) if pages is not None else ()
+    shares = (wanted[thread::threads] for thread in range(threads))
+    return [
+        MovePages(
+            tuple(page for page, _ in share),
+            tuple(node for _, node in share),
+            pages.page_size_bytes,
+            thread,
+        )
+        for thread, share in enumerate(shares)
+        if share and pages is not None
+    ]
+
+
+def nothing(threads: int) -> SharingMatrix:
+    """A matrix of zeros."""
+    return SharingMatrix(((0.0,) * threads,) * threads)
+
+
+def added(matrix: SharingMatrix, more: SharingMatrix | None) -> SharingMatrix:
+    """Cell by cell."""
+    if more is None:
+        return matrix
+    return SharingMatrix(
+        tuple(
+            tuple(a + b for a, b in zip(row, other, strict=True))
+            for row, other in zip(matrix.cells, more.cells, strict=True)
+        )
+    )
+
+
+def scaled(matrix: SharingMatrix, factor: float) -> SharingMatrix:
+    """Every cell times `factor`."""
+    if factor == 1.0:
+        return matrix
+    return SharingMatrix(tuple(tuple(cell * factor for cell in row) for row in matrix.cells))

@@ -1,0 +1,73 @@
+"""Mappings that stay as they begin: the baselines.
+
+- `os`: the operating system's scheduler, pages on first touch.
+- `packed`, `distributed`: the best match of the hints slp and SLP (Moore & Childers, section 2).
+- `compact`: threads by id on neighbouring PUs, SMT siblings first (kMAF'16, section 5.3).
+- `random`: threads on PUs and pages on nodes drawn by seed (kMAF'14, section 4).
+- `interleave`: the operating system's scheduler, pages in turn on all nodes.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from autofinity.affinity.hints import get_affinity
+from autofinity.mechanisms.recipe import Setting, Start
+from autofinity.model.affinity import Hint
+from autofinity.model.placement import PagePlacement
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.ports import Action, Interval, Sensors
+from autofinity.profiling.placements import bound, compact_cpus, random_cpus
+
+
+class Static:
+    """Does nothing after the start."""
+
+    sensors = Sensors()
+
+    def __init__(self, name: str, setting: Setting, start: Start) -> None:
+        self.name = name
+        self.start = start
+        self._period_ns = setting.ns(1000)
+
+    def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> None:
+        """Nothing to remember."""
+
+    def period_ns(self, state: None) -> int:
+        """Any will do."""
+        return self._period_ns
+
+    def step(self, state: None, interval: Interval) -> tuple[None, Sequence[Action]]:
+        """Leave everything as it is."""
+        return None, ()
+
+
+def operating_system(setting: Setting) -> Static:
+    """`os`: what everything is compared with."""
+    return Static("os", setting, Start())
+
+
+def hinted(name: str, setting: Setting, hint: Hint) -> Static:
+    """The best match of a hint, from the start."""
+    cores = get_affinity(setting.topology, setting.threads, hint)
+    return Static(name, setting, Start(bound(cores.cpus)))
+
+
+def compact(setting: Setting) -> Static:
+    """`compact`: thread i on the i-th PU of the machine."""
+    return Static("compact", setting, Start(bound(compact_cpus(setting.topology, setting.threads))))
+
+
+def random_mapping(setting: Setting) -> Static:
+    """`random`: threads and pages. Which pages there are is known from the trace."""
+    cpus = random_cpus(setting.topology, setting.threads, setting.seed)
+    homes = sorted(set(range(setting.topology.n_nodes)) - setting.topology.memoryless_nodes)
+    draw = random.Random(setting.seed)
+    nodes = {page: draw.choice(homes) for page in sorted(setting.known_trace().accesses)}
+    return Static("random", setting, Start(bound(cpus), PagePlacement(nodes=nodes)))
+
+
+def interleave(setting: Setting) -> Static:
+    """`interleave`: pages in turn on all nodes, as `numactl --interleave=all` does."""
+    return Static("interleave", setting, Start(pages=PagePlacement("interleave")))

@@ -1,0 +1,74 @@
+"""Runs under mechanisms, kept as they are made: one JSON line each, appended.
+
+What was written survives a crash; a line cut short by one is left out when the file is read. Each
+line carries a digest of what its run was made of, so a run is used again only where nothing has
+changed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from autofinity.model.errors import StoreError
+from autofinity.model.mechanism_run import MechanismRun
+
+
+@dataclass(frozen=True, slots=True)
+class RunName:
+    """Which run: equal names of equal digest are the same run."""
+
+    program: str
+    input: str
+    threads: int
+    mechanism: str
+    seed: int
+    made_of: str
+    """Digest of trace, machine and options."""
+
+
+class MechanismRuns:
+    """The runs in one file."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises `StoreError` when the folder cannot be made."""
+        self._path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"cannot make the folder {path.parent}: {error.strerror}; name another with --work"
+            ) from error
+
+    def read(self) -> Mapping[RunName, MechanismRun]:
+        """All of them; of several with one name the last. Raises `StoreError`."""
+        try:
+            lines = self._path.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return {}
+        except (OSError, UnicodeDecodeError) as error:
+            raise StoreError(
+                f"cannot read {self._path}: {error}; expected lines of JSON"
+            ) from error
+        found = {}
+        for line in lines:
+            try:
+                row = json.loads(line)
+                found[RunName(**row["name"])] = MechanismRun(**row["run"])
+            except (ValueError, KeyError, TypeError):
+                continue  # cut short
+        return found
+
+    def write(self, name: RunName, run: MechanismRun) -> None:
+        """Durably, before returning. Raises `StoreError`."""
+        line = json.dumps({"name": asdict(name), "run": asdict(run)}) + "\n"
+        try:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise StoreError(f"cannot write {self._path}: {error.strerror}") from error

@@ -1,0 +1,123 @@
+"""Every mechanism, in the common loop: on a fake process and on the simulated machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fake_sharing import FakeSharing, pairs
+from mixed_program import mixed_program
+
+from autofinity.evaluation.mechanism_run import run_mechanism
+from autofinity.mechanisms.recipe import Setting, WholeTrace
+from autofinity.mechanisms.registry import MECHANISMS, pick
+from autofinity.model.affinity import DISTRIBUTED
+from autofinity.model.errors import CapabilityError, UsageError
+from autofinity.model.policy import RulePolicy
+from autofinity.ports import RunRequest
+from autofinity.runtime.loop import run_loop
+from autofinity.sim.machine import SimMachine
+
+THREADS = 8
+POLICY = RulePolicy(counters=("instructions",), cut_points={}, rules=(), default=DISTRIBUTED)
+PAGES = dict.fromkeys(range(64), (0, 9, 0, 0, 0, 0, 0, 0))
+
+
+@pytest.fixture(scope="module")
+def machine() -> SimMachine:
+    return SimMachine.preset("opteron-6164he")
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("trace") / "mixed"
+    folder.mkdir()
+    mixed_program(rounds=60).write(str(folder))
+    return str(folder)
+
+
+def setting(machine: SimMachine, paper_second_ns: int) -> Setting:
+    return Setting(
+        machine.topology,
+        THREADS,
+        machine.clock_hz,
+        seed=1,
+        paper_second_ns=paper_second_ns,
+        policy=POLICY,
+        sample=lambda hint: {"instructions": 1e9},
+        whole_trace=lambda: WholeTrace(
+            pairs(THREADS), {page: tuple(range(1, 1 + THREADS)) for page in range(64)}
+        ),
+    )
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_mechanism_runs_in_the_loop_and_leaves_masks_valid(
+    name: str, machine: SimMachine
+) -> None:
+    for recipe in MECHANISMS[name].make(setting(machine, 1_000_000)):
+        assert recipe.name == name
+        counters = tuple(dict.fromkeys((*recipe.sensors.counters, "cycles")))
+        process = FakeSharing(THREADS, counters, pairs(THREADS), PAGES)
+        topology = machine.topology
+        state = recipe.begin(topology, topology.allowed, THREADS)
+        run_loop(process, recipe, state, recipe.period_ns)
+        for masks in process.bindings:
+            assert len(masks) == THREADS
+            assert all(mask and mask <= topology.allowed for mask in masks)
+        assert all(0 <= node < topology.n_nodes for node in process.nodes.values())
+        assert bool(process.bindings or process.nodes) == (recipe.start.placement is None) or (
+            name in ("os", "interleave")
+        )
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_mechanism_runs_to_the_end_on_the_simulated_machine(
+    name: str, machine: SimMachine, trace: str
+) -> None:
+    request = RunRequest(trace, threads=THREADS, repeats=3)
+    for recipe in MECHANISMS[name].make(setting(machine, 1_000)):
+        try:
+            run = run_mechanism(machine, request, recipe, seed=1)
+        except CapabilityError as missing:
+            pytest.skip(f"the simulated machine lacks a sensor: {missing}")
+        assert run.time_s > 0
+        assert run.instructions > 0
+        assert 0 <= run.overhead < 1
+        detects = bool(recipe.sensors.detectors)
+        assert detects or run.page_migrations == 0
+
+
+def test_the_baseline_and_the_oracle_are_always_among_those_picked() -> None:
+    names = [entry.name for entry in pick(["kmaf16"])]
+    assert names == ["os", "kmaf16", "oracle-trace"]
+    assert [entry.name for entry in pick([])] == list(MECHANISMS)
+    with pytest.raises(UsageError, match="unknown mechanism magic; expected some of os"):
+        pick(["kmaf16", "magic"])
+
+
+def test_every_recipe_is_short() -> None:
+    """About sixty lines of recipe, documentation left out."""
+    import autofinity.mechanisms as room
+
+    shared = {"__init__", "recipe", "registry", "sharing_aware", "mapping_time"}
+    for path in Path(room.__file__).parent.glob("*.py"):
+        if path.stem not in shared:
+            assert _code_lines(path) <= 80, path.stem
+
+
+def _code_lines(path: Path) -> int:
+    import ast
+
+    tree = ast.parse(path.read_text())
+    body = [
+        node for node in tree.body if not isinstance(node, ast.Import | ast.ImportFrom | ast.Expr)
+    ]
+    lines = set[int]()
+    for top in body:
+        for node in ast.walk(top):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                continue
+            if isinstance(node, ast.stmt | ast.expr | ast.arg) and hasattr(node, "lineno"):
+                lines.add(node.lineno)
+    return len(lines)

@@ -1,0 +1,148 @@
+"""Comparisons: what is run, what is kept, and what is said of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fake_machine import FakeMachine
+
+from autofinity.evaluation.comparison import Comparison, MechanismCase, compare
+from autofinity.evaluation.comparison_summary import summarise
+from autofinity.mechanisms.recipe import WholeTrace
+from autofinity.mechanisms.registry import pick
+from autofinity.mechanisms.sharing_aware import nothing
+from autofinity.model.errors import StoreError
+from autofinity.model.mechanism_run import MechanismRun
+from autofinity.ports import RunRequest
+from autofinity.profiling.campaign import Subject
+from autofinity.report.comparison_table import as_json, chart, table
+from autofinity.store.mechanism_runs import MechanismRuns, RunName
+
+RUN = MechanismRun(
+    time_s=2.0,
+    threads=4,
+    instructions=1_000_000,
+    llc_misses=5_000,
+    traffic_bytes=100,
+    cache_to_cache_transfers=10,
+    invalidations=4,
+    energy_j=8.0,
+    thread_migrations=3,
+    page_migrations=7,
+    overhead_ns={"fault": 60_000_000, "mapping": 20_000_000},
+)
+ENTRIES = pick(["packed", "compact"])
+
+
+def comparison(machine: FakeMachine, seeds: int = 2) -> Comparison:
+    trace = WholeTrace(nothing(2), {1: (1, 1)})
+    return Comparison(
+        machine, 1e9, None, lambda subject: trace, tuple(range(1, 1 + seeds)), 3, 60, lambda s: "x"
+    )
+
+
+def subjects(*names: str) -> list[Subject]:
+    return [Subject(name, "tiny", 2, RunRequest(name, threads=2)) for name in names]
+
+
+def case(program: str, mechanism: str, time_s: float, seed: int = 1) -> MechanismCase:
+    return MechanismCase(program, mechanism, seed, replace(RUN, time_s=time_s))
+
+
+def test_misses_and_overhead_are_shares_of_the_work() -> None:
+    assert RUN.mpki == 5.0
+    assert RUN.overhead == pytest.approx(0.08 / (4 * 2.0))
+
+
+def test_every_mechanism_runs_on_every_program_with_every_seed(tmp_path: Path) -> None:
+    machine = FakeMachine()
+    runs = MechanismRuns(tmp_path / "work" / "runs.jsonl")
+    seen: list[str] = []
+    cases = compare(comparison(machine), subjects("a", "b"), ENTRIES, runs, 2, seen.append)
+    made = {(c.program, c.mechanism, c.seed) for c in cases if c.run is not None}
+    names = [entry.name for entry in ENTRIES]
+    assert made == {(p, m, s) for p in "ab" for m in names for s in (1, 2)}
+    assert len(seen) == len(made)
+    count = len(machine.started)
+    again = compare(comparison(machine), subjects("a", "b"), ENTRIES, runs, 2)
+    assert len(machine.started) == count
+    assert sorted(map(str, again)) == sorted(map(str, cases))
+    other = replace(comparison(machine), made_of=lambda subject: "y")
+    compare(other, subjects("a"), ENTRIES, runs, 2)
+    assert len(machine.started) == count + count // 2
+
+
+def test_a_program_that_fails_is_left_out_and_the_others_are_not(tmp_path: Path) -> None:
+    runs = MechanismRuns(tmp_path / "runs.jsonl")
+    seen: list[str] = []
+    cases = compare(
+        comparison(FakeMachine(broken="a"), seeds=1),
+        subjects("a", "b"),
+        ENTRIES,
+        runs,
+        1,
+        seen.append,
+    )
+    assert [c.reason for c in cases if c.run is None] == ["deadlock"]
+    assert {c.program for c in cases if c.run is not None} == {"b"}
+    assert len(seen) == 2 * len(ENTRIES)
+
+
+def test_an_interruption_keeps_what_was_finished(tmp_path: Path) -> None:
+    runs = MechanismRuns(tmp_path / "runs.jsonl")
+    with pytest.raises(KeyboardInterrupt):
+        compare(
+            comparison(FakeMachine(interrupt="b"), seeds=1), subjects("a", "b"), ENTRIES, runs, 1
+        )
+    assert {name.program for name in runs.read()} == {"a"}
+
+
+def test_runs_are_kept_line_by_line_and_a_torn_line_is_left_out(tmp_path: Path) -> None:
+    runs = MechanismRuns(tmp_path / "runs.jsonl")
+    name = RunName("a", "tiny", 4, "os", 1, "x")
+    runs.write(name, RUN)
+    runs.write(replace(name, seed=2), RUN)
+    with (tmp_path / "runs.jsonl").open("a") as file:
+        file.write('{"name": {"program": "a"')
+    assert runs.read() == {name: RUN, replace(name, seed=2): RUN}
+    with pytest.raises(StoreError, match="expected lines of JSON"):
+        (tmp_path / "runs.jsonl").write_bytes(b"\xff\xfe\x00")
+        runs.read()
+
+
+def test_ratios_are_geometric_means_over_programs_of_means_over_seeds() -> None:
+    cases = [
+        *(case("a", "os", time, seed) for seed, time in enumerate((1.0, 3.0))),
+        *(case("a", "packed", time, seed) for seed, time in enumerate((1.0, 1.0))),
+        *(case("b", "os", 4.0, seed) for seed in (0, 1)),
+        *(case("b", "packed", 8.0, seed) for seed in (0, 1)),
+        *(case(p, "oracle-trace", 1.0) for p in "ab"),
+    ]
+    found = summarise(cases)
+    time = found["packed"].vs_os["time"]
+    assert time.value == pytest.approx(math.sqrt(0.5 * 2.0))
+    assert time.low < time.value < time.high
+    assert found["packed"].of_oracle.value == pytest.approx(math.sqrt(1.0 * 1 / 8))
+    assert found["os"].vs_os["mpki"].value == 1
+    assert found["packed"].programs == 2
+
+
+def test_a_count_of_nothing_has_no_ratio() -> None:
+    cases = [MechanismCase("a", name, 1, replace(RUN, invalidations=0)) for name in ("os", "tlb")]
+    summary = summarise(cases)
+    assert math.isnan(summary["tlb"].vs_os["invalidations"].value)
+    said = as_json(cases, summary)
+    assert said["summary"]["tlb"]["invalidations_vs_os"] is None  # type: ignore[index]
+
+
+def test_table_json_and_chart_say_the_same() -> None:
+    cases = [case("a", "os", 2.0), case("a", "kmaf16", 1.5), case("a", "oracle-trace", 1.0)]
+    summary = summarise(cases)
+    said = as_json([*cases, MechanismCase("b", "os", 1, None, "deadlock")], summary)
+    assert said["summary"]["kmaf16"]["time_vs_os"] == pytest.approx(0.75)  # type: ignore[index]
+    assert said["failed"] == [{"program": "b", "mechanism": "os", "seed": 1, "reason": "deadlock"}]
+    assert chart(summary, "t").series["geometric mean"] == (1.0, 0.75, 0.5)
+    assert table(summary, "t").row_count == 3

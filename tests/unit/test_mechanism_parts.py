@@ -1,0 +1,184 @@
+"""The published mechanisms' own rules, by their papers' numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from fake_machine import TOPOLOGY
+from fake_sharing import FakeSharing, pairs
+
+from autofinity.mechanisms import kmaf16, marathe, numa_balancing, static, trials
+from autofinity.mechanisms.mapping_time import bipartition_ns, eagermap_ns
+from autofinity.mechanisms.oracle import homes
+from autofinity.mechanisms.recipe import NS_PER_S, Setting, WholeTrace
+from autofinity.mechanisms.sharing_aware import SharingAware, nothing
+from autofinity.model.detection import FaultSampling
+from autofinity.model.errors import UsageError
+from autofinity.model.sharing import NumaVectors, SharingMatrix
+from autofinity.model.topology import OsIndex
+from autofinity.ports import BindThreads, Interval, MovePages, SpendTime
+from autofinity.runtime.loop import run_loop
+
+SETTING = Setting(TOPOLOGY, 4, clock_hz=1e9, paper_second_ns=1_000_000)
+
+
+def interval(
+    sharing: SharingMatrix | None = None,
+    pages: dict[int, tuple[int, ...]] | None = None,
+    nodes: dict[int, int] | None = None,
+) -> Interval:
+    vectors = None if pages is None else NumaVectors(pages, nodes=nodes or {})
+    return Interval(0, 1000, (), sharing=sharing, pages=vectors)
+
+
+def test_periods_and_rates_are_scaled_and_costs_are_not() -> None:
+    """A run of 60 ms that stands for a minute: 100 ms are 100 us, 10 % a second 10 % a ms."""
+    (detector,) = kmaf16.kmaf16(SETTING).detectors
+    assert isinstance(detector, FaultSampling)
+    assert detector.share_per_s == pytest.approx(0.1 * 1000)
+    assert detector.fault_ns == FaultSampling().fault_ns
+    assert (
+        kmaf16.kmaf16(SETTING).period_ns(
+            kmaf16.kmaf16(SETTING).begin(TOPOLOGY, TOPOLOGY.allowed, 4)
+        )
+        == 100_000
+    )
+
+
+def test_mapping_takes_what_kmaf_measured() -> None:
+    """Table 5: 130 ms for 3,487 mappings of 64 threads; SCOTCH ten times as long (section 4.4)."""
+    assert eagermap_ns(64) == pytest.approx(130e6 / 3487, rel=0.01)
+    assert bipartition_ns(64) == 10 * eagermap_ns(64)
+
+
+def test_threads_that_share_end_on_one_cache_and_the_mapper_is_charged() -> None:
+    recipe = kmaf16.kmaf16(SETTING, pages=False)
+    state, actions = recipe.step(recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4), interval(pairs(4)))
+    spent, bind = actions
+    assert isinstance(spent, SpendTime)
+    assert spent.kind == "mapping" and spent.duration_ns == eagermap_ns(4)
+    assert isinstance(bind, BindThreads)
+    package = [TOPOLOGY.by_os_index[min(mask)].package for mask in bind.placement.masks]
+    assert package[0] == package[2] != package[1] == package[3]
+    _, again = recipe.step(state, interval(pairs(4)))
+    assert [type(action) for action in again] == [SpendTime]  # nobody has to move
+
+
+def test_nothing_is_mapped_before_anything_was_shared() -> None:
+    recipe = kmaf16.kmaf16(SETTING)
+    state = recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4)
+    assert recipe.step(state, interval(nothing(4), {})) == (state, [])
+
+
+def test_an_exclusive_page_follows_its_node_and_each_thread_copies_its_share() -> None:
+    """kMAF'16, table 2, step c: (1,4) migrates to the second node; (1,1) stays."""
+    recipe = kmaf16.kmaf16(SETTING, threads=False)
+    pages = {page: (1, 4) if page < 6 else (1, 1) for page in range(8)}
+    pages = {page: (0, 4) if vector == (1, 4) else vector for page, vector in pages.items()}
+    _, moves = recipe.step(
+        recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4),
+        interval(pages=pages, nodes=dict.fromkeys(pages, 0)),
+    )
+    assert [action.thread for action in moves if isinstance(action, MovePages)] == [0, 1, 2, 3]
+    moved = sorted(p for a in moves if isinstance(a, MovePages) for p in a.pages)
+    assert moved == [0, 1, 2, 3, 4, 5]
+
+
+def test_ageing_keeps_its_share_of_the_matrix() -> None:
+    """kMAF'14, section 3.4.2: M - (M >> 2)."""
+    recipe = replace(kmaf16.kmaf16(SETTING, pages=False), ageing=0.75)
+    state, _ = recipe.step(
+        recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4), interval(pairs(4, amount=8))
+    )
+    assert state.matrix == pairs(4, amount=6)
+
+
+def test_no_page_moves_before_the_threads_where_threads_come_first() -> None:
+    """kMAF'14, section 3.3."""
+    recipe = replace(kmaf16.kmaf16(SETTING), threads_first=True)
+    pages = {7: (0, 9)}
+    state, actions = recipe.step(
+        recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4), interval(nothing(4), pages)
+    )
+    assert not actions
+    _, actions = recipe.step(state, interval(pairs(4), pages))
+    assert [type(action) for action in actions] == [SpendTime, BindThreads, MovePages]
+
+
+def test_balancing_without_history_moves_on_one_fault_and_with_it_on_the_second() -> None:
+    trace = WholeTrace(nothing(4), dict.fromkeys(range(240), (1, 1, 1, 1)))
+    setting = replace(SETTING, whole_trace=lambda: trace)
+    seen = interval(pages={5: (0, 1)}, nodes={5: 0})
+    eager = numa_balancing.numa_balancing(setting)
+    _, moves = eager.step(eager.begin(TOPOLOGY, TOPOLOGY.allowed, 4), seen)
+    assert moves == [MovePages((5,), (1,), 4096, 0)]
+    patient = numa_balancing.two_faults(setting)
+    state, first = patient.step(patient.begin(TOPOLOGY, TOPOLOGY.allowed, 4), seen)
+    _, second = patient.step(state, seen)
+    assert not first and second == moves
+    once = numa_balancing.next_touch(setting)
+    state, first = once.step(once.begin(TOPOLOGY, TOPOLOGY.allowed, 4), seen)
+    _, second = once.step(state, interval(pages={5: (1, 0)}, nodes={5: 1}))
+    assert first == moves and not second
+
+
+def test_a_scan_takes_the_share_that_linux_takes_of_the_papers_programs() -> None:
+    trace = WholeTrace(nothing(4), dict.fromkeys(range(2400), (1, 1, 1, 1)))
+    detector = numa_balancing.scanning(replace(SETTING, whole_trace=lambda: trace))
+    assert detector.scan_bytes == pytest.approx(2400 * 4096 / 24.4, rel=0.01)
+    assert detector.scan_period_ns == 1_000_000
+
+
+def test_marathe_places_pages_once_after_its_profile() -> None:
+    recipe = marathe.Marathe(SETTING)
+    seen = interval(pages={3: (2, 1), 4: (1, 2)}, nodes={3: 0, 4: 0})
+    placed, moves = recipe.step(recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4), seen)
+    assert moves == [MovePages((4,), (1,), 4096, 0)]
+    assert recipe.step(placed, seen) == (True, ())
+
+
+def test_autopin_keeps_the_mapping_with_most_instructions_per_clock() -> None:
+    """Section 6.7 of the TLB paper: five mappings, warmed up for 500 ms, 150 ms each."""
+    recipe = trials.autopin(replace(SETTING, whole_trace=lambda: WholeTrace(pairs(4), {})))
+    process = FakeSharing(4, recipe.sensors.counters, intervals=12)
+    state = recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4)
+    assert recipe.period_ns(state) == 500_000
+    state = run_loop(process, recipe, state, recipe.period_ns)
+    assert recipe.period_ns(state) == 150_000
+    assert len(process.bindings) == 5 + 1
+    assert process.bindings[-1] == process.bindings[0]  # all alike: the first, the oracle's
+
+
+def test_the_oracle_puts_exclusive_pages_to_their_threads_and_deals_the_rest_out() -> None:
+    cpus = tuple(OsIndex(cpu) for cpu in (0, 1, 6, 7))
+    trace = WholeTrace(pairs(4), {8: (9, 0, 1, 0), 9: (1, 0, 9, 9), 11: (5, 0, 5, 0)})
+    assert homes(trace, cpus, TOPOLOGY) == {8: 0, 9: 1, 11: 1}
+
+
+def test_random_mappings_are_those_of_their_seed() -> None:
+    trace = WholeTrace(nothing(4), dict.fromkeys(range(100), (1, 1, 1, 1)))
+    one, other = (
+        static.random_mapping(replace(SETTING, seed=seed, whole_trace=lambda: trace)).start
+        for seed in (1, 2)
+    )
+    assert one != other
+    assert one == static.random_mapping(replace(SETTING, seed=1, whole_trace=lambda: trace)).start
+    assert set(one.pages.nodes.values()) == {0, 1}
+
+
+def test_what_needs_a_trace_says_so_where_there_is_none() -> None:
+    with pytest.raises(UsageError, match="expected a trace"):
+        static.random_mapping(SETTING)
+
+
+def test_the_shortest_look_is_a_microsecond() -> None:
+    assert replace(SETTING, paper_second_ns=10).ns(1) == 1000
+    assert replace(SETTING, paper_second_ns=NS_PER_S).ns(100) == 100_000_000
+
+
+def test_a_skeleton_without_parts_does_nothing() -> None:
+    recipe = SharingAware("empty", SETTING, ())
+    process = FakeSharing(4, (), pairs(4), {1: (0, 9)}, intervals=3)
+    run_loop(process, recipe, recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4), recipe.period_ns)
+    assert not process.bindings and not process.nodes
