@@ -58,6 +58,7 @@ class Machine:
 
     core_of_pu: Sequence[int]
     llc_of_core: Sequence[int]
+    l2_of_core: Sequence[int]
     node_of_core: Sequence[int]
     llcs: int
     nodes: int

@@ -6,7 +6,7 @@ then not looked at.
 * Where the topology knows the size or the ways of a cache these win, where it does not the file's
   hold (an L1 whose size the file's ways do not fit takes the next number of ways that does). The
   caches of the first core stand for those of all cores; with several `[[core_class]]` the private
-  ones are the file's.
+  ones are the file's. An L2 that several cores share is inclusive of their L1s.
 * `links` of a machine with another number of nodes tell how fast a link is, not where one goes:
   then every pair of nodes has one, as fast as the slowest.
 """
@@ -70,6 +70,8 @@ def _take_over(document: dict[str, object], caches: tuple[Cache, ...]) -> None:
         table = document.get("l2")
         if isinstance(table, dict):
             table["cores"] = shared[0].shared_by_cores
+            if shared[0].shared_by_cores > 1:
+                table["inclusion"] = "inclusive"
     else:
         document.pop("l2", None)
 

@@ -83,8 +83,7 @@ class _Converter:
         side.l1_hit = self.ticks(each.l1.latency_ns)
         side.l2 = core.CacheShape(1, 0)
         if each.l2 is not None:
-            # An L2 shared by a module is an equal share for each of its cores.
-            side.l2 = core.CacheShape(max(1, each.l2.sets // each.l2_cores), each.l2.ways)
+            side.l2 = _shape(each.l2)
             side.l2_exclusive = each.l2.inclusion == "exclusive"
             side.l2_hit = self.ticks(each.l2.latency_ns)
         large = self._spec.page_bytes == LARGE_PAGE_BYTES
@@ -144,6 +143,7 @@ def _set_topology(machine: core.Machine, spec: MachineSpec) -> None:
     first = {pu.core: pu for pu in reversed(topology.pus)}
     machine.llc_of_core = [first[each].llc for each in range(topology.n_cores)]
     machine.node_of_core = [first[each].node for each in range(topology.n_cores)]
+    machine.l2_of_core = list(spec.l2_domains)
     machine.llcs = topology.n_llcs
     machine.nodes = topology.n_nodes
     machine.node_distance = [each for row in spec.node_distance for each in row]

@@ -46,7 +46,12 @@ def read_llc(table: Fields) -> CacheSpec:
 def _l2(ghz: float, table: Fields) -> tuple[int, CacheSpec]:
     """How many cores share one, and what it is like."""
     cores = table.whole("cores", 1, 64, 1)
-    return cores, _private(table, ghz, ("exclusive", "inclusive"))
+    l2 = _private(table, ghz, ("exclusive", "inclusive"))
+    if cores > 1 and l2.inclusion != "inclusive":
+        raise table.error(
+            "inclusion", f"got an exclusive L2 of {cores} cores; expected inclusive, or one core"
+        )
+    return cores, l2
 
 
 def _private(table: Fields, ghz: float, inclusions: tuple[str, ...]) -> CacheSpec:

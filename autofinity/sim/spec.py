@@ -5,6 +5,7 @@ Times are nanoseconds, sizes bytes, bandwidths GB/s (10^9 bytes a second; 0 is u
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
@@ -100,7 +101,7 @@ class CoreClassSpec:
     core: CoreSpec
     prefetch: PrefetchSpec | None = None
     l2_cores: int = 1
-    """Cores that share one L2 (a module, a cluster)."""
+    """Cores that share one L2 (a module, a cluster): neighbours in one LLC domain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,5 +269,26 @@ class MachineSpec:
         at every transfer, and goes on storing to a line that the other has asked for already. With
         half of it, eight cores that fill a controller's queue by prefetching wait 2.6 % longer
         there than with less (`tests/fidelity/test_sim_order.py` bounds it by 2 %).
+
+        Cores that share an L2 hand lines over at its latency.
         """
-        return min(self.latency.load_modified[0], self.latency.store_modified[0]) / 4
+        within = [kind.l2.latency_ns for kind in self.core_classes if kind.l2 and kind.l2_cores > 1]
+        return min(self.latency.load_modified[0], self.latency.store_modified[0], *within) / 4
+
+    @property
+    def l2_domains(self) -> tuple[int, ...]:
+        """Number of each logical core's L2, in order of appearance.
+
+        The cores of a class in an LLC domain are taken in order, `l2_cores` to an L2; the last one
+        of a domain may have fewer.
+        """
+        first = {pu.core: pu for pu in reversed(self.topology.pus)}
+        number: dict[tuple[int, int, int], int] = {}
+        before: Counter[tuple[int, int]] = Counter()
+        domains = []
+        for core, kind in enumerate(self.class_of_core):
+            among = first[core].llc, kind
+            share = before[among] // self.core_classes[kind].l2_cores
+            domains.append(number.setdefault((*among, share), len(number)))
+            before[among] += 1
+        return tuple(domains)

@@ -35,6 +35,7 @@ def may_have_stage(
     """Whether every worker has a core of its own, on a machine and in a program with a stage."""
     return (
         spec.l2 is not None
+        and spec.core_classes[0].l2_cores == 1
         and not program.has_units
         and program.streams <= MOST_STREAMS
         and len(spec.core_classes) == 1

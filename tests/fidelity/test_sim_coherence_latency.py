@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 import pytest
 from measure_latency import LOAD, STORE, UPDATE, line_ns
-from sim_programs import cores_by_distance, without_prefetch
+from sim_programs import cores_by_distance, sharers_of_an_l2, without_prefetch
 
+from autofinity.model.topology import OsIndex
 from autofinity.sim.preset import load_preset, preset_names
 from autofinity.sim.spec import MachineSpec
 
@@ -76,3 +77,20 @@ def test_a_shared_line_is_loaded_from_the_nearest_that_may_give_it(name: str) ->
         assert line_ns(spec, sharers, LOAD) == pytest.approx(expected, rel=WITHIN), (
             f"distance {distance}"
         )
+
+
+@pytest.mark.parametrize("name", ["opteron-6386", "i9-13900k"])
+@pytest.mark.parametrize(
+    ("sibling_stores", "access", "have_it"),
+    [(1, LOAD, False), (1, STORE, False), (0, STORE, True)],
+    ids=["load of M", "store to M", "store to S"],
+)
+def test_cores_that_share_an_l2_pass_lines_at_its_latency(
+    name: str, sibling_stores: int, access: tuple[int, int, int], have_it: bool
+) -> None:
+    spec = without_prefetch(load_preset(name))
+    sibling, own, *_ = sharers_of_an_l2(spec)
+    kind = spec.core_classes[spec.class_of_core[spec.topology.by_os_index[OsIndex(own)].core]]
+    assert kind.l2 is not None
+    got = line_ns(spec, [(sibling, sibling_stores)], access, have_it=have_it, pu=own)
+    assert got == pytest.approx(kind.l2.latency_ns, rel=WITHIN)

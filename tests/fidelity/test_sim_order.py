@@ -68,7 +68,7 @@ def programs(kind: str) -> list[core.Program]:
 @pytest.mark.parametrize("kind", ["everything at once", "few shared lines", "private streams"])
 @pytest.mark.parametrize("spread", [False, True], ids=["packed", "spread"])
 @pytest.mark.parametrize(
-    "name", ["opteron-6164he", "xeon-e5-2650", "epyc-9654", "kmaf16-simulated"]
+    "name", ["opteron-6164he", "opteron-6386", "xeon-e5-2650", "epyc-9654", "kmaf16-simulated"]
 )
 def test_halving_the_skew_moves_no_counter_by_two_percent(
     name: str, spread: bool, kind: str

@@ -35,12 +35,13 @@ sim::PrivateSide small_side(std::uint8_t variant) {
 }
 
 // Two packages with one LLC each and a link each way, two cores to an LLC, the second one with two
-// PUs; the last core is a slow one.
+// PUs; the last core is a slow one. The first two share their L2 if it is inclusive.
 std::shared_ptr<const sim::Machine> small_machine(std::uint8_t variant) {
     auto machine = std::make_shared<sim::Machine>();
     machine->core_of_pu = {0, 1, 2, 3, 1, 3};
     machine->llc_of_core = machine->node_of_core = {0, 0, 1, 1};
     machine->class_of_core = {0, 0, 0, 1};
+    machine->l2_of_core = {0, (variant & 1) != 0 ? 1u : 0u, 2, 3};
     machine->classes.resize(2);
     for (sim::CoreClass& kind : machine->classes) kind.side = small_side(variant);
     machine->classes[1].instruction *= 2;

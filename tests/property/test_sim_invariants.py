@@ -22,7 +22,7 @@ from autofinity.sim.spec import (
     PrefetchSpec,
 )
 
-PRESETS = ["opteron-6164he", "xeon-x7550", "xeon-e5-2650", "epyc-9654"]
+PRESETS = ["opteron-6164he", "opteron-6386", "xeon-x7550", "xeon-e5-2650", "epyc-9654"]
 
 
 def tiny_caches(spec: MachineSpec) -> MachineSpec:
@@ -53,11 +53,16 @@ def machines(draw: st.DrawFn) -> MachineSpec:
         return spec
     prefetch = draw(st.sampled_from([None, PrefetchSpec(2, 2, 8, 2), PrefetchSpec(16, 1, 64, 16)]))
     walks, ways = draw(st.booleans()), draw(st.sampled_from([0, 2]))
-    has_l2 = draw(st.booleans())
+    l2_cores = draw(st.integers(0, 3))  # 0: no L2
 
     def changed(kind: CoreClassSpec) -> CoreClassSpec:
         tlb = dataclasses.replace(kind.tlb, walk_reads_caches=walks, l1_ways=ways)
-        return dataclasses.replace(kind, tlb=tlb, prefetch=prefetch, l2=kind.l2 if has_l2 else None)
+        l2 = kind.l2 if l2_cores else None
+        if l2 is not None and l2_cores > 1:
+            l2 = dataclasses.replace(l2, inclusion="inclusive")
+        return dataclasses.replace(
+            kind, tlb=tlb, prefetch=prefetch, l2=l2, l2_cores=max(1, l2_cores)
+        )
 
     return dataclasses.replace(
         spec,

@@ -1,16 +1,23 @@
-"""One core's caches and TLBs count what lists in order of use count, on any stream."""
+"""Caches and TLBs of a core, or of cores that share an L2, count what lists in order of use count,
+on any stream.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import random
 
-from hand_machine import INCLUSIVE, VICTIM
+from counter_case import Turns
+from hand_machine import INCLUSIVE, VICTIM, with_shared_l2
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_caches import ExclusiveCore, InclusiveCore, reference_tlb
+from reference_caches import ExclusiveCore, InclusiveCore, ReferenceModule, reference_tlb
 from sim_programs import LINES_PER_PAGE
 from single_core import run_stream, with_caches
+
+from autofinity._core import sim as core
+from autofinity.sim.native import native_machine
+from autofinity.sim.result import EVENT_INDEX
 
 COUNTED = (
     "data_cache_misses",
@@ -24,6 +31,17 @@ COUNTED = (
     "llc_evictions",
     "llc_writebacks",
     "dram_writes",
+)
+
+COUNTED_OF_MODULE = (
+    *COUNTED,
+    "invalid_data_cache_lines_evicted",
+    "coherence_misses",
+    "back_invalidations",
+    "upgrades",
+    "invalidations_sent",
+    "invalidations_received",
+    "downgrades_received",
 )
 
 
@@ -68,6 +86,50 @@ def test_the_caches_of_one_core_count_as_the_reference(
         reference.access(line, store)
     result = run_stream(with_caches(INCLUSIVE if inclusive else VICTIM, l1, l2, llc), accesses)
     assert {e: result.total(e) for e in COUNTED} == {e: reference.counts[e] for e in COUNTED}
+
+
+@settings(max_examples=100)
+@given(
+    seed=st.integers(0, 2**32),
+    length=st.sampled_from([10, 100, 400]),
+    lines=st.sampled_from([7, 30, 100]),
+    hot=st.integers(1, 20),
+    stores=st.sampled_from([0.0, 0.1, 0.5]),
+    cores=st.integers(2, 3),
+    l1=shapes(4),
+    l2=shapes(6),
+    llc=shapes(9),
+    inclusive=st.booleans(),
+)
+def test_cores_that_share_an_l2_count_as_the_reference(
+    seed: int,
+    length: int,
+    lines: int,
+    hot: int,
+    stores: float,
+    cores: int,
+    l1: tuple[int, int],
+    l2: tuple[int, int],
+    llc: tuple[int, int],
+    inclusive: bool,
+) -> None:
+    rng = random.Random(seed)
+    reference = ReferenceModule(cores, l1, l2, llc, inclusive)
+    turns = Turns(cores)
+    for line in numbers(seed, length, lines, hot):
+        thread, store = rng.randrange(cores), rng.random() < stores
+        reference.access(thread, line, store)
+        (turns.store if store else turns.load)(thread, line)
+    spec = with_shared_l2(with_caches(INCLUSIVE if inclusive else VICTIM, l1, l2, llc), cores)
+    program = core.Program(turns.builder.build())
+    run = core.Simulation(native_machine(spec), program, list(range(cores)))
+    run.run()
+    run.check()
+    got = [
+        {event: int(counts[EVENT_INDEX[event]]) for event in COUNTED_OF_MODULE}
+        for counts in run.totals()
+    ]
+    assert got == [{e: count[e] for e in COUNTED_OF_MODULE} for count in reference.counts]
 
 
 @settings(max_examples=100)

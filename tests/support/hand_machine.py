@@ -73,6 +73,18 @@ PREFETCHING_INTO_LLC = replace(
 NO_L2 = replace(VICTIM, core_classes=(replace(_CORES, l2=None),))
 """The LLC is the second level."""
 
+
+def with_shared_l2(spec: MachineSpec, cores: int) -> MachineSpec:
+    """`spec` with an L2 for every `cores` cores of an LLC domain, inclusive of their L1s."""
+    (kind,) = spec.core_classes
+    assert kind.l2 is not None
+    l2 = replace(kind.l2, inclusion="inclusive")
+    return replace(spec, core_classes=(replace(kind, l2=l2, l2_cores=cores),))
+
+
+SHARED_L2 = with_shared_l2(VICTIM, 2)
+"""The first two cores of a die share an L2, the third has one alone."""
+
 ASSOCIATIVE_TLB = replace(
     VICTIM, core_classes=(replace(_CORES, tlb=replace(_CORES.tlb, l1_ways=2)),)
 )

@@ -34,9 +34,8 @@ def cache_levels(machine: MachineSpec) -> Iterator[tuple[str, float, float]]:
     yield "L1", l1.latency_ns, chase_ns(spec, pages_of(0.5, l1.size_bytes), 8)
     between = llc.size_bytes // 8  # page colours leave room even in four ways
     if l2 is not None:
-        # A quarter of a core's L2: above the L1, and page colours leave room in every set.
-        share = l2.size_bytes // spec.core_classes[0].l2_cores
-        yield "L2", l2.latency_ns, chase_ns(spec, pages_of(0.25, share), 2)
+        # A quarter of the L2: above the L1, and page colours leave room in every set.
+        yield "L2", l2.latency_ns, chase_ns(spec, pages_of(0.25, l2.size_bytes), 2)
         between = max(2 * l2.size_bytes, between)
     # Without a second TLB the set is beyond the reach of the first: a walk for every page of it.
     walk_ns = spec.tlb.walk_ns / LINES_PER_PAGE if spec.tlb.l2_entries == 0 else 0
@@ -63,11 +62,12 @@ def line_ns(
     mine: tuple[int, int, int],
     *,
     have_it: bool = False,
+    pu: int | None = None,
 ) -> float:
-    """The first core's mean time for `mine` (reads, writes, flags) on a line.
+    """Mean time of the core of `pu` (the first core) for `mine` (reads, writes, flags) on a line.
 
     Before that each of `others` (PU, stores to it) has in turn loaded the line or stored to it,
-    and then (`have_it`) the first core has loaded it.
+    and then (`have_it`) the core itself has loaded it.
     """
     builder = TraceBuilder()
     streams = [builder.stream() for _ in range(len(others) + 1)]
@@ -93,8 +93,8 @@ def line_ns(
     for line in lines:
         builder.access(reader, line, reads, writes, gap=0, flags=flags)
     builder.roi_end(reader)
-    first = min(spec.topology.pus, key=lambda pu: (pu.core, pu.smt_rank)).os_index
-    placed = cpus(*(pu for pu, _ in others), int(first))
+    first = min(spec.topology.pus, key=lambda each: (each.core, each.smt_rank)).os_index
+    placed = cpus(*(other for other, _ in others), int(first) if pu is None else pu)
     return simulate(spec, builder.build(), placed, skew_ns=1.0).roi_ns / len(lines)
 
 

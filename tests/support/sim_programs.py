@@ -41,13 +41,22 @@ def without_prefetch(spec: MachineSpec) -> MachineSpec:
 
 
 def cores_by_distance(spec: MachineSpec) -> dict[int, list[int]]:
-    """Distance class from the LLC domain of the first core → PUs, one a core, without the first."""
-    pus = {pu.core: pu for pu in reversed(spec.topology.pus)}
-    first, *others = (pus[core] for core in sorted(pus))
+    """Distance class from the LLC domain of the first core → PUs, one an L2 but for its own."""
+    pus = {spec.l2_domains[pu.core]: pu for pu in reversed(spec.topology.pus)}
+    first, *others = (pus[l2] for l2 in sorted(pus))
     found: dict[int, list[int]] = {}
     for pu in others:
         found.setdefault(spec.llc_distance[first.llc][pu.llc], []).append(int(pu.os_index))
     return dict(sorted(found.items()))
+
+
+def sharers_of_an_l2(spec: MachineSpec) -> list[int]:
+    """PUs of the first cores that share an L2, one a core; none where L2s are private."""
+    first = {pu.core: int(pu.os_index) for pu in reversed(spec.topology.pus)}
+    cores: dict[int, list[int]] = {}
+    for core, l2 in enumerate(spec.l2_domains):
+        cores.setdefault(l2, []).append(first[core])
+    return next((pus for pus in cores.values() if len(pus) > 1), [])
 
 
 def region(pages: int, first_page: int = 0) -> list[int]:

@@ -115,6 +115,41 @@ def test_without_an_l2_the_shared_cache_is_the_second_level(tmp_path: Path) -> N
     native_machine(spec)
 
 
+L2_OF_TWO = """
+[core_class.l2]
+size_bytes = 262144
+ways = 8
+latency_clocks = 12
+inclusion = "{inclusion}"
+cores = 2
+"""
+FIVE_CORES_TWICE = (
+    "[topology]\npackages = 1\nnodes_per_package = 1\nllcs_per_node = 2\ndistances = [[10]]\n",
+    latency(3),
+    bandwidth("link_gbs = [0, 0, 0]"),
+)
+
+
+def test_cores_of_a_class_share_an_l2_in_order_within_their_llc_domain(tmp_path: Path) -> None:
+    spec = machine(
+        tmp_path,
+        core_class("P", 4.0, 2, 2),
+        core_class("E", 2.0, 3, 1) + L2_OF_TWO.format(inclusion="inclusive"),
+        *FIVE_CORES_TWICE,
+    )
+    assert spec.l2_domains == (0, 1, 2, 2, 3, 4, 5, 6, 6, 7)
+    native_machine(spec)
+
+
+def test_an_l2_that_cores_share_is_not_exclusive_of_their_l1s(tmp_path: Path) -> None:
+    with pytest.raises(TopologyError, match=r"l2\.inclusion: got an exclusive L2 of 2 cores"):
+        machine(
+            tmp_path,
+            core_class("E", 2.0, 2, 1) + L2_OF_TWO.format(inclusion="exclusive"),
+            *FIVE_CORES_TWICE,
+        )
+
+
 def test_a_machine_can_list_its_pus(tmp_path: Path) -> None:
     spec = machine(
         tmp_path,

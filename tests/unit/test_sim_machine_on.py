@@ -81,6 +81,15 @@ def test_an_l2_of_several_cores_is_kept_as_such() -> None:
     caches = (CACHES[0], dataclasses.replace(CACHES[1], shared_by_cores=4), CACHES[2])
     spec = machine_on(topology([(0, 0, 0)] * 4, caches=caches), assumed_latencies())
     assert spec.core_classes[0].l2_cores == 4
+    assert spec.l2_domains == (0, 0, 0, 0)
+    native_machine(spec)
+
+
+def test_an_l2_that_cores_share_is_inclusive_whatever_the_file_of_latencies_says() -> None:
+    caches = (CACHES[0], dataclasses.replace(CACHES[1], shared_by_cores=2), CACHES[2])
+    spec = machine_on(topology([(0, 0, 0)] * 2, caches=caches), preset("opteron-6164he"))
+    assert spec.l2 is not None
+    assert spec.l2.inclusion == "inclusive"
 
 
 def test_unequal_domains_and_nodes_without_cores_are_machines_too() -> None:

@@ -20,10 +20,10 @@ from autofinity.sim.preset import load_preset
 from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.stage_agreement import Difference, Totals, farthest_off
-from autofinity.sim.stage_fitting import fitting_stage
+from autofinity.sim.stage_fitting import fitting_stage, may_have_stage
 from tests.support.sim_programs import FIRST_WRITE, false_sharing, region
 
-ANY_PLACEMENT = ("opteron-6164he", "opteron-6386")
+ANY_PLACEMENT = ("opteron-6164he", "xeon-8480")
 PACKED_ONLY = ("xeon-e5-2650", "epyc-9654")
 PLACEMENTS = {"packed": (0, 1, 2, 3), "spread": (0, 6, 9, 12)}
 
@@ -198,7 +198,7 @@ def test_a_second_sweep_finds_stage_and_verdict_beside_the_trace(
     assert machines[1].stage_verdicts() == machines[0].stage_verdicts()
     with pytest.raises(AssertionError, match="derived again"):
         whole_run(machines[1], tmp_path, seed=4)
-    other = SimMachine.preset("opteron-6386", private_stage=True)
+    other = SimMachine.preset("xeon-8480", private_stage=True)
     with pytest.raises(AssertionError, match="derived again"):
         whole_run(other, tmp_path)
 
@@ -241,6 +241,14 @@ def test_a_stage_of_another_program_is_refused() -> None:
     other = core.Program(false_sharing(2, 300, 8))
     with pytest.raises(SimulationError, match="damaged private stage, stream 0"):
         core.unpack_private_stage(machine, other, pus, packed, seed=3)
+
+
+def test_cores_that_share_an_l2_have_no_stage() -> None:
+    spec = load_preset("opteron-6386")
+    program, pus = core.Program(own_then_neighbours(2)), first_pus(spec, (0, 2))
+    assert not may_have_stage(spec, program, pus, (0, 1))
+    with pytest.raises(SimulationError, match="share an L2"):
+        core.derive_private_stage(native_machine(spec), program, pus, seed=3)
 
 
 def test_an_action_in_a_staged_replay_goes_on_with_the_full_stream(tmp_path: Path) -> None:

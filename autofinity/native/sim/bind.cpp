@@ -97,6 +97,7 @@ void bind_sim(nb::module_& module) {
         .def_rw("core_of_pu", &Machine::core_of_pu)
         .def_rw("llc_of_core", &Machine::llc_of_core)
         .def_rw("node_of_core", &Machine::node_of_core)
+        .def_rw("l2_of_core", &Machine::l2_of_core)
         .def_rw("llcs", &Machine::llcs)
         .def_rw("nodes", &Machine::nodes)
         .def_rw("llc_distance", &Machine::llc_distance)

@@ -1,5 +1,5 @@
 // Accesses of a derived program: the step says where its line is, the directory whether it still
-// is.
+// is. There are no stages for shared L2s, so that a core's slot is the number of its L2 domain.
 #include "bits.hpp"
 #include "memory.hpp"
 

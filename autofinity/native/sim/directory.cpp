@@ -6,46 +6,59 @@
 
 namespace autofinity::sim {
 
-std::uint32_t Memory::farthest(std::uint32_t llc, std::uint64_t slots, std::uint32_t llcs) const {
+std::uint32_t Memory::farthest(std::uint32_t llc, std::uint64_t domains, std::uint32_t llcs) const {
     std::uint32_t most = 0;
-    each_bit(slots, [&](auto slot) { most = std::max(most, distance(llc, cores_[slot]->llc)); });
+    each_bit(domains,
+             [&](auto other) { most = std::max(most, distance(llc, l2_domains_[other]->llc)); });
     each_bit(llcs, [&](auto other) { most = std::max(most, distance(llc, other)); });
     return most;
 }
 
-// Of the LLCs and cores that have a line, the nearest one to `llc`; at the same distance the LLC.
-Memory::Supplier Memory::nearest(std::uint32_t llc, std::uint64_t slots, std::uint32_t llcs) {
-    Supplier best{0, nullptr};
+// Of the LLCs and L2s that have a line, the nearest one to `llc`; at the same distance the LLC.
+Memory::Supplier Memory::nearest(std::uint32_t llc, std::uint64_t domains, std::uint32_t llcs) {
+    Supplier best{0, no_domain};
     std::uint32_t least = max_distances;
-    const auto offer = [&](std::uint32_t from, PrivateCaches* core) {
+    const auto offer = [&](std::uint32_t from, std::uint32_t domain) {
         if (distance(llc, from) < least) {
             least = distance(llc, from);
-            best = {from, core};
+            best = {from, domain};
         }
     };
-    each_bit(llcs, [&](auto other) { offer(other, nullptr); });
-    each_bit(slots, [&](auto slot) { offer(cores_[slot]->llc, cores_[slot].get()); });
+    each_bit(llcs, [&](auto other) { offer(other, no_domain); });
+    each_bit(domains, [&](auto other) { offer(l2_domains_[other]->llc, other); });
     return best;
 }
 
-// Invalidates every copy but the requester's own private one.
-void Memory::take_from_others(std::uint32_t slot, Line line, DirectoryLine& d) {
+// The core that answers for a copy of its domain: the first that has it in its L1, if any.
+Counts& Memory::counts_of_copy(std::uint32_t domain, Line line) {
+    Counts* counts = nullptr;
+    each_copy(domain, line, [&](PrivateCaches& c) {
+        if (counts == nullptr) counts = c.counts;
+    });
+    return *counts;
+}
+
+// Invalidates every copy but that of the requester's own domain.
+void Memory::take_from_others(const PrivateCaches& c, Line line, DirectoryLine& d) {
     Counts& n = *counts_;
     const std::uint32_t home = pages_.node(line >> page_shift);
-    each_bit(d.sharers & ~(std::uint64_t{1} << slot), [&](auto other) {
+    each_bit(d.sharers & ~(std::uint64_t{1} << c.domain), [&](auto other) {
+        const L2Domain& o = *l2_domains_[other];
+        Counts& theirs = counts_of_copy(other, line);
+        each_copy(other, line, [&](PrivateCaches& copy) {
+            ++n[invalidations_sent];
+            ++(*copy.counts)[invalidations_received];
+        });
         const Word had = drop_private(other, line);
-        Counts& theirs = *cores_[other]->counts;
-        ++n[invalidations_sent];
-        ++theirs[invalidations_received];
         ++theirs[is_dirty(had) ? probe_responses_dirty : probe_responses_clean];
-        lost_.push_back({other, line, false});
-        signal(home, cores_[other]->node);
-        signal(cores_[other]->node, cores_[slot]->node);
+        tell_lost(other, line, false);
+        signal(home, o.node);
+        signal(o.node, c.node);
     });
-    const std::uint32_t own = machine_.llc_inclusive ? 1u << cores_[slot]->llc : 0;
+    const std::uint32_t own = machine_.llc_inclusive ? 1u << c.llc : 0;
     each_bit(d.llcs & ~own, [&](auto llc) { llc_remove(llc, line); });
-    d.sharers = std::uint64_t{1} << slot;
-    d.owner_plus_one = static_cast<std::uint8_t>(slot + 1);
+    d.sharers = std::uint64_t{1} << c.domain;
+    d.owner_plus_one = static_cast<std::uint8_t>(c.domain + 1);
     d.dirty_llc_plus_one = 0;
 }
 
@@ -54,13 +67,18 @@ Ticks Memory::upgrade(std::uint32_t slot, Line line, bool atomic, Ticks now, boo
     PrivateCaches& c = *cores_[slot];
     Counts& n = *counts_;
     DirectoryLine& d = directory_[line];
+    if (c.shares_l2) [[unlikely]] {
+        const Word held = private_state(c.domain, line);
+        if (held != shared && held != owned) return upgrade_in_l2(c, line, now, contended);
+        contended |= take_from_siblings(c, line);
+    }
     ++n[upgrades];
     ++n[llc_requests];
     ++n[llc_modify_requests];
     ++any_core_[c.llc].modifies;
     if (!filters_.empty()) track(line);
     const Ticks start = wait_for_line(line, now);
-    const std::uint64_t others = d.sharers & ~(std::uint64_t{1} << slot);
+    const std::uint64_t others = d.sharers & ~(std::uint64_t{1} << c.domain);
     const std::uint32_t home = pages_.node(line >> page_shift);
     signal(c.node, home);
     Ticks ready = start;
@@ -72,8 +90,8 @@ Ticks Memory::upgrade(std::uint32_t slot, Line line, bool atomic, Ticks now, boo
         ready += machine_.store_modified[machine_.node_distance[c.node * machine_.nodes + home]];
     }
     contended |= others != 0;
-    take_from_others(slot, line, d);
-    set_private_state(slot, line, modified);
+    take_from_others(c, line, d);
+    set_private_state(c.domain, line, modified);
     if (others != 0) keep_busy(line, ready);
     return ready;
 }
@@ -85,7 +103,7 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
     PrivateCaches& c = *cores_[slot];
     Counts& n = *counts_;
     DirectoryLine& d = directory_[line];
-    const std::uint64_t me = std::uint64_t{1} << slot;
+    const std::uint64_t me = std::uint64_t{1} << c.domain;
     const std::uint32_t own_llc = 1u << c.llc;
     const bool load = request == Request::load;
     ++n[llc_requests];
@@ -113,7 +131,8 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
     if (d.owner_plus_one != 0) {
         // The owner has the only valid data.
         const std::uint32_t owner = d.owner_plus_one - 1u;
-        PrivateCaches& o = *cores_[owner];
+        const L2Domain& o = *l2_domains_[owner];
+        Counts& theirs = counts_of_copy(owner, line);
         if (load) signal(home, o.node);
         const Word had = private_state(owner, line);
         const bool more = (others & (others - 1)) != 0;
@@ -121,14 +140,14 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
             load ? distance(c.llc, o.llc) : farthest(c.llc, others, other_llcs);
         ready = start + (had == owned || more ? from_shared : from_modified)[away];
         ready += transfer_line(c, o.llc, start);
-        ++(*o.counts)[cache_to_cache_transfers_supplied];
+        ++theirs[cache_to_cache_transfers_supplied];
         transferred = true;
         if (load) {
-            ++(*o.counts)[is_dirty(had) ? probe_responses_dirty : probe_responses_clean];
+            ++theirs[is_dirty(had) ? probe_responses_dirty : probe_responses_clean];
             granted = shared;
             if (had != owned) {
-                ++(*o.counts)[downgrades_received];
-                lost_.push_back({owner, line, true});
+                ++theirs[downgrades_received];
+                tell_lost(owner, line, true);
                 keep_busy(line, ready);
                 if (had == modified && machine_.owned_state) {
                     set_private_state(owner, line, owned);
@@ -160,16 +179,17 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
             d.dirty_llc_plus_one = 0;
         }
     } else {
-        const std::uint64_t near_slots =
-            machine_.clean_forwarding ? others : others & slots_of_llc_[c.llc];
+        const std::uint64_t near_domains =
+            machine_.clean_forwarding ? others : others & domains_of_llc_[c.llc];
         const std::uint32_t near_llcs = machine_.clean_forwarding ? d.llcs : 0;
-        if (near_slots != 0 || near_llcs != 0) {
-            const Supplier from = nearest(c.llc, near_slots, near_llcs);
+        if (near_domains != 0 || near_llcs != 0) {
+            const Supplier from = nearest(c.llc, near_domains, near_llcs);
             ready = start + machine_.load_shared[distance(c.llc, from.llc)];
             ready += transfer_line(c, from.llc, start);
-            if (from.core != nullptr) {
-                ++(*from.core->counts)[cache_to_cache_transfers_supplied];
-                if (load) ++(*from.core->counts)[probe_responses_clean];
+            if (from.domain != no_domain) {
+                Counts& theirs = counts_of_copy(from.domain, line);
+                ++theirs[cache_to_cache_transfers_supplied];
+                if (load) ++theirs[probe_responses_clean];
             }
             transferred = true;
         } else {
@@ -181,7 +201,7 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
 
     if (!load) {
         if (others != 0 || transferred) keep_busy(line, ready);
-        take_from_others(slot, line, d);
+        take_from_others(c, line, d);
         granted = modified;
         if (machine_.llc_inclusive) llc_insert(c.llc, line);
         return ready;
@@ -195,7 +215,7 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
             d.dirty_llc_plus_one = 0;
             if (hit) llc_remove(c.llc, line);
         }
-        d.owner_plus_one = static_cast<std::uint8_t>(slot + 1);
+        d.owner_plus_one = static_cast<std::uint8_t>(c.domain + 1);
     } else {
         granted = shared;
         if (hit) llc_touch(c.llc, line);

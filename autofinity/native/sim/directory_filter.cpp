@@ -33,14 +33,14 @@ void Memory::recall(Line line) {
     const std::uint32_t home = pages_.node(line >> page_shift);
     bool dirty = d.dirty_llc_plus_one != 0;
     std::uint32_t from = dirty ? node_of_llc_[d.dirty_llc_plus_one - 1u] : home;
-    each_bit(d.sharers, [&](auto slot) {
-        if (is_dirty(drop_private(slot, line))) {
+    each_bit(d.sharers, [&](auto domain) {
+        each_copy(domain, line, [&](PrivateCaches&) { ++n[back_invalidations]; });
+        if (is_dirty(drop_private(domain, line))) {
             dirty = true;
-            from = cores_[slot]->node;
+            from = l2_domains_[domain]->node;
         }
-        lost_.push_back({slot, line, false});
-        ++n[back_invalidations];
-        signal(home, cores_[slot]->node);
+        tell_lost(domain, line, false);
+        signal(home, l2_domains_[domain]->node);
     });
     each_bit(d.llcs, [&](auto llc) { llc_remove(llc, line); });
     if (dirty) write_dram(from, line);

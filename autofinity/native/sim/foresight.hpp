@@ -31,7 +31,7 @@ namespace autofinity::sim {
 
 // The line that leaves the L2 when `line` comes into the core; 0: none.
 [[gnu::always_inline]] inline Line Memory::out_of_l2(PrivateCaches& c, Line line) const {
-    const Word out = c.exclusive_levels() ? c.l1.last(line) : 0;
+    const Word out = c.exclusive_levels ? c.l1.last(line) : 0;
     return line_of(c.l2.last(pages_.physical(out != 0 ? line_of(out) : line)));
 }
 

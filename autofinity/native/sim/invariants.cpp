@@ -6,36 +6,51 @@
 #include "memory.hpp"
 
 namespace autofinity::sim {
+namespace {
+
+[[noreturn]] void fail(Line line, const std::string& what) {
+    throw SimulationError("broken invariant: line " + std::to_string(line) + ": " + what);
+}
+
+}  // namespace
+
+// A word of an L1 whose L2 is shared.
+void Memory::check_shared(const PrivateCaches& c, Word word) {
+    const Line line = line_of(word);
+    Word* set = c.l2.at(pages_.physical(line));
+    const Word state2 = state_of(set[c.l2.find(set, line)]);
+    const Word state = state_of(word);
+    const bool may_write = state2 == modified || state2 == exclusive;
+    if ((state == modified || state == exclusive) && !may_write)
+        fail(line, "M or E in an L1 although its L2 does not own it");
+    if (state == owned && state2 != owned) fail(line, "O in an L1 but not in its L2");
+    each_sibling_copy(c, line, [&](std::uint32_t, const Word& other) {
+        if (state == modified || state == exclusive || state_of(other) == modified)
+            fail(line, "in several L1s of an L2 although one has it M or E");
+    });
+}
 
 void Memory::check() const {
-    const auto fail = [](Line line, const std::string& what) {
-        throw SimulationError("broken invariant: line " + std::to_string(line) + ": " + what);
-    };
     auto& self = const_cast<Memory&>(*this);  // lookups only
     // What the arrays hold must be what the directory says, and nothing more.
     std::vector<std::uint64_t> held(directory_.size(), 0);
-    for (std::uint32_t slot = 0; slot < cores_.size(); ++slot) {
-        PrivateCaches& c = *cores_[slot];
-        const std::uint64_t bit = std::uint64_t{1} << slot;
-        for (const bool level2 : {false, true})
-            for (const Word word : (level2 ? c.l2 : c.l1).words()) {
+    for (std::uint32_t number = 0; number < l2_domains_.size(); ++number) {
+        const L2Domain& domain = *l2_domains_[number];
+        const std::uint64_t bit = std::uint64_t{1} << number;
+        for (const Word word : domain.l2.words())
+            if (word != 0) held[line_of(word)] |= bit;
+        for (const std::uint32_t slot : domain.slots) {
+            PrivateCaches& c = *cores_[slot];
+            for (const Word word : c.l1.words()) {
                 if (state_of(word) == invalid) continue;
                 const Line line = line_of(word);
-                const bool twice = (held[line] & bit) != 0;
-                if (twice && c.exclusive_levels()) fail(line, "in L1 and L2 of an exclusive pair");
-                if (level2 && !c.exclusive_levels()) continue;
-                held[line] |= bit;
+                const bool in_l2 = (held[line] & bit) != 0;
+                if (c.exclusive_levels && in_l2) fail(line, "in L1 and L2 of an exclusive pair");
+                if (!c.exclusive_levels && !in_l2) fail(line, "in L1 but not in the inclusive L2");
+                if (domain.shared) self.check_shared(c, word);
+                if (c.exclusive_levels) held[line] |= bit;
             }
-        if (!c.exclusive_levels())
-            for (const Word word : c.l2.words()) {
-                if (word == 0) continue;
-                held[line_of(word)] |= bit;
-            }
-        if (!c.exclusive_levels())
-            for (const Word word : c.l1.words())
-                if (state_of(word) != invalid &&
-                    c.l2.find(c.l2.at(self.pages_.physical(line_of(word))), line_of(word)) < 0)
-                    fail(line_of(word), "in L1 but not in the inclusive L2");
+        }
     }
     std::vector<std::uint32_t> in_llc(directory_.size(), 0);
     for (std::uint32_t llc = 0; llc < llcs_.size(); ++llc)
@@ -50,7 +65,7 @@ void Memory::check() const {
             fail(line, "dirty in an LLC that does not hold it");
         if (d.dirty_llc_plus_one != 0 && d.owner_plus_one != 0 &&
             !(machine_.llc_inclusive &&
-              d.dirty_llc_plus_one == cores_[d.owner_plus_one - 1]->llc + 1))
+              d.dirty_llc_plus_one == l2_domains_[d.owner_plus_one - 1]->llc + 1))
             fail(line, "two places must write it back");
         if (!filters_.empty() && self.pages_.mapped(line >> page_shift)) {
             Sets& filter = *filters_[pages_.node(line >> page_shift)];
@@ -58,18 +73,18 @@ void Memory::check() const {
             if (tracked != (d.sharers != 0 || d.llcs != 0))
                 fail(line, "the probe filter has an entry for it, or none, and should not");
         }
-        each_bit(d.sharers, [&](auto slot) {
-            const Word state = self.private_state(slot, line);
-            const bool owner = d.owner_plus_one == slot + 1;
+        each_bit(d.sharers, [&](auto domain) {
+            const Word state = self.private_state(domain, line);
+            const bool owner = d.owner_plus_one == domain + 1;
             if (owner != (state == modified || state == exclusive || state == owned))
-                fail(line, "its owner is not the core that has it M, E or O");
+                fail(line, "its owner is not the L2 domain that has it M, E or O");
             if ((state == modified || state == exclusive) && (d.sharers & (d.sharers - 1)) != 0)
-                fail(line, "shared although one core has it M or E");
+                fail(line, "shared although one L2 domain has it M or E");
             if (state == owned && !machine_.owned_state) fail(line, "state O without MOESI");
-            if (machine_.llc_inclusive && (d.llcs >> self.cores_[slot]->llc & 1) == 0)
-                fail(line, "in a core but not in its inclusive LLC");
+            if (machine_.llc_inclusive && (d.llcs >> l2_domains_[domain]->llc & 1) == 0)
+                fail(line, "in an L2 domain but not in its inclusive LLC");
             if ((state == modified || state == exclusive) && !machine_.llc_inclusive && d.llcs != 0)
-                fail(line, "in an LLC although one core has it M or E");
+                fail(line, "in an LLC although one L2 domain has it M or E");
         });
         if (d.owner_plus_one != 0 && (d.sharers >> (d.owner_plus_one - 1) & 1) == 0)
             fail(line, "its owner does not hold it");

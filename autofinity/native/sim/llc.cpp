@@ -38,12 +38,12 @@ void Memory::llc_evict(std::uint32_t llc, Line line) {
     bool dirty = d.dirty_llc_plus_one == llc + 1;
     if (dirty) d.dirty_llc_plus_one = 0;
     if (machine_.llc_inclusive) {
-        const std::uint64_t inside = d.sharers & slots_of_llc_[llc];
-        each_bit(inside, [&](auto slot) {
-            dirty |= is_dirty(drop_private(slot, line));
-            lost_.push_back({slot, line, false});
-            ++n[back_invalidations];
-            if (d.owner_plus_one == slot + 1) d.owner_plus_one = 0;
+        const std::uint64_t inside = d.sharers & domains_of_llc_[llc];
+        each_bit(inside, [&](auto domain) {
+            each_copy(domain, line, [&](PrivateCaches&) { ++n[back_invalidations]; });
+            dirty |= is_dirty(drop_private(domain, line));
+            tell_lost(domain, line, false);
+            if (d.owner_plus_one == domain + 1) d.owner_plus_one = 0;
         });
         d.sharers &= ~inside;
     }

@@ -30,6 +30,27 @@ void validate_private_side(const PrivateSide& side) {
     need(side.prefetch.streams <= 256, "a prefetcher has at most 256 streams");
 }
 
+void validate_l2s(const Machine& m) {
+    const std::size_t cores = m.llc_of_core.size();
+    need(m.l2_of_core.size() == cores, "l2_of_core and llc_of_core differ in length");
+    std::vector<std::size_t> first(cores, cores);
+    for (std::size_t core = 0; core < cores; ++core) {
+        need(m.l2_of_core[core] < cores, "there are more L2s than cores");
+        std::size_t& other = first[m.l2_of_core[core]];
+        if (other == cores) {
+            other = core;
+            continue;
+        }
+        need(m.class_of_core[core] == m.class_of_core[other] &&
+                 m.llc_of_core[core] == m.llc_of_core[other] &&
+                 m.node_of_core[core] == m.node_of_core[other],
+             "cores that share an L2 differ in class, LLC domain or node");
+        const PrivateSide& side = m.classes[m.class_of_core[core]].side;
+        need(side.l2.ways != 0 && !side.l2_exclusive,
+             "cores share an L2 that is exclusive of their L1s, or not there");
+    }
+}
+
 // Nodes, links and what caches hold lines in.
 void validate_memory(const Machine& m) {
     need(array_fits(m.llc) && m.llc.ways > 0, "the LLC has no sets, no ways or more than 128 ways");
@@ -51,6 +72,12 @@ void validate_memory(const Machine& m) {
 
 }  // namespace
 
+bool has_shared_l2(const Machine& machine) {
+    std::vector<std::uint32_t> l2s = machine.l2_of_core;
+    std::sort(l2s.begin(), l2s.end());
+    return std::adjacent_find(l2s.begin(), l2s.end()) != l2s.end();
+}
+
 void validate(const Machine& m) {
     const std::size_t cores = m.llc_of_core.size();
     need(cores > 0 && !m.core_of_pu.empty(), "it has no core or no PU");
@@ -67,6 +94,7 @@ void validate(const Machine& m) {
     validate_memory(m);
     need(m.class_of_core.size() == cores, "class_of_core and llc_of_core differ in length");
     for (const auto kind : m.class_of_core) need(kind < m.classes.size(), "a core is of no class");
+    validate_l2s(m);
     for (const CoreClass& kind : m.classes) {
         need(kind.instruction > 0, "the base IPC is not a positive number");
         need(kind.misses_in_flight > 0 && kind.misses_in_flight <= 32,

@@ -72,6 +72,7 @@ struct Machine {
     std::vector<std::uint32_t> core_of_pu;
     std::vector<std::uint32_t> llc_of_core;
     std::vector<std::uint32_t> node_of_core;
+    std::vector<std::uint32_t> l2_of_core;  // cores with the same number share an L2 and a kind
     std::vector<std::uint32_t> class_of_core;
     std::vector<CoreClass> classes;
     std::uint32_t llcs = 0;
@@ -125,6 +126,9 @@ struct Machine {
 
     Ticks skew = ticks_per_clock;  // how far ordered accesses may run ahead of the slowest core
 };
+
+// Whether some core shares its L2 with another one.
+bool has_shared_l2(const Machine& machine);
 
 // Throws SimulationError for a machine that cannot be simulated. One that passed cannot make the
 // core read out of bounds.

@@ -10,7 +10,9 @@ Memory::Memory(const Machine& machine, const Program& program, Placement placeme
       pages_(program, machine, std::move(placement), seed),
       directory_(program.n_lines),
       slot_of_core_(machine.llc_of_core.size(), -1),
-      slots_of_llc_(machine.llcs, 0),
+      domain_of_l2_(machine.llc_of_core.size(), -1),
+      l2_is_shared_(machine.llc_of_core.size(), false),
+      domains_of_llc_(machine.llcs, 0),
       node_of_llc_(machine.llcs, 0),
       any_core_(machine.llcs),
       controllers_(machine.nodes),
@@ -24,6 +26,11 @@ Memory::Memory(const Machine& machine, const Program& program, Placement placeme
                 std::make_unique<Sets>(machine.directory.sets, machine.directory.ways));
     for (std::size_t core = machine.llc_of_core.size(); core-- > 0;)
         node_of_llc_[machine.llc_of_core[core]] = machine.node_of_core[core];
+    std::vector<bool> seen(l2_is_shared_.size(), false);
+    for (const std::uint32_t l2 : machine.l2_of_core) {
+        if (seen[l2]) l2_is_shared_[l2] = true;
+        seen[l2] = true;
+    }
     lost_.reserve(max_cores_in_use);
 }
 
@@ -53,22 +60,24 @@ Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {
             served.contended = true;
         }
         ++n[data_cache_misses];
-        const bool in_llc = !c.has_l2() && (directory_[line].llcs >> c.llc & 1) != 0;
+        const bool in_llc = !c.has_l2 && (directory_[line].llcs >> c.llc & 1) != 0;
         Word* set2 = c.l2.at(pages_.physical(line));
         const int way2 = c.l2.find(set2, line);
-        if (c.has_l2()) ++n[l2_accesses];
+        if (c.has_l2) ++n[l2_accesses];
         if (way2 >= 0) {
             state = state_of(set2[way2]);
             ++n[data_cache_refills_from_l2];
             outcome_.found = way >= 0 ? Found::tag_and_l2 : Found::l2;
             served.ready = now + c.side.l2_hit;
-            if (c.exclusive_levels())
+            if (c.exclusive_levels)
                 c.l2.remove(set2, way2);
             else
                 to_front(set2, way2, set2[way2]);
+            if (c.shares_l2) [[unlikely]]
+                state = take_from_l2(c, line, reads_first || !writes, now, served);
             fill_l1(slot, line, state);
         } else {
-            if (c.has_l2()) ++n[l2_misses];
+            if (c.has_l2) ++n[l2_misses];
             ++n[data_cache_refills_from_northbridge];
             const Request request = reads_first ? Request::load
                                     : atomic    ? Request::atomic
@@ -77,7 +86,7 @@ Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {
             fill(slot, line, state);
         }
         if (c.prefetcher.present()) {
-            served.ready = arrival(c, line, c.has_l2() ? way2 >= 0 : in_llc, served.ready);
+            served.ready = arrival(c, line, c.has_l2 ? way2 >= 0 : in_llc, served.ready);
             missed = true;
         }
     }

@@ -2,13 +2,18 @@
 // them coherent, pages, controllers and links.
 //
 //     core ── L1 ── L2 ──┐
-//     core ── L1 ── L2 ──┴─ LLC of the domain ── directory at the home node ── DRAM
+//     core ── L1 ─┬ L2 ──┴─ LLC of the domain ── directory at the home node ── DRAM
+//     core ── L1 ─┘
+//
+// The directory knows L2s (L2 domains): the cores of one keep their L1s coherent among themselves
+// (shared_l2.cpp).
 //
 // A page walk reads the entry from the L2 on (from the L1 on where there is no L2), a prefetch puts
 // its line into the L2 (the LLC): both are loads of the core like any other from there outwards.
 //
 // Every transition of a line is a directory transaction, so at any instant (`check` says so):
-//  · at most one core owns a line (M, E or O), and M or E means that no other core has it;
+//  · at most one L2 domain owns a line (M, E or O), and M or E means that no other domain has it;
+//    within the domain, M or E in an L1 means that no other L1 has it;
 //  · a dirty line has one place that must write it back: its owner or one LLC (`dirty_llc`);
 //  · the directory knows exactly who holds what; a finite one (probe filter) has an entry at the
 //    home node for each line that anybody holds.
@@ -31,9 +36,9 @@ namespace autofinity::sim {
 inline constexpr std::uint32_t max_cores_in_use = 64;
 
 struct DirectoryLine {
-    std::uint64_t sharers;        // cores in use (slots) that have it in L1 or L2, the owner too
+    std::uint64_t sharers;        // L2 domains in use that have it in an L1 or L2, the owner too
     std::uint32_t llcs;           // domains whose LLC has it
-    std::uint8_t owner_plus_one;  // slot that has it M, E or O; 0: none
+    std::uint8_t owner_plus_one;  // L2 domain that has it M, E or O; 0: none
     std::uint8_t dirty_llc_plus_one;  // LLC that must write it back; 0: none
     std::uint16_t owner_state;        // of the owner's copy, where the cores have no arrays
 };
@@ -103,6 +108,8 @@ class Memory {
     std::uint32_t node_of_page(std::uint32_t page) const { return pages_.node(page); }
     bool page_mapped(std::uint32_t page) const { return pages_.mapped(page); }
     Ticks transfer(std::uint32_t from_core, std::uint32_t to_core) const {
+        if (from_core != to_core && machine_.l2_of_core[from_core] == machine_.l2_of_core[to_core])
+            return machine_.classes[machine_.class_of_core[to_core]].side.l2_hit;
         return machine_.load_modified[distance(machine_.llc_of_core[from_core],
                                                machine_.llc_of_core[to_core])];
     }
@@ -115,17 +122,20 @@ class Memory {
     void check() const;
 
   private:
+    std::uint32_t domain_of(std::uint32_t core);
+
     enum class Request : std::uint8_t { load, store, atomic };
 
     std::uint32_t distance(std::uint32_t llc_a, std::uint32_t llc_b) const {
         return machine_.llc_distance[llc_a * machine_.llcs + llc_b];
     }
-    std::uint32_t farthest(std::uint32_t llc, std::uint64_t slots, std::uint32_t llcs) const;
+    static constexpr std::uint32_t no_domain = ~std::uint32_t{0};
+    std::uint32_t farthest(std::uint32_t llc, std::uint64_t domains, std::uint32_t llcs) const;
     struct Supplier {
         std::uint32_t llc;
-        PrivateCaches* core;  // nullptr: the LLC itself
+        std::uint32_t domain;  // no_domain: the LLC itself
     };
-    Supplier nearest(std::uint32_t llc, std::uint64_t slots, std::uint32_t llcs);
+    Supplier nearest(std::uint32_t llc, std::uint64_t domains, std::uint32_t llcs);
 
     Ticks fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
                 bool& contended);
@@ -137,7 +147,8 @@ class Memory {
     void signal(std::uint32_t from_node, std::uint32_t to_node) const;
     void write_dram(std::uint32_t from_node, Line line);
     Ticks transfer_line(PrivateCaches& c, std::uint32_t from_llc, Ticks now);
-    void take_from_others(std::uint32_t slot, Line line, DirectoryLine& d);
+    Counts& counts_of_copy(std::uint32_t domain, Line line);
+    void take_from_others(const PrivateCaches& c, Line line, DirectoryLine& d);
 
     // Probe filter: gives the line an entry, at the cost of another line; the line has left.
     void track(Line line);
@@ -160,13 +171,36 @@ class Memory {
     Ticks derive_upgrade(std::uint32_t slot, Line line, Ticks now, bool& contended);
     void take_in_derivation(std::uint32_t slot, Line line);
     void derive_leave(std::uint32_t slot, Line line);
-    Word private_state(std::uint32_t slot, Line line);
-    void set_private_state(std::uint32_t slot, Line line, Word state);
-    Word drop_private(std::uint32_t slot, Line line);
+    // Of an L2 domain.
+    Word private_state(std::uint32_t domain, Line line);
+    void set_private_state(std::uint32_t domain, Line line, Word state);
+    Word drop_private(std::uint32_t domain, Line line);
+    // What runs on the domain's cores learns that it has lost the line, or the right to write it.
+    void tell_lost(std::uint32_t domain, Line line, bool only_write) {
+        for (const std::uint32_t slot : l2_domains_[domain]->slots)
+            lost_.push_back({slot, line, only_write});
+    }
+    // Visits the cores of a domain that have a copy of the line in their L1; the first core where
+    // only the L2 has it.
+    template <typename Visit>
+    void each_copy(std::uint32_t domain, Line line, Visit&& visit);
     void fill(std::uint32_t slot, Line line, Word state);
     void fill_l2(std::uint32_t slot, Line line, Word state);
     void fill_l1(std::uint32_t slot, Line line, Word state);
     void leave_private(std::uint32_t slot, Word word);
+
+    // Cores that share an L2 (shared_l2.cpp).
+    Word take_from_l2(PrivateCaches& c, Line line, bool load, Ticks now, Served& served);
+    Ticks upgrade_in_l2(PrivateCaches& c, Line line, Ticks now, bool& contended);
+    bool take_from_siblings(PrivateCaches& c, Line line);
+    template <typename Visit>
+    void each_sibling_copy(const PrivateCaches& c, Line line, Visit&& visit);
+    Word shared_l2_state(const L2Domain& domain, Line line);
+    void set_shared_l2_state(const L2Domain& domain, Line line, Word state);
+    Word drop_from_l1s(const L2Domain& domain, Line line, Word state);
+    Word leave_l1s(const PrivateCaches& c, Word out);
+    void leave_shared_l2(std::uint32_t slot);
+    void check_shared(const PrivateCaches& c, Word word);
 
     // Stages of foresee (foresight.hpp).
     static bool will_miss(PrivateCaches& c, const Step& step);
@@ -203,9 +237,13 @@ class Memory {
     std::vector<std::unique_ptr<PrivateCaches>> cores_;
     std::vector<std::int32_t> slot_of_core_;
     std::vector<std::uint32_t> free_slots_;
+    std::vector<std::unique_ptr<L2Domain>> l2_domains_;  // of private L2s: numbered like the slots
+    std::vector<std::int32_t> domain_of_l2_;
+    std::vector<std::uint32_t> free_domains_;
+    std::vector<bool> l2_is_shared_;  // by number in the machine
     std::vector<std::unique_ptr<Sets>> llcs_;
     std::vector<std::unique_ptr<Sets>> filters_;  // of the nodes; empty: unlimited directories
-    std::vector<std::uint64_t> slots_of_llc_;     // bitmap of slots
+    std::vector<std::uint64_t> domains_of_llc_;   // bitmap of L2 domains
     std::vector<std::uint32_t> node_of_llc_;
     std::vector<AnyCore> any_core_;
     std::vector<Server> controllers_, links_, fabrics_;
@@ -217,5 +255,33 @@ class Memory {
     Ticks now_ = 0;
     Counts* counts_ = &nobody_;
 };
+
+// Visits the valid words that other cores of the domain have for a line: their slots and words.
+template <typename Visit>
+inline void Memory::each_sibling_copy(const PrivateCaches& c, Line line, Visit&& visit) {
+    for (const std::uint32_t slot : l2_domains_[c.domain]->slots) {
+        PrivateCaches& other = *cores_[slot];
+        if (&other == &c) continue;
+        Word* set = other.l1.at(line);
+        const int way = other.l1.find(set, line);
+        if (way >= 0 && state_of(set[way]) != invalid) visit(slot, set[way]);
+    }
+}
+
+template <typename Visit>
+inline void Memory::each_copy(std::uint32_t domain, Line line, Visit&& visit) {
+    const L2Domain& d = *l2_domains_[domain];
+    bool any = false;
+    if (d.shared)
+        for (const std::uint32_t slot : d.slots) {
+            PrivateCaches& c = *cores_[slot];
+            const Word* set = c.l1.at(line);
+            const int way = c.l1.find(set, line);
+            if (way < 0 || state_of(set[way]) == invalid) continue;
+            any = true;
+            visit(c);
+        }
+    if (!any) visit(*d.first);
+}
 
 }  // namespace autofinity::sim

@@ -5,10 +5,13 @@
 
 namespace autofinity::sim {
 
-// When a demand miss of the L1 is served, which could be at `ready`: later if a prefetch has the
-// line on its way.
+// When a demand miss of the L1 is served, which could be at `ready`: later if a prefetch, of any
+// core with the same L2, has the line on its way.
 Ticks Memory::arrival(PrivateCaches& c, Line line, bool was_there, Ticks ready) {
-    const Ticks due = c.prefetcher.take(line);
+    Ticks due = c.prefetcher.take(line);
+    if (c.shares_l2) [[unlikely]]
+        for (const std::uint32_t slot : l2_domains_[c.domain]->slots)
+            due = std::max(due, cores_[slot]->prefetcher.take(line));
     if (!was_there || due == 0) return ready;
     outcome_.prefetched = true;
     ++(*counts_)[prefetches_useful];
@@ -20,7 +23,7 @@ void Memory::prefetch(std::uint32_t slot, Line line, Ticks now) {
     // Nobody waits for a prefetch: what it waits for is no time of the thread.
     Counts& n = *counts_;
     const std::uint64_t waited[] = {n[memory_queue_clocks], n[link_queue_clocks]};
-    if (cores_[slot]->has_l2())
+    if (cores_[slot]->has_l2)
         prefetch_into_l2(slot, line, now);
     else
         prefetch_into_llc(*cores_[slot], line, now);
@@ -30,7 +33,7 @@ void Memory::prefetch(std::uint32_t slot, Line line, Ticks now) {
 
 void Memory::prefetch_into_l2(std::uint32_t slot, Line line, Ticks now) {
     PrivateCaches& c = *cores_[slot];
-    if (private_state(slot, line) != invalid) return;
+    if (private_state(c.domain, line) != invalid) return;
     ++(*counts_)[prefetches_issued];
     Word state = invalid;
     bool contended = false;
@@ -38,7 +41,7 @@ void Memory::prefetch_into_l2(std::uint32_t slot, Line line, Ticks now) {
     if (mode_ == Mode::derive) outcome_.pushed.push_back({line, kind_prefetch});
     const Ticks ready = fetch(slot, line, Request::load, now, state, contended);
     if (mode_ == Mode::staged)
-        set_private_state(slot, line, state);
+        set_private_state(c.domain, line, state);
     else
         fill_l2(slot, line, state);
     outcome_.found = found;  // of the miss that asked for it

@@ -1,4 +1,5 @@
-// L1 and L2 of one core: what they hold, what a fill pushes out, what leaves the core.
+// L1 and L2 of one core: what they hold, what a fill pushes out, what leaves the core. What is
+// added where cores share an L2 is in shared_l2.cpp.
 #include "bits.hpp"
 #include "memory.hpp"
 
@@ -7,7 +8,7 @@ namespace autofinity::sim {
 bool Memory::stays_private(std::uint32_t slot, const Step& step) {
     if (mode_ == Mode::staged) {
         if (found_of(step.kind) >= Found::beyond || (step.flags & step_pushes) != 0) return false;
-        const Word held = private_state(slot, step.line);
+        const Word held = private_state(cores_[slot]->domain, step.line);
         return step.writes == 0 ? held != invalid : held == exclusive || held == modified;
     }
     PrivateCaches& c = *cores_[slot];
@@ -23,9 +24,9 @@ bool Memory::stays_private(std::uint32_t slot, const Step& step) {
     Word state = way1 >= 0 ? state_of(set1[way1]) : Word{invalid};
     if (state == invalid) {
         const int way2 = c.l2.find(set2, step.line);
-        if (way2 < 0 || c.prefetcher.present()) return false;
+        if (way2 < 0 || c.prefetcher.present() || c.shares_l2) return false;
         state = state_of(set2[way2]);
-        if (c.exclusive_levels()) {
+        if (c.exclusive_levels) {
             // The L1 victim needs room in its own L2 set.
             bool room = false;
             for (std::uint32_t way = 0; way < c.l1.ways(); ++way)
@@ -42,20 +43,23 @@ bool Memory::stays_private(std::uint32_t slot, const Step& step) {
 bool Memory::hits_l1(std::uint32_t slot, const Step& step) {
     if (mode_ == Mode::staged)
         return found_of(step.kind) != Found::l2 && found_of(step.kind) != Found::tag_and_l2 &&
-               private_state(slot, step.line) != invalid;
+               private_state(cores_[slot]->domain, step.line) != invalid;
     PrivateCaches& c = *cores_[slot];
     const Word* set = c.l1.at(step.line);
     const int way = c.l1.find(set, step.line);
     return way >= 0 && state_of(set[way]) != invalid;
 }
 
-Word Memory::private_state(std::uint32_t slot, Line line) {
+Word Memory::private_state(std::uint32_t domain, Line line) {
     if (mode_ == Mode::staged) [[unlikely]] {
         const DirectoryLine& d = directory_[line];
-        if ((d.sharers >> slot & 1) == 0) return invalid;
-        return d.owner_plus_one == slot + 1 ? Word{d.owner_state} : Word{shared};
+        if ((d.sharers >> domain & 1) == 0) return invalid;
+        return d.owner_plus_one == domain + 1 ? Word{d.owner_state} : Word{shared};
     }
-    PrivateCaches& c = *cores_[slot];
+    const L2Domain& of = *l2_domains_[domain];
+    if (of.shared) [[unlikely]]
+        return shared_l2_state(of, line);
+    PrivateCaches& c = *of.first;
     const Word* set1 = c.l1.at(line);
     if (const int way = c.l1.find(set1, line); way >= 0 && state_of(set1[way]) != invalid)
         return state_of(set1[way]);
@@ -64,12 +68,15 @@ Word Memory::private_state(std::uint32_t slot, Line line) {
     return way >= 0 ? state_of(set2[way]) : Word{invalid};
 }
 
-void Memory::set_private_state(std::uint32_t slot, Line line, Word state) {
+void Memory::set_private_state(std::uint32_t domain, Line line, Word state) {
     if (mode_ == Mode::staged) {
         if (state != shared) directory_[line].owner_state = static_cast<std::uint16_t>(state);
         return;
     }
-    PrivateCaches& c = *cores_[slot];
+    const L2Domain& of = *l2_domains_[domain];
+    if (of.shared) [[unlikely]]
+        return set_shared_l2_state(of, line, state);
+    PrivateCaches& c = *of.first;
     Word* set1 = c.l1.at(line);
     if (const int way = c.l1.find(set1, line); way >= 0 && state_of(set1[way]) != invalid)
         set1[way] = word_of(line, state);
@@ -78,12 +85,15 @@ void Memory::set_private_state(std::uint32_t slot, Line line, Word state) {
 }
 
 // Takes the line away; the L1 keeps the tag, so that the next miss is known for what it is.
-Word Memory::drop_private(std::uint32_t slot, Line line) {
-    if (mode_ == Mode::staged) return private_state(slot, line);
-    PrivateCaches& c = *cores_[slot];
+Word Memory::drop_private(std::uint32_t domain, Line line) {
+    if (mode_ == Mode::staged) return private_state(domain, line);
+    const L2Domain& of = *l2_domains_[domain];
+    PrivateCaches& c = *of.first;
     Word state = invalid;
     Word* set2 = c.l2.at(pages_.physical(line));
     if (const int way = c.l2.find(set2, line); way >= 0) state = state_of(c.l2.remove(set2, way));
+    if (of.shared) [[unlikely]]
+        return drop_from_l1s(of, line, state);
     Word* set1 = c.l1.at(line);
     if (const int way = c.l1.find(set1, line); way >= 0 && state_of(set1[way]) != invalid) {
         state = state_of(set1[way]);
@@ -112,7 +122,7 @@ void Memory::fill_l1(std::uint32_t slot, Line line, Word state) {
     }
     ++n[is_dirty(old_state) ? modified_data_cache_lines_evicted : clean_data_cache_lines_evicted];
     Word* set2 = c.l2.at(pages_.physical(line_of(old)));
-    if (c.exclusive_levels()) {
+    if (c.exclusive_levels) {
         if (const Word out = c.l2.insert(set2, old); out != 0) leave_private(slot, out);
     } else if (is_dirty(old_state)) {
         if (const int way = c.l2.find(set2, line_of(old)); way >= 0) set2[way] = old;
@@ -124,7 +134,9 @@ void Memory::fill_l2(std::uint32_t slot, Line line, Word state) {
     PrivateCaches& c = *cores_[slot];
     Word out = c.l2.insert(c.l2.at(pages_.physical(line)), word_of(line, state));
     if (out == 0) return;
-    if (!c.exclusive_levels()) {
+    if (c.shares_l2) [[unlikely]] {
+        out = leave_l1s(c, out);
+    } else if (!c.exclusive_levels) {
         Word* set1 = c.l1.at(line_of(out));
         if (const int way = c.l1.find(set1, line_of(out)); way >= 0) {
             if (state_of(set1[way]) != invalid) out = set1[way];
@@ -135,7 +147,7 @@ void Memory::fill_l2(std::uint32_t slot, Line line, Word state) {
 }
 
 void Memory::fill(std::uint32_t slot, Line line, Word state) {
-    if (!cores_[slot]->exclusive_levels()) fill_l2(slot, line, state);
+    if (!cores_[slot]->exclusive_levels) fill_l2(slot, line, state);
     fill_l1(slot, line, state);
 }
 
@@ -146,11 +158,12 @@ void Memory::leave_private(std::uint32_t slot, Word word) {
     }
     const bool dirty = is_dirty(state_of(word));
     const std::uint32_t llc = cores_[slot]->llc;
+    const std::uint32_t domain = cores_[slot]->domain;
     DirectoryLine& d = directory_[line];
     ++(*counts_)[l2_evictions];
     if (dirty) ++(*counts_)[l2_writebacks];
-    d.sharers &= ~(std::uint64_t{1} << slot);
-    if (d.owner_plus_one == slot + 1) d.owner_plus_one = 0;
+    d.sharers &= ~(std::uint64_t{1} << domain);
+    if (d.owner_plus_one == domain + 1) d.owner_plus_one = 0;
     if (!machine_.llc_inclusive) llc_insert(llc, line);
     if (dirty) d.dirty_llc_plus_one = static_cast<std::uint8_t>(llc + 1);
 }

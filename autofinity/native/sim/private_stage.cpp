@@ -253,6 +253,8 @@ void must_have_stage(const Machine& machine, const Program& program,
                               " streams has no private stage");
     if (machine.classes.size() != 1 || machine.classes[0].side.l2.ways == 0)
         throw SimulationError("cores without an L2 or of several kinds have no private stage");
+    if (has_shared_l2(machine))
+        throw SimulationError("cores that share an L2 have no private stage");
     if (pu_of_stream.size() != program.streams.size())
         throw SimulationError("got a PU for " + std::to_string(pu_of_stream.size()) +
                               " streams; the trace has " + std::to_string(program.streams.size()));

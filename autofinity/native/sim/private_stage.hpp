@@ -228,7 +228,7 @@ class PrivateRecorder {
 };
 
 // Throws SimulationError where there is no stage: of a program with work units or too many streams,
-// on a machine without private L2s or with several kinds of cores.
+// on a machine without private L2s (none, or shared ones) or with several kinds of cores.
 void must_have_stage(const Machine& machine, const Program& program,
                      const std::vector<std::uint32_t>& pu_of_stream);
 

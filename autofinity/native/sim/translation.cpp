@@ -37,11 +37,11 @@ Ticks Memory::translate(std::uint32_t slot, const Step& step, Ticks now, bool fa
 Ticks Memory::entry(std::uint32_t slot, Line line, bool write, Ticks now) {
     PrivateCaches& c = *cores_[slot];
     if (!pages_.mapped(line >> page_shift)) pages_.map_table(line >> page_shift, c.node);
-    Sets& array = c.has_l2() ? c.l2 : c.l1;
-    Word* set = array.at(c.has_l2() ? pages_.physical(line) : line);
+    Sets& array = c.has_l2 ? c.l2 : c.l1;
+    Word* set = array.at(c.has_l2 ? pages_.physical(line) : line);
     const int way = array.find(set, line);
     Word state = way >= 0 ? state_of(set[way]) : Word{invalid};
-    Ticks ready = now + (c.has_l2() ? c.side.l2_hit : c.side.l1_hit);
+    Ticks ready = now + (c.has_l2 ? c.side.l2_hit : c.side.l1_hit);
     bool contended = false;
     if (state != invalid) {
         to_front(set, way, set[way]);
@@ -50,14 +50,14 @@ Ticks Memory::entry(std::uint32_t slot, Line line, bool write, Ticks now) {
         ready = fetch(slot, line, write ? Request::store : Request::load, now, state, contended);
         outcome_.found = Found::l1;  // of the access itself nothing is known yet
         outcome_.translated = Translated::walk_beyond;
-        if (c.has_l2())
+        if (c.has_l2)
             fill_l2(slot, line, state);
         else
             fill_l1(slot, line, state);
     }
     if (!write) return ready;
     if (state == shared || state == owned) return upgrade(slot, line, false, ready, contended);
-    set_private_state(slot, line, modified);
+    set_private_state(c.domain, line, modified);
     return ready;
 }
 
@@ -78,9 +78,9 @@ Memory::Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks no
         for (Line line = each << page_shift; line < (each + 1) << page_shift; ++line) {
             DirectoryLine& d = directory_[line];
             if (!filters_.empty()) untrack(line);
-            each_bit(d.sharers, [&](auto slot) {
-                drop_private(slot, line);
-                lost_.push_back({slot, line, false});
+            each_bit(d.sharers, [&](auto domain) {
+                drop_private(domain, line);
+                tell_lost(domain, line, false);
             });
             each_bit(d.llcs, [&](auto llc) { llc_remove(llc, line); });
             d = DirectoryLine{};

@@ -14,6 +14,7 @@ from counter_cases import (
     memory,
     pipeline,
     prefetch,
+    shared_l2,
     synchronisation,
     translation,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "memory",
     "pipeline",
     "prefetch",
+    "shared_l2",
     "synchronisation",
     "translation",
 ]
