@@ -11,9 +11,11 @@
 
 #include "mapping/cost.hpp"
 #include "mapping/eager.hpp"
+#include "mapping/exact.hpp"
 #include "mapping/grouping.hpp"
 #include "mapping/machine.hpp"
 #include "mapping/matrix.hpp"
+#include "mapping/refinement.hpp"
 #include "mapping/seat_tree.hpp"
 
 namespace nb = nanobind;
@@ -33,8 +35,8 @@ Matrix matrix_of(nb::handle rows) {
     const Py_ssize_t size = PySequence_Fast_GET_SIZE(outer.ptr());
     Matrix made(static_cast<int>(size));
     for (Py_ssize_t i = 0; i < size; ++i) {
-        const nb::object inner = nb::steal(PySequence_Fast(
-            PySequence_Fast_GET_ITEM(outer.ptr(), i), "expected a row of numbers"));
+        const nb::object inner = nb::steal(
+            PySequence_Fast(PySequence_Fast_GET_ITEM(outer.ptr(), i), "expected a row of numbers"));
         if (!inner.is_valid()) {
             throw nb::python_error();
         }
@@ -79,6 +81,19 @@ class Handle {
     // numbered from 0.
     nb::tuple by_groups(nb::handle sharing, const std::vector<int64_t>& seats,
                         const nb::callable& group) const;
+
+    nb::tuple refine(nb::handle sharing, const std::vector<int64_t>& cpus) const {
+        const std::vector<int> pus = logical(cpus);
+        return os_of(refined(machine, checked(sharing, cpus), SeatTree(machine, pus), pus));
+    }
+
+    nb::object exact(nb::handle sharing, const std::vector<int64_t>& cpus,
+                     int64_t most_steps) const {
+        const std::vector<int> pus = logical(cpus);
+        const auto found =
+            cheapest(machine, checked(sharing, cpus), SeatTree(machine, pus), pus, most_steps);
+        return found ? nb::object(os_of(*found)) : nb::none();
+    }
 
     Matrix checked(nb::handle sharing, const std::vector<int64_t>& cpus) const {
         Matrix matrix = matrix_of(sharing);
@@ -191,5 +206,7 @@ void bind_mapping(nb::module_& module) {
         .def("distance", &Handle::distance, "a"_a, "b"_a)
         .def("cost", &Handle::cost, "sharing"_a, "cpus"_a)
         .def("eager", &Handle::eager, "sharing"_a, "seats"_a)
+        .def("refined", &Handle::refine, "sharing"_a, "cpus"_a)
+        .def("exact", &Handle::exact, "sharing"_a, "cpus"_a, "most_steps"_a)
         .def("by_groups", &Handle::by_groups, "sharing"_a, "seats"_a, "group"_a);
 }

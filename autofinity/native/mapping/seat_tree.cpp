@@ -28,6 +28,7 @@ SeatTree::SeatTree(const Machine& machine, std::vector<int> pus) : pus_(std::mov
         for (int level = differs + 1; level <= levels + 1; ++level) {
             parts_[level - 1].back().children.push_back(static_cast<int>(parts_[level].size()));
             parts_[level].emplace_back();
+            parts_[level].back().first_seat = seat;
         }
         for (auto& level : parts_) {
             ++level.back().seats;
@@ -37,16 +38,23 @@ SeatTree::SeatTree(const Machine& machine, std::vector<int> pus) : pus_(std::mov
 }
 
 void SeatTree::give_shapes() {
+    using Known = std::map<std::vector<int>, int>;
+    const auto number = [](Known& known, const std::vector<int>& key) {
+        return known.try_emplace(key, static_cast<int>(known.size())).first->second;
+    };
     for (int level = levels; level >= 0; --level) {
-        std::map<std::vector<int>, int> known;
+        Known shapes;
+        Known layouts;
         for (Part& part : parts_[level]) {
-            std::vector<int> shapes;
+            std::vector<int> shape;
+            std::vector<int> layout;
             for (const int child : part.children) {
-                shapes.push_back(parts_[level + 1][child].shape);
+                shape.push_back(parts_[level + 1][child].shape);
+                layout.push_back(parts_[level + 1][child].layout);
             }
-            std::sort(shapes.begin(), shapes.end());
-            part.shape =
-                known.try_emplace(std::move(shapes), static_cast<int>(known.size())).first->second;
+            std::sort(shape.begin(), shape.end());
+            part.shape = number(shapes, shape);
+            part.layout = number(layouts, layout);
         }
     }
 }

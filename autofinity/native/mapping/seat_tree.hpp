@@ -1,7 +1,9 @@
 // The seats that threads are mapped to, as the tree of the machine's parts that hold them.
 //
 // A seat is room for one thread on a PU; a PU may offer several. Parts whose subtrees hold the same
-// numbers of seats have the same shape, so that a group of threads made for one fits the other.
+// numbers of seats have the same shape, so that a group of threads made for one fits the other;
+// where they hold them in the same order too, also the same layout, and can change threads as they
+// are.
 #pragma once
 
 #include <vector>
@@ -12,8 +14,10 @@ namespace autofinity::mapping {
 
 struct Part {
     std::vector<int> children;  // in the next level, in hardware order
+    int first_seat = 0;
     int seats = 0;
-    int shape = 0;  // among those of its level
+    int shape = 0;   // among those of its level
+    int layout = 0;  // among those of its level
 };
 
 class SeatTree {
@@ -21,7 +25,7 @@ class SeatTree {
     // `pus` are logical PU indices, one a seat.
     SeatTree(const Machine& machine, std::vector<int> pus);
 
-    // Level 0 has the machine alone, the last one the seats, which are all of shape 0.
+    // Level 0 has the machine alone, the last one the seats, which are all alike.
     const std::vector<std::vector<Part>>& parts() const { return parts_; }
     // PU of each seat, in hardware order.
     const std::vector<int>& pus() const { return pus_; }

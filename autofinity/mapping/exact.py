@@ -1,0 +1,41 @@
+"""The cheapest mapping there is, by branch and bound: the yardstick of the others, for few threads.
+
+Threads are placed one by one, those that share most first; parts of the machine that are alike and
+empty are tried once; a placement is given up when Gilmore and Lawler's lower bound of what remains
+says that it cannot become cheaper than the best known one, at first that of `refined`.
+"""
+
+from __future__ import annotations
+
+from autofinity.mapping.native import native_machine
+from autofinity.mapping.refined import refined
+from autofinity.model.errors import UsageError
+from autofinity.model.sharing import SharingMatrix
+from autofinity.model.topology import OsIndex, Topology
+
+MOST_THREADS = 32
+MOST_STEPS = 1_000_000
+"""Placements of a thread that are looked at before it is given up: some seconds."""
+
+
+def exact(
+    sharing: SharingMatrix, topology: Topology, available: frozenset[OsIndex]
+) -> tuple[OsIndex, ...]:
+    """A mapping on the seats that `seats` chooses of `available` that costs least.
+
+    Raises `UsageError` for more than `MOST_THREADS` threads, or when `MOST_STEPS` do not suffice;
+    else as `eagermap`.
+    """
+    if sharing.threads > MOST_THREADS:
+        raise UsageError(
+            f"exact: {sharing.threads} threads are too many to try all mappings; expected at most "
+            f"{MOST_THREADS}; refined comes near"
+        )
+    known = refined(sharing, topology, available)
+    found = native_machine(topology).exact(sharing.cells, known, MOST_STEPS)
+    if found is None:
+        raise UsageError(
+            f"exact: {MOST_STEPS} steps did not find the cheapest mapping of {sharing.threads} "
+            "threads; ask for fewer, or take refined, which comes near"
+        )
+    return found
