@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "mapping/bisection.hpp"
 #include "mapping/cost.hpp"
 #include "mapping/eager.hpp"
 #include "mapping/exact.hpp"
@@ -77,14 +78,17 @@ class Handle {
         return grouped(checked(sharing, seats), seats, grouper);
     }
 
+    nb::tuple bisection(nb::handle sharing, const std::vector<int64_t>& seats) const {
+        return os_of(map_by_bisection(checked(sharing, seats), SeatTree(machine, logical(seats))));
+    }
+
     // `group(weights, shapes, groups, needs)` in Python makes the groups of a level, of elements
     // numbered from 0.
     nb::tuple by_groups(nb::handle sharing, const std::vector<int64_t>& seats,
                         const nb::callable& group) const;
 
-    nb::tuple refine(nb::handle sharing, const std::vector<int64_t>& cpus) const {
-        const std::vector<int> pus = logical(cpus);
-        return os_of(refined(machine, checked(sharing, cpus), SeatTree(machine, pus), pus));
+    nb::tuple refine(nb::handle sharing, const std::vector<int64_t>& seats) const {
+        return os_of(refined(machine, checked(sharing, seats), SeatTree(machine, logical(seats))));
     }
 
     nb::object exact(nb::handle sharing, const std::vector<int64_t>& cpus,
@@ -206,7 +210,8 @@ void bind_mapping(nb::module_& module) {
         .def("distance", &Handle::distance, "a"_a, "b"_a)
         .def("cost", &Handle::cost, "sharing"_a, "cpus"_a)
         .def("eager", &Handle::eager, "sharing"_a, "seats"_a)
-        .def("refined", &Handle::refine, "sharing"_a, "cpus"_a)
+        .def("bisection", &Handle::bisection, "sharing"_a, "seats"_a)
+        .def("refined", &Handle::refine, "sharing"_a, "seats"_a)
         .def("exact", &Handle::exact, "sharing"_a, "cpus"_a, "most_steps"_a)
         .def("by_groups", &Handle::by_groups, "sharing"_a, "seats"_a, "group"_a);
 }

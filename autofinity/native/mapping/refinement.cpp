@@ -1,8 +1,14 @@
 #include "mapping/refinement.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <random>
+#include <utility>
 
+#include "mapping/bisection.hpp"
+#include "mapping/cost.hpp"
+#include "mapping/eager.hpp"
 #include "mapping/swaps.hpp"
 
 namespace autofinity::mapping {
@@ -11,6 +17,13 @@ namespace {
 
 // Rounding could let two mappings of equal cost follow each other for ever.
 constexpr int most_rounds = 32;
+constexpr double rounding = 1e-12;
+// Above this many threads only the cheaper beginning is mended.
+constexpr int few_threads = 64;
+// Disturbances: at most so many, and fewer the more pairs of threads there are.
+constexpr int64_t most_kicks = 200;
+constexpr int64_t kick_work = 60'000;
+constexpr int exchanges_of_a_kick = 3;
 
 std::vector<int> seats_taken(const SeatTree& tree, const std::vector<int>& pu_of_thread) {
     std::multimap<int, int> seats_of;
@@ -85,12 +98,10 @@ bool exchange_parts(const Machine& machine, const Matrix& sharing, const SeatTre
     return true;
 }
 
-}  // namespace
-
-std::vector<int> refined(const Machine& machine, const Matrix& sharing, const SeatTree& tree,
-                         const std::vector<int>& pu_of_thread) {
+// Exchanges parts on all levels until nothing changes. `thread_on` is by seat.
+void exchange_all(const Machine& machine, const Matrix& sharing, const SeatTree& tree,
+                  std::vector<int>& thread_on) {
     const auto& parts = tree.parts();
-    std::vector<int> thread_on = seats_taken(tree, pu_of_thread);
     bool again = true;
     for (int round = 0; again && round < most_rounds; ++round) {
         again = false;
@@ -105,11 +116,81 @@ std::vector<int> refined(const Machine& machine, const Matrix& sharing, const Se
             again |= exchange_parts(machine, sharing, tree, parts[level], thread_on);
         }
     }
-    std::vector<int> found(thread_on.size());
-    for (int seat = 0; seat < tree.seats(); ++seat) {
-        found[thread_on[seat]] = tree.pus()[seat];
+}
+
+struct Found {
+    std::vector<int> thread_on;
+    double cost;
+};
+
+class Refinement {
+  public:
+    Refinement(const Machine& machine, const Matrix& sharing, const SeatTree& tree)
+        : machine_(machine), sharing_(sharing), tree_(tree) {}
+
+    std::vector<int> run() {
+        Eager eager;
+        Found best = found(seats_taken(tree_, map_by_groups(sharing_, tree_, eager)));
+        Found other = found(seats_taken(tree_, map_by_bisection(sharing_, tree_)));
+        if (other.cost < best.cost) {
+            std::swap(best, other);
+        }
+        best = mended(best.thread_on);
+        if (tree_.seats() <= few_threads) {
+            take_if_cheaper(best, mended(other.thread_on));
+        }
+        const int64_t pairs = int64_t(tree_.seats()) * tree_.seats();
+        const int64_t kicks = std::min(most_kicks, kick_work / pairs);
+        for (int64_t kick = 0; kick < kicks; ++kick) {
+            take_if_cheaper(best, mended(disturbed(best.thread_on)));
+        }
+        return pus(best.thread_on);
     }
-    return found;
+
+  private:
+    std::vector<int> pus(const std::vector<int>& thread_on) const {
+        std::vector<int> pu_of_thread(thread_on.size());
+        for (int seat = 0; seat < tree_.seats(); ++seat) {
+            pu_of_thread[thread_on[seat]] = tree_.pus()[seat];
+        }
+        return pu_of_thread;
+    }
+
+    Found found(std::vector<int> thread_on) const {
+        const double cost = cost_of(machine_, sharing_, pus(thread_on));
+        return {std::move(thread_on), cost};
+    }
+
+    Found mended(std::vector<int> thread_on) const {
+        exchange_all(machine_, sharing_, tree_, thread_on);
+        return found(std::move(thread_on));
+    }
+
+    void take_if_cheaper(Found& best, Found other) const {
+        if (other.cost < best.cost * (1 - rounding)) {
+            best = std::move(other);
+        }
+    }
+
+    std::vector<int> disturbed(std::vector<int> thread_on) {
+        for (int i = 0; i < exchanges_of_a_kick; ++i) {
+            const size_t one = draw_() % thread_on.size();
+            const size_t other = draw_() % thread_on.size();
+            std::swap(thread_on[one], thread_on[other]);
+        }
+        return thread_on;
+    }
+
+    const Machine& machine_;
+    const Matrix& sharing_;
+    const SeatTree& tree_;
+    std::mt19937_64 draw_{1};
+};
+
+}  // namespace
+
+std::vector<int> refined(const Machine& machine, const Matrix& sharing, const SeatTree& tree) {
+    return Refinement(machine, sharing, tree).run();
 }
 
 }  // namespace autofinity::mapping

@@ -1,5 +1,7 @@
-// A mapping made cheaper by exchanging what is in two parts of the machine: sockets, nodes, caches,
-// cores, threads, the large parts first, until nothing is worth while on any level.
+// The best mapping we know how to find quickly: EagerMap's and that of recursive bisection, in
+// which what two parts of the machine hold (nodes, caches, cores, threads; the large parts first)
+// is exchanged until that is not worth while on any level. With few threads it is then disturbed
+// and mended again some times, since that costs little and leads out of local optima.
 #pragma once
 
 #include <vector>
@@ -10,8 +12,7 @@
 
 namespace autofinity::mapping {
 
-// Logical PU of each thread; never costs more than `pu_of_thread`, which fills the seats of `tree`.
-std::vector<int> refined(const Machine& machine, const Matrix& sharing, const SeatTree& tree,
-                         const std::vector<int>& pu_of_thread);
+// Logical PU of each thread. The same every time.
+std::vector<int> refined(const Machine& machine, const Matrix& sharing, const SeatTree& tree);
 
 }  // namespace autofinity::mapping

@@ -17,116 +17,121 @@ Swaps::Swaps(const Machine& machine, const Matrix& weights, const std::vector<in
              std::vector<int> pu)
     : machine_(machine), weights_(weights), kind_(kind), pu_(std::move(pu)) {
     std::map<std::pair<int, int>, int> known;
+    std::vector<int> first_of_cell;
     cell_of_pu_.assign(machine.pus().size(), -1);
     for (const int at : pu_) {
         const Pu& p = machine.pus()[at];
         const auto [found, made] =
             known.try_emplace({p.llc, machine.place(at)}, static_cast<int>(known.size()));
         cell_of_pu_[at] = found->second;
-        cells_of_llc_.resize(std::max<size_t>(cells_of_llc_.size(), p.llc + 1));
         in_l2_.resize(std::max<size_t>(in_l2_.size(), p.l2 + 1));
         if (made) {
-            place_of_cell_.push_back(machine.place(at));
-            cells_of_llc_[p.llc].push_back(found->second);
+            first_of_cell.push_back(at);
         }
     }
     cells_ = static_cast<int>(known.size());
-    const int size = weights.size();
-    to_cell_.assign(static_cast<size_t>(size) * cells_, 0.0);
-    to_place_.assign(static_cast<size_t>(size) * machine.places(), 0.0);
-    for (int i = 0; i < size; ++i) {
-        double* cells = to_cell_.data() + static_cast<size_t>(i) * cells_;
-        double* places = to_place_.data() + static_cast<size_t>(i) * machine.places();
-        for (int j = 0; j < size; ++j) {
-            cells[cell_of_pu_[pu_[j]]] += weights.at(i, j);
+    for (int a = 0; a < cells_; ++a) {
+        for (int b = 0; b < cells_; ++b) {
+            between_cells_.push_back(a == b ? same_llc
+                                            : machine.distance(first_of_cell[a], first_of_cell[b]));
         }
-        for (int place = 0; place < machine.places(); ++place) {
-            for (int cell = 0; cell < cells_; ++cell) {
-                places[place] += cells[cell] * machine.between_places(place, place_of_cell_[cell]);
+    }
+    const int size = weights.size();
+    in_cell_.assign(static_cast<size_t>(size) * cells_, 0.0);
+    std::vector<double> shared(cells_);
+    double total = 0;
+    for (int i = 0; i < size; ++i) {
+        std::fill(shared.begin(), shared.end(), 0.0);
+        for (int j = 0; j < size; ++j) {
+            shared[cell_of_pu_[pu_[j]]] += weights.at(i, j);
+            total += weights.at(i, j);
+        }
+        for (int a = 0; a < cells_; ++a) {
+            for (int b = 0; b < cells_; ++b) {
+                in_cell_[static_cast<size_t>(i) * cells_ + a] +=
+                    shared[b] * between_cells_[static_cast<size_t>(a) * cells_ + b];
             }
         }
         in_l2_[machine.pus()[pu_[i]].l2].push_back(i);
     }
+    worth_ = -negligible * total;
+    now_.resize(size);
 }
 
 // What an element would cost on a PU, all others where they are.
 double Swaps::reach(int element, int pu) const {
-    const Pu& p = machine_.pus()[pu];
-    const int place = machine_.place(pu);
-    const double* cells = to_cell_.data() + static_cast<size_t>(element) * cells_;
-    double sum = to_place_[static_cast<size_t>(element) * machine_.places() + place];
-    for (const int cell : cells_of_llc_[p.llc]) {
-        sum += cells[cell] * (same_llc - machine_.between_places(place, place_of_cell_[cell]));
-    }
+    double sum = in_cell_[static_cast<size_t>(element) * cells_ + cell_of_pu_[pu]];
     const double* shares = weights_.row(element);
-    for (const int other : in_l2_[p.l2]) {
+    for (const int other : in_l2_[machine_.pus()[pu].l2]) {
         sum += shares[other] * (machine_.distance(pu, pu_[other]) - same_llc);
     }
     return sum;
 }
 
-double Swaps::change(int a, int b) const {
-    const double between = 2 * weights_.at(a, b) * machine_.distance(pu_[a], pu_[b]);
-    return reach(a, pu_[b]) + reach(b, pu_[a]) - reach(a, pu_[a]) - reach(b, pu_[b]) + between;
-}
-
 void Swaps::leave(int element, int from, int to) {
-    const int size = weights_.size();
-    const int places = machine_.places();
-    const int out_of = cell_of_pu_[from];
-    const int into = cell_of_pu_[to];
-    const int left = machine_.place(from);
-    const int entered = machine_.place(to);
-    const double* shares = weights_.row(element);
-    for (int i = 0; i < size && out_of != into; ++i) {
-        if (shares[i] == 0) {
-            continue;
-        }
-        to_cell_[static_cast<size_t>(i) * cells_ + out_of] -= shares[i];
-        to_cell_[static_cast<size_t>(i) * cells_ + into] += shares[i];
-        for (int place = 0; place < places && left != entered; ++place) {
-            to_place_[static_cast<size_t>(i) * places + place] +=
-                shares[i] *
-                (machine_.between_places(place, entered) - machine_.between_places(place, left));
-        }
-    }
     auto& before = in_l2_[machine_.pus()[from].l2];
     before.erase(std::find(before.begin(), before.end(), element));
     in_l2_[machine_.pus()[to].l2].push_back(element);
+    const double* out_of = &between_cells_[static_cast<size_t>(cell_of_pu_[from]) * cells_];
+    const double* into = &between_cells_[static_cast<size_t>(cell_of_pu_[to]) * cells_];
+    if (out_of == into) {
+        return;
+    }
+    const double* shares = weights_.row(element);
+    for (int i = 0; i < weights_.size(); ++i) {
+        double* costs = &in_cell_[static_cast<size_t>(i) * cells_];
+        for (int cell = 0; shares[i] != 0 && cell < cells_; ++cell) {
+            costs[cell] += shares[i] * (into[cell] - out_of[cell]);
+        }
+    }
 }
 
 void Swaps::exchange(int a, int b) {
     leave(a, pu_[a], pu_[b]);
     leave(b, pu_[b], pu_[a]);
     std::swap(pu_[a], pu_[b]);
+    for (int i = 0; i < weights_.size(); ++i) {
+        if (i == a || i == b || weights_.at(a, i) != 0 || weights_.at(b, i) != 0) {
+            now_[i] = reach(i, pu_[i]);
+        }
+    }
+}
+
+// With whom an exchange saves most; -1 where none is worth while.
+int Swaps::best_partner(int element) const {
+    const int here = pu_[element];
+    const double* shares = weights_.row(element);
+    int best = -1;
+    double least = worth_;
+    for (int other = 0; other < weights_.size(); ++other) {
+        if (kind_[element] != kind_[other] || here == pu_[other]) {
+            continue;
+        }
+        double by = reach(element, pu_[other]) - now_[element];
+        by += reach(other, here) - now_[other];
+        if (shares[other] != 0) {
+            by += 2 * shares[other] * machine_.distance(here, pu_[other]);
+        }
+        if (by < least) {
+            least = by;
+            best = other;
+        }
+    }
+    return best;
 }
 
 bool Swaps::run() {
     const int size = weights_.size();
-    double total = 0;
     for (int i = 0; i < size; ++i) {
-        for (int j = 0; j < i; ++j) {
-            total += weights_.at(i, j);
-        }
+        now_[i] = reach(i, pu_[i]);
     }
-    const double worth = -negligible * total;
     bool any = false;
-    for (bool again = total > 0; again;) {
+    for (bool again = worth_ < 0; again;) {
         again = false;
-        for (int a = 0; a < size; ++a) {
-            int best = -1;
-            double least = worth;
-            for (int b = 0; b < size; ++b) {
-                if (kind_[a] == kind_[b] && pu_[a] != pu_[b]) {
-                    const double by = change(a, b);
-                    if (by < least) {
-                        least = by;
-                        best = b;
-                    }
-                }
-            }
-            if (best >= 0) {
-                exchange(a, best);
+        for (int element = 0; element < size; ++element) {
+            const int other = best_partner(element);
+            if (other >= 0) {
+                exchange(element, other);
                 again = any = true;
             }
         }

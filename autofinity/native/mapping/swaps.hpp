@@ -24,9 +24,9 @@ class Swaps {
 
   private:
     double reach(int element, int pu) const;
-    double change(int a, int b) const;
     void exchange(int a, int b);
     void leave(int element, int from, int to);
+    int best_partner(int element) const;
 
     const Machine& machine_;
     const Matrix& weights_;
@@ -34,12 +34,12 @@ class Swaps {
     std::vector<int> pu_;
     // A cell is an LLC domain's part in a place.
     std::vector<int> cell_of_pu_;
-    std::vector<int> place_of_cell_;
-    std::vector<std::vector<int>> cells_of_llc_;
     std::vector<std::vector<int>> in_l2_;
-    std::vector<double> to_cell_;   // element × cell: sharing with those in it
-    std::vector<double> to_place_;  // element × place: cost if it were there, and far from all
     int cells_ = 0;
+    std::vector<double> between_cells_;
+    std::vector<double> in_cell_;  // element × cell: cost if it were there, alone in its L2
+    std::vector<double> now_;      // cost of each element where it is
+    double worth_;                 // exchanges change the cost by less than this, or are rounding
 };
 
 }  // namespace autofinity::mapping

@@ -1,0 +1,44 @@
+"""All mappers by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from autofinity.mapping.bisection import bisection
+from autofinity.mapping.eagermap import eagermap
+from autofinity.mapping.edmonds import edmonds
+from autofinity.mapping.exact import exact
+from autofinity.mapping.refined import refined
+from autofinity.mapping.static import at_random, compact, scatter
+from autofinity.mapping.treematch import treematch
+from autofinity.model.sharing import SharingMatrix
+from autofinity.model.topology import OsIndex, Topology
+
+type Map = Callable[[SharingMatrix, Topology, frozenset[OsIndex]], tuple[OsIndex, ...]]
+"""(sharing, topology, available) → the PU of each thread, in thread order; pure.
+
+Raises `PlacementError` for no threads and no usable PU, `ValueError` for what is no sharing matrix,
+`CapabilityError` where a library is missing, `UsageError` where it is too much work.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Mapper:
+    """A mapper and one line on it."""
+
+    run: Map
+    meaning: str
+
+
+MAPPERS: Mapping[str, Mapper] = {
+    "refined": Mapper(refined, "EagerMap's and bisection's, exchanged until nothing pays (ours)"),
+    "eagermap": Mapper(eagermap, "greedy groups, level by level (EagerMap)"),
+    "edmonds": Mapper(edmonds, "exact matchings, level by level (the TLB mechanism)"),
+    "bisection": Mapper(bisection, "threads and machine halved together (ours)"),
+    "treematch": Mapper(treematch, "groups that share least outside, level by level"),
+    "exact": Mapper(exact, "the cheapest there is, for few threads"),
+    "compact": Mapper(compact, "threads by number in hardware order"),
+    "scatter": Mapper(scatter, "threads by number dealt over sockets"),
+    "random": Mapper(at_random, "drawn with seed 0"),
+}

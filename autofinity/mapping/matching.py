@@ -1,0 +1,45 @@
+"""Maximum-weight matchings, exactly, by rustworkx (Edmonds' blossom algorithm).
+
+rustworkx matches whole numbers, so weights are scaled to 40 bits. Among matchings of equal weight
+the one whose elements have the nearest numbers is taken, so that ties fall the same way every time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_WEIGHT_BITS = 40
+
+
+def best_pairs(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
+    """As many disjoint pairs as possible (one element stays alone of an odd number) with the
+    largest sum of `weights[i][j]`: square, symmetric, not negative. Pairs and list ascend.
+    """
+    size = len(weights)
+    edges = [(i, j, weights[i][j]) for i in range(size) for j in range(i + 1, size)]
+    return _matched(size, edges)
+
+
+def best_partners(weights: Sequence[Sequence[float]]) -> list[int]:
+    """A column for each row, none twice, with the largest sum of `weights[row][column]`.
+
+    There must be at least as many columns as rows.
+    """
+    rows = len(weights)
+    columns = len(weights[0])
+    edges = [(i, rows + j, weights[i][j]) for i in range(rows) for j in range(columns)]
+    return [column - rows for _, column in _matched(rows + columns, edges)]
+
+
+def _matched(size: int, edges: Sequence[tuple[int, int, float]]) -> list[tuple[int, int]]:
+    from rustworkx import PyGraph, max_weight_matching
+
+    largest = max((weight for _, _, weight in edges), default=0.0) or 1.0
+    scale = 2**_WEIGHT_BITS / largest
+    graph: PyGraph[None, int] = PyGraph()
+    graph.add_nodes_from([None] * size)
+    # What the nearness of all pairs together can add is less than one unit of weight.
+    unit = size * size + 1
+    graph.add_edges_from([(i, j, round(w * scale) * unit + size - (j - i)) for i, j, w in edges])
+    found = max_weight_matching(graph, max_cardinality=True, weight_fn=int)
+    return sorted((min(pair), max(pair)) for pair in found)
