@@ -32,20 +32,21 @@ COLUMNS = (
 def table(cases: Sequence[Case], title: str) -> Table:
     """One row a case: milliseconds of the region of interest, and what was chosen.
 
-    `✓` is a win, `!` a loss, `·` a case in which packed and distributed hardly differ. Fits
-    into 80 columns.
+    `✓` is a win, `!` a loss, `·` a case in which packed and distributed hardly differ. Columns
+    of which no case knows anything are left out. Fits into 80 columns.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     made = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     made.add_column("program", no_wrap=True)
-    for column in HEADINGS:
+    known = [each for each in HEADINGS if any(case.roi_s.get(each) is not None for case in cases)]
+    for column in known:
         made.add_column(HEADINGS[column], justify="right", no_wrap=True)
     made.add_column("hint", no_wrap=True)
     made.add_column("", no_wrap=True)
     for case in cases:
-        times = (case.roi_s.get(column) for column in HEADINGS)
+        times = (case.roi_s.get(column) for column in known)
         made.add_row(
             f"{case.subject.program}/{case.subject.threads}",
             *("" if time is None else f"{time * 1e3:.4g}" for time in times),

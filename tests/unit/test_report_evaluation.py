@@ -1,0 +1,35 @@
+"""The table that `evaluate` prints."""
+
+from __future__ import annotations
+
+from autofinity.evaluation.cases import Case, case_of
+from autofinity.evaluation.times import Subject, Times
+from autofinity.model.affinity import DISTRIBUTED, Affinity
+from autofinity.model.policy import Decision
+from autofinity.report.evaluation_table import table
+
+SPREAD, PACK = Affinity.of([[1], [1]]), Affinity.of([[2]])
+SUBJECT = Subject("p", "small", 2)
+
+
+def case(os_s: float | None) -> Case:
+    baselines = {} if os_s is None else {SUBJECT: {"os": os_s}}
+    times = Times({SUBJECT: {PACK: 2.0, SPREAD: 1.0}}, baselines=baselines)
+    decided = Decision(DISTRIBUTED, 0, 1.0, None)
+    return case_of(SUBJECT, times, lambda hint: SPREAD if hint.spread_sockets else PACK, decided)
+
+
+def test_a_column_is_shown_where_one_case_knows_it_and_left_out_where_none_does() -> None:
+    def headings(*cases: Case) -> list[str]:
+        return [str(column.header) for column in table(cases, "").columns]
+
+    assert "os" in headings(case(None), case(1.5))
+    assert "os" not in headings(case(None))
+    assert "oracle" in headings(case(None))
+
+
+def test_every_row_is_as_wide_as_the_headings() -> None:
+    made = table([case(None), case(1.5)], "")
+    assert [list(column.cells) for column in made.columns if column.header == "os"] == [
+        ["", "1500"]
+    ]
