@@ -16,6 +16,7 @@ from autofinity.model.affinity import DISTRIBUTED, PACKED
 from autofinity.model.errors import AutofinityError, UsageError
 from autofinity.model.policy import RulePolicy, SecondLook, looked_at
 from autofinity.policy.files import save
+from autofinity.sim.sources import MARKS
 
 
 @pytest.fixture
@@ -31,6 +32,16 @@ def test_machines_lists_the_presets() -> None:
     listed = {machine["name"]: machine for machine in json.loads(result.stdout)["machines"]}
     assert listed["opteron-6164he"]["cores"] == 48
     assert "opteron-6164he" in CliRunner().invoke(machines, []).stdout
+
+
+def test_machines_says_how_well_founded_each_is() -> None:
+    result = CliRunner().invoke(machines, ["--json"], catch_exceptions=False)
+    table = CliRunner().invoke(machines, ["--sources", "--markdown"]).stdout
+    for machine in json.loads(result.stdout)["machines"]:
+        counts = machine["values_by_mark"]
+        assert set(counts) <= set(MARKS)
+        numbers = [sum(counts.values()), *(counts.get(mark, 0) for mark in MARKS)]
+        assert f"| `{machine['name']}` | {' | '.join(map(str, numbers))} |" in table
 
 
 def test_simulate_prints_time_and_counters(trace: str) -> None:
