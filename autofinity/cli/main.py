@@ -32,7 +32,9 @@ COMMANDS: dict[str, str] = {
     "machines": "List the machines that are known by name.",
     "record-machine": "Measure this machine and write a machine file of it.",
     "doctor": "Say what this machine can measure and bind, and how to get more.",
-    "status": "Programs in the behaviour database.",
+    "attach": "Watch and place a program that runs already.",
+    "restore": "Give threads back the masks they had before they were bound.",
+    "status": "What runs now, and the programs in the behaviour database.",
     "rebuild": "Learn the user's policy anew from what runs have shown.",
 }
 

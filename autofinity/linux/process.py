@@ -62,10 +62,11 @@ class LinuxProcess:
         pidfd: int,
         allowed_at_start: frozenset[OsIndex],
         counters: Mapping[str, Encoding] | None = None,
-        bound_before_exec: frozenset[OsIndex] | None = None,
+        ours: frozenset[frozenset[OsIndex]] = frozenset(),
         keep_masks: Callable[[Sequence[MaskChange]], None] = lambda changes: None,
     ) -> None:
-        """`keep_masks` is told of each change before it is made, so that it can be put back
+        """`ours` are masks that count as given by us: before exec, or by an earlier watch.
+        `keep_masks` is told of each change before it is made, so that it can be put back
         whatever happens to us.
         """
         self._pid = pid
@@ -79,9 +80,7 @@ class LinuxProcess:
         self._numbers: dict[int, int] = {}
         self._tasks: dict[int, Task] = {}
         self._switches: dict[int, tuple[int, int]] = {}
-        self._ours = {allowed_at_start}
-        if bound_before_exec:
-            self._ours.add(bound_before_exec)
+        self._ours = {allowed_at_start, *ours}
         self._bound: dict[int, frozenset[OsIndex]] = {}
         self._keep_masks = keep_masks
         self._ended = False

@@ -65,6 +65,8 @@ class Subject:
     machine: str = ""
     """Which machine this is (`machine_text`): observations of different ones are never mixed."""
     policy_path: str = ""
+    earlier_run: int = 0
+    """Number of the run that watched this process before; 0: none did."""
 
 
 class Journal:
@@ -213,6 +215,8 @@ class Journal:
             policy_path=subject.policy_path,
             allowed=subject.allowed,
         )
+        if subject.earlier_run:
+            database.take_over(subject.earlier_run, self._run)
 
     def _moved_on(self, database: BehaviourDB, state: LiveState) -> None:
         # Who is left alone runs anywhere: its claim is given back.

@@ -10,7 +10,6 @@ It serves the running program, the simulator and a recording alike: nothing in h
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from autofinity.ports import Interval, Mechanism, Outcome, Process
@@ -24,32 +23,24 @@ class Observer[State](Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Silent[State]:
-    """An observer that looks away."""
-
-    def saw(self, before: State, after: State, interval: Interval, outcome: Outcome | None) -> None:
-        """Nothing."""
-
-
 def run_loop[State](
     process: Process,
     mechanism: Mechanism[State],
     state: State,
     period_ns: Callable[[State], int],
-    observer: Observer[State] | None = None,
+    *observers: Observer[State],
 ) -> State:
     """Turn until the program ends; the last state. `period_ns` says how long the next look takes.
 
     Errors of the process and the mechanism pass through: whoever starts the loop decides what they
     mean for the program, which is not harmed by them.
     """
-    seen: Observer[State] = observer if observer is not None else Silent()
     while True:
         interval = process.advance(period_ns(state))
         after, actions = mechanism.step(state, interval)
         outcome = process.apply(actions) if actions and not interval.ended else None
-        seen.saw(state, after, interval, outcome)
+        for observer in observers:
+            observer.saw(state, after, interval, outcome)
         state = after
         if interval.ended:
             return state

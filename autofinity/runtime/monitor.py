@@ -24,9 +24,9 @@ from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.errors import AutofinityError
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
-from autofinity.runtime.decider import LivePolicy, Settings
+from autofinity.runtime.decider import LivePolicy, LiveState, Settings
 from autofinity.runtime.journal import Journal, Subject
-from autofinity.runtime.loop import run_loop
+from autofinity.runtime.loop import Observer, run_loop
 from autofinity.runtime.machine_text import machine_text
 from autofinity.runtime.masks import Binding
 from autofinity.runtime.policies import digest_of
@@ -52,8 +52,11 @@ class Request:
     policy: Path | None
     db: Path | None
     bound: str
-    """CPU list that the program was bound to before exec; empty: it was not."""
+    """CPU lists of masks that are ours though this monitor did not give them, apart by `;`: what
+    the program was bound to before exec, or by an earlier watch."""
     sample_s: float
+    earlier_run: int = 0
+    """Number of the run that watched this process before; 0: none did."""
     auto_rebuild: bool = False
     """Whether to start a rebuild of the user's policy afterwards, when one is due."""
     totals: tuple[tuple[str, int], ...] = ()
@@ -94,8 +97,12 @@ class Request:
         )
 
 
-def watch(request: Request) -> None:
-    """Watch and place until the program ends. Raises `AutofinityError` when that is impossible."""
+def watch(request: Request, teller: Observer[LiveState] | None = None) -> None:
+    """Watch and place until the program ends; `teller` sees every turn too.
+
+    Raises `AutofinityError` when that is impossible. Whatever else ends it leaves the program with
+    the masks it has, which is noted.
+    """
     policy, digest, trouble = _policy(request.policy)
     allowed = parse_cpu_list(request.allowed)
     # Another tree in sysfs's place shows what a run would do with other caches and nodes.
@@ -110,21 +117,30 @@ def watch(request: Request) -> None:
         bind=request.bind,
         allowed=request.allowed,
         policy_path=str(request.policy or ""),
+        earlier_run=request.earlier_run,
         machine=machine_text(topology),
     )
     journal = Journal(request.db, subject)
     if trouble:
         journal.note(trouble)
     try:
-        _loop(request, policy, topology, journal)
+        _loop(request, policy, topology, journal, teller)
     except AutofinityError as error:
         journal.note(f"stopped watching: {error}")
-    finally:
+        journal.leave()
+    except BaseException:
+        journal.leave()
+        raise
+    else:
         journal.end(_totals(request))
 
 
 def _loop(
-    request: Request, policy: RulePolicy | None, topology: Topology, journal: Journal
+    request: Request,
+    policy: RulePolicy | None,
+    topology: Topology,
+    journal: Journal,
+    teller: Observer[LiveState] | None,
 ) -> None:
     from autofinity.policy.selector import decide
 
@@ -134,7 +150,7 @@ def _loop(
         request.pidfd if request.pidfd >= 0 else open_pidfd(request.pid),
         allowed,
         _counters(request, policy, journal),
-        parse_cpu_list(request.bound) or None,
+        frozenset(parse_cpu_list(part) for part in request.bound.split(";") if part),
         journal.keep_masks,
     )
     present = frozenset(topology.by_os_index)
@@ -157,7 +173,8 @@ def _loop(
     )
     start = mechanism.begin(topology, allowed, request.threads)
     try:
-        run_loop(process, mechanism, start, mechanism.period_ns, journal)
+        observers = (journal, teller) if teller else (journal,)
+        run_loop(process, mechanism, start, mechanism.period_ns, *observers)
     finally:
         for line in process.notes:
             journal.note(line)

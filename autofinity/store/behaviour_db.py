@@ -194,6 +194,15 @@ class BehaviourDB:
             ).fetchall()
             return tuple(MaskRecord(*row) for row in rows)
 
+    def take_over(self, earlier: int, run: int) -> None:
+        """`run` goes on with the process of run `earlier`: the masks are its own from now on."""
+        with self._guarded(), self._transaction():
+            self._connection.execute("UPDATE mask SET run = ? WHERE run = ?", (run, earlier))
+            self._connection.execute(
+                "UPDATE run SET phase = 'ended', cpus = '', ended = ? WHERE id = ?",
+                (time.time(), earlier),
+            )
+
     def forget_masks(self, run: int) -> None:
         """Its threads have ended, or have their own masks again."""
         with self._guarded():

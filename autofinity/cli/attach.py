@@ -1,0 +1,117 @@
+"""`autofinity attach PID`: watch and place a program that runs already."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from autofinity.cli.run_options import database_option, policy_option
+from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.ports import Interval, Outcome
+from autofinity.runtime.attaching import Wishes, request_for
+from autofinity.runtime.claims import live_runs
+from autofinity.runtime.decider import LiveState
+from autofinity.runtime.masks import Binding
+from autofinity.runtime.monitor import watch
+from autofinity.runtime.policies import default_policy
+from autofinity.runtime.restore import restore
+from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.behaviour_file import default_path
+
+
+@click.command()
+@click.argument("pid", type=click.IntRange(min=1))
+@policy_option
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    default=None,
+    help="Threads it computes with (default: those that are seen to compute).",
+)
+@click.option(
+    "--bind",
+    type=click.Choice(["llc", "core", "none"]),
+    default="llc",
+    show_default=True,
+    help="Bind each thread to the CPUs of a last-level cache, or to one, or decide only.",
+)
+@click.option(
+    "--sample-s",
+    type=click.FloatRange(min=0, max=86_400, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Length of the sample in seconds.",
+)
+@click.option("--restore", "put_back", is_flag=True, help="Put the masks back when this ends.")
+@click.option("--quiet", is_flag=True, help="Say nothing.")
+@database_option
+def command(
+    pid: int,
+    policy: Path | None,
+    threads: int | None,
+    bind: Binding,
+    sample_s: float,
+    put_back: bool,
+    quiet: bool,
+    db: Path | None,
+) -> None:
+    """Watch and place the running program PID, until it ends or Ctrl-C.
+
+    The program goes on either way, and every mask stays valid: as it was placed, or with --restore
+    as it was before. `autofinity restore PID` puts masks back later.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as by Ctrl-C
+    path = (db or default_path()).absolute()
+    wishes = Wishes(threads or 0, bind, sample_s, policy or default_policy())
+    with BehaviourDB.open(path) as database:
+        request = request_for(pid, wishes, database)
+    teller = _Teller(quiet)
+    teller.say(f"watching {request.program} (pid {pid}); Ctrl-C leaves it running")
+    try:
+        watch(request, teller)
+        teller.say("the program has ended")
+    except KeyboardInterrupt:
+        if not put_back:
+            teller.say(f"left alone from now on; `autofinity restore {pid}` puts its masks back")
+    if put_back:
+        _put_back(path, pid, teller)
+
+
+def _put_back(path: Path, pid: int, teller: _Teller) -> None:
+    with BehaviourDB.open(path) as database:
+        for run in live_runs(database):
+            if run.pid == pid:
+                teller.say(f"masks of {restore(database, run).done} threads are put back")
+
+
+@dataclass(frozen=True, slots=True)
+class _Teller:
+    """Observer of the loop that tells a person on stderr."""
+
+    quiet: bool
+
+    def say(self, line: str) -> None:
+        """One line."""
+        if not self.quiet:
+            click.echo(f"autofinity: {line}", err=True)
+
+    def saw(
+        self, before: LiveState, after: LiveState, interval: Interval, outcome: Outcome | None
+    ) -> None:
+        """One turn of the loop."""
+        del interval
+        for line in after.notes[len(before.notes) :]:
+            self.say(line)
+        for line in outcome.reasons if outcome else ():
+            self.say(f"not bound: {line}")
+        if (after.phase, after.placed, after.hint) == (before.phase, before.placed, before.hint):
+            return
+        count = len(after.placed)
+        if after.phase == "settling":
+            self.say(f"{count} threads compute: sampled in {after.hint}")
+        elif after.phase == "placed":
+            cpus = format_cpu_list(after.cpus)
+            self.say(f"hint {after.hint}: {count} threads on CPUs {cpus}")

@@ -1,0 +1,51 @@
+"""`autofinity restore`: give threads back the masks they had before they were bound."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from autofinity.cli.explain_run import database_named
+from autofinity.cli.json_option import json_option
+from autofinity.cli.run_options import database_option
+from autofinity.model.errors import CapabilityError, UsageError
+from autofinity.runtime.claims import live_runs
+from autofinity.runtime.restore import restore
+from autofinity.store.behaviour_db import BehaviourDB
+
+
+@click.command()
+@click.argument("pid", type=click.IntRange(min=1), required=False)
+@database_option
+@json_option
+def command(pid: int | None, db: Path | None, as_json: bool) -> None:
+    """Put back the masks of the program PID, or of all that `autofinity status` lists as running.
+
+    Their monitors are ended; the programs go on. Threads that somebody else has pinned meanwhile
+    are left alone.
+    """
+    document = []
+    refused: Counter[str] = Counter()
+    with BehaviourDB.open(database_named(db)) as database:
+        # The newest first: an older run's masks are what a newer one found.
+        runs = [run for run in live_runs(database) if pid in (None, run.pid)]
+        if pid is not None and not runs:
+            raise UsageError(f"no live run of process {pid} is on record; see `autofinity status`")
+        for run in runs:
+            restored = restore(database, run)
+            document.append({"run": run.id, "pid": run.pid, **asdict(restored)})
+            refused.update(restored.refused)
+            if not as_json:
+                left = f"; {restored.pinned} pinned by others" if restored.pinned else ""
+                click.echo(f"{run.path} (pid {run.pid}): {restored.done} threads put back{left}")
+    if as_json:
+        click.echo(json.dumps(document, indent=2))
+    elif not runs:
+        click.echo("nothing runs here whose masks could be put back")
+    if refused:
+        reasons = ", ".join(f"{count} × {reason}" for reason, count in refused.items())
+        raise CapabilityError(f"not all threads were put back: {reasons}")

@@ -1,0 +1,111 @@
+"""A program that runs already: who it is, whether we may place it, and who watched it before."""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from autofinity.linux.bind import mask_of
+from autofinity.linux.capabilities import probe
+from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
+from autofinity.linux.proc import tasks_of
+from autofinity.linux.program_key import running_program
+from autofinity.model.errors import CapabilityError, UsageError
+from autofinity.model.topology import OsIndex
+from autofinity.runtime.claims import live_runs, monitor_of
+from autofinity.runtime.masks import Binding
+from autofinity.runtime.monitor import Request
+from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.behaviour_rows import RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the user asks for."""
+
+    threads: int
+    """0: those that are seen to compute."""
+    bind: Binding
+    sample_s: float
+    policy: Path | None
+
+
+def request_for(pid: int, wishes: Wishes, database: BehaviourDB) -> Request:
+    """What to watch, after every check that can be made beforehand.
+
+    Raises `UsageError` for a process that is not there, is this one, or is watched already,
+    `CapabilityError` for one that may not be placed.
+    """
+    if pid == os.getpid():
+        raise UsageError("a process cannot attach to itself; expected the pid of another program")
+    check_permission(pid)
+    program = running_program(pid)
+    allowed, bound = masks_at_start(pid), ""
+    earlier = _earlier(database, pid)
+    if earlier is not None:
+        # It goes on where that one ended: masks that it gave are ours, and what is put back in the
+        # end is what was there before it.
+        allowed = parse_cpu_list(earlier.allowed)
+        bound = ";".join(sorted({row.given for row in database.masks(earlier.id)}))
+    return Request(
+        pid=pid,
+        pidfd=-1,
+        program=program.path,
+        key=program.key,
+        threads=wishes.threads,
+        allowed=format_cpu_list(allowed),
+        bind=wishes.bind,
+        tier=probe().tier,
+        ladder="",
+        policy=wishes.policy,
+        db=database.path,
+        bound=bound,
+        sample_s=wishes.sample_s,
+        earlier_run=earlier.id if earlier is not None else 0,
+    )
+
+
+def check_permission(pid: int) -> None:
+    """Raise when the threads of `pid` cannot be bound: `UsageError`: there is no such process,
+    `CapabilityError`: it is another user's.
+    """
+    try:
+        # The kernel asks for permission first and then refuses the empty mask: nothing changes.
+        os.sched_setaffinity(pid, [])
+    except ProcessLookupError as error:
+        raise UsageError(
+            f"there is no process {pid}; expected the pid of a running program"
+        ) from error
+    except OSError as error:
+        if error.errno == errno.EPERM:
+            raise CapabilityError(
+                f"the threads of process {pid} may not be bound: it is another user's or has more "
+                "rights; run this as the same user or as root (CAP_SYS_NICE)"
+            ) from error
+        if error.errno != errno.EINVAL:
+            raise CapabilityError(
+                f"the threads of process {pid} cannot be bound: {error.strerror}; expected "
+                "sched_setaffinity to be allowed (seccomp profile of the container)"
+            ) from error
+
+
+def masks_at_start(pid: int) -> frozenset[OsIndex]:
+    """CPUs that any of its threads may run on: who is narrower is pinned by somebody."""
+    return frozenset().union(*(mask_of(task.tid) or () for task in tasks_of(pid)))
+
+
+def _earlier(database: BehaviourDB, pid: int) -> RunRecord | None:
+    """The run of this very process that nobody watches any more. Raises `UsageError` when one is
+    watched.
+    """
+    for run in live_runs(database):
+        if run.pid == pid:
+            if monitor_of(run).alive:
+                raise UsageError(
+                    f"process {pid} is watched already (run {run.id}); `autofinity explain "
+                    f"{run.id}` tells how, `autofinity restore {pid}` ends that"
+                )
+            return run
+    return None

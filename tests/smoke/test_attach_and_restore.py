@@ -1,0 +1,179 @@
+"""A running program is watched and placed, and gets back the masks it had; it never notices."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_masks import allowed, masks_of
+
+from autofinity.linux.program_key import running_program
+from autofinity.model.errors import StoreError
+from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.behaviour_rows import RunRecord
+
+type Runner = Any  # of conftest.py
+
+two_cpus = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs; one is allowed here"
+)
+
+
+def command(run: Runner, *words: str | Path) -> list[str]:
+    return [str(run.launcher), *map(str, words)]
+
+
+def asked(run: Runner, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(run, *words), env=run.env, capture_output=True, text=True)
+
+
+def last(run: Runner) -> RunRecord | None:
+    try:
+        with BehaviourDB.open(run.db, read_only=True) as database:
+            return next(iter(database.runs()), None)
+    except StoreError:  # it is just being made
+        return None
+
+
+def placed(run: Runner) -> bool:
+    found = last(run)
+    return found is not None and found.phase == "placed"
+
+
+def single(pid: int) -> bool:
+    """Whether the two computing threads have a CPU each."""
+    return [len(mask) for mask in masks_of(pid)][1:] == [1, 1]
+
+
+@contextmanager
+def program(*words: str | Path, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen([*map(str, words)], **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@two_cpus
+def test_an_attached_program_is_placed_left_and_restored(
+    run: Runner, spinner: Path, policy: Path
+) -> None:
+    words = command(run, "attach", "--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    with program(spinner, "2", "300", preexec_fn=lambda: os.nice(-5)) as app:
+        with program(*words, str(app.pid), env=run.env, stderr=subprocess.PIPE) as watcher:
+            assert run.eventually(lambda: placed(run) and single(app.pid))
+            again = asked(run, "attach", str(app.pid))
+            assert again.returncode == 2
+            assert "is watched already (run 1)" in again.stderr
+            watcher.send_signal(signal.SIGINT)
+            _, said = watcher.communicate(timeout=120)
+        assert watcher.returncode == 0, said
+        assert b"left alone from now on" in said
+        assert app.poll() is None and single(app.pid)  # it goes on where it was placed
+        assert json.loads(asked(run, "status", "--json").stdout)["running"] == [1]
+        put_back = asked(run, "restore", str(app.pid))
+        assert put_back.returncode == 0, put_back.stderr
+        assert "2 threads put back" in put_back.stdout
+        assert set(masks_of(app.pid)) == {allowed()}
+        assert app.poll() is None
+
+
+@two_cpus
+def test_restore_ends_the_monitor_and_keeps_what_others_pinned(
+    run: Runner, spinner: Path, policy: Path
+) -> None:
+    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    with run.lasting(*options, "--", spinner, "2", "300") as app:
+        assert run.eventually(lambda: placed(run) and single(app.pid))
+        tids = sorted(map(int, os.listdir(f"/proc/{app.pid}/task")))
+        elsewhere = allowed() - os.sched_getaffinity(tids[1])
+        os.sched_setaffinity(tids[1], elsewhere)  # somebody else pins the first worker
+        done = asked(run, "restore", "--json")
+        assert done.returncode == 0, done.stderr
+        (told,) = json.loads(done.stdout)
+        assert (told["done"], told["pinned"]) == (1, 1)
+        assert not run.monitors_of(app.pid)
+        assert masks_of(app.pid) == [allowed(), elsewhere, allowed()]
+        found = last(run)
+        assert found is not None and (found.phase, found.cpus) == ("restored", "")
+
+
+@two_cpus
+def test_who_attaches_after_a_killed_monitor_takes_over_its_masks(
+    run: Runner, spinner: Path, policy: Path
+) -> None:
+    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    with run.lasting(*options, "--", spinner, "2", "300") as app:
+        assert run.eventually(lambda: placed(run) and single(app.pid))
+        (monitor,) = run.monitors_of(app.pid)
+        os.kill(monitor, signal.SIGKILL)
+        assert run.eventually(lambda: not run.monitors_of(app.pid))
+        words = command(run, "attach", *options, "--restore", str(app.pid))
+        with program(*words, env=run.env, stderr=subprocess.PIPE) as watcher:
+            second = lambda: (found := last(run)) is not None and found.id == 2  # noqa: E731
+            assert run.eventually(lambda: second() and placed(run))
+            found = last(run)
+            assert found is not None and "pinned" not in found.notes
+            watcher.terminate()
+            _, said = watcher.communicate(timeout=120)
+        assert watcher.returncode == 0, said
+        assert b"masks of 2 threads are put back" in said
+        assert set(masks_of(app.pid)) == {allowed()}
+
+
+def test_what_cannot_be_attached_to_is_one_clear_line(run: Runner) -> None:
+    with program("sleep", "0") as gone:
+        gone.wait()
+    cases = {str(gone.pid): "there is no process", "0": "is not in the range"}
+    if os.geteuid() == 0:
+        cases["2"] = "no kernel thread"  # kthreadd
+    else:
+        cases["1"] = "another user's"
+    for pid, reason in cases.items():
+        done = asked(run, "attach", pid)
+        assert done.returncode != 0
+        assert reason in done.stderr, done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_another_users_program_is_refused_with_the_remedy() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user to be refused")
+    check = (
+        "import os; from autofinity.runtime.attaching import check_permission as check; "
+        "os.setgroups([]); os.setgid(65534); os.setuid(65534); check(1)"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True)
+    assert "CapabilityError: the threads of process 1 may not be bound" in done.stderr
+    assert "as root" in done.stderr
+
+
+def test_nothing_to_restore_is_said(run: Runner) -> None:
+    run.db.parent.mkdir(parents=True)
+    BehaviourDB.open(run.db).close()
+    assert "nothing runs here" in asked(run, "restore").stdout
+    done = asked(run, "restore", "1")
+    assert done.returncode == 2
+    assert "no live run of process 1" in done.stderr
+
+
+def test_a_running_program_has_the_key_that_the_launcher_gives_it(
+    run: Runner, probe: Path, tmp_path: Path
+) -> None:
+    script = tmp_path / "script.sh"
+    script.write_text("read line\n")
+    for words in ((probe, "300000"), ("sh", "-u", script)):
+        options = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL}
+        with run.lasting("--quiet", "--", *words, **options) as app:
+            assert run.eventually(lambda: (found := last(run)) and found.pid == app.pid)
+            found = last(run)
+            assert found is not None
+            assert running_program(app.pid).key == found.program
