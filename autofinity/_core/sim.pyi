@@ -155,6 +155,25 @@ def unpack_private_stage(
 ) -> Program:
     """What `derive_private_stage` gave for the same arguments. Raises SimulationError."""
 
+def whole_trace(
+    program: Program, threads: Sequence[int], page_bytes: int = 4096
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+    """Of these streams, in the regions of interest: sharing [threads, threads], page numbers
+    (process << 36 | page), accesses [pages, threads]. Raises SimulationError.
+    """
+
+class Detector:
+    """Any of those below; their meaning is in autofinity/model/detection.py."""
+
+    def __init__(self, **fields: object) -> None: ...
+
+class FaultSampling(Detector): ...
+class TlbAccessCounters(Detector): ...
+class TlbMatching(Detector): ...
+class RemoteAccesses(Detector): ...
+class AccessSampling(Detector): ...
+class HintingFaults(Detector): ...
+
 class Simulation:
     """One replay of a program on a machine. Times are nanoseconds of simulated time."""
 
@@ -173,7 +192,11 @@ class Simulation:
         restart: bool = False,
         os_pus: Sequence[Sequence[int]] = ...,
         repeats: int = 1,
-    ) -> None: ...
+        detectors: Sequence[Detector] = ...,
+        threads: Sequence[int] = ...,
+    ) -> None:
+        """`threads`: streams that detectors know by their positions here."""
+
     def advance(self, ns: float) -> bool: ...
     def run(self) -> bool: ...
     @property
@@ -197,3 +220,15 @@ class Simulation:
         """Begin and end (or now) of each process's region, and whether it has ended."""
 
     def check(self) -> None: ...
+    def take_sharing(self) -> list[list[int]]:
+        """What was seen shared since the last call, thread by thread. Raises SimulationError."""
+
+    def take_pages(self) -> list[tuple[int, int, list[int]]]:
+        """Pages seen since the last call: (process << 36 | page, node, counts)."""
+
+    def take_triggers(self) -> int: ...
+    def take_overhead_ns(self) -> dict[str, int]:
+        """Time that cores have lost since the last call, by kind."""
+
+    def spend(self, stream: int, ns: float) -> None:
+        """Somebody else works on the stream's core for so long."""

@@ -1,1 +1,5 @@
-"""Detectors of sharing."""
+"""What detectors tell of a program: from the whole trace, and as numbers.
+
+The detectors themselves are native sinks (autofinity/native/detect, and autofinity/native/sim where
+they meet a replay); `model/detection.py` describes them.
+"""

@@ -19,6 +19,7 @@ from autofinity.model.errors import UsageError
 _THREAD_ID_BYTES = 2
 _LINE_BYTES = 64
 _MOST_SHARERS = 8
+_MOST = 10**15
 
 
 def _require(holds: bool, what: str) -> None:
@@ -71,8 +72,10 @@ class FaultSampling:
     """To update the tables on any fault: 1.95 s for 5 063 691 (kMAF'16, table 5)."""
 
     def __post_init__(self) -> None:
-        _require(self.share_per_s >= 0, f"share_per_s is {self.share_per_s}; expected 0 or more")
-        _require(self.round_ns > 0, f"round_ns is {self.round_ns}; expected more than 0")
+        _require(
+            0 <= self.share_per_s < 1e12, f"share_per_s is {self.share_per_s}; expected 0 or more"
+        )
+        _require_count(self.round_ns, "round_ns")
         _require_blocks(self.block_bytes, self.sharers)
         _require_power(self.entries, "entries")
         _require(
@@ -140,7 +143,7 @@ class TlbAccessCounters:
             1 <= self.numa_counter_bits <= 16,
             f"numa_counter_bits is {self.numa_counter_bits}; expected 1 to 16",
         )
-        _require(self.v_add > 0, f"v_add is {self.v_add}; expected more than 0")
+        _require(0 < self.v_add < 1 << 16, f"v_add is {self.v_add}; expected 1 to 65535")
         _require(
             0 < self.numa_threshold < 1 << self.numa_counter_bits,
             f"numa_threshold is {self.numa_threshold}; a counter of {self.numa_counter_bits} bits "
@@ -179,11 +182,9 @@ class TlbMatching:
     order T · E only)."""
 
     def __post_init__(self) -> None:
-        _require(self.period_ns > 0, f"period_ns is {self.period_ns}; expected more than 0")
-        _require(
-            self.misses is None or self.misses > 0,
-            f"misses is {self.misses}; expected more than 0, or None for T · E",
-        )
+        _require_count(self.period_ns, "period_ns")
+        if self.misses is not None:
+            _require_count(self.misses, "misses")
         _require_times(self.entry_cycles, self.compare_cycles)
 
 
@@ -207,7 +208,7 @@ class RemoteAccesses:
     """Of the core, for each sample: the interrupt (ours, as the presets' `interrupt_us`)."""
 
     def __post_init__(self) -> None:
-        _require(self.period > 0, f"period is {self.period}; expected more than 0")
+        _require_count(self.period, "period")
         _require_blocks(self.block_bytes, self.sharers)
         _require_power(self.entries, "entries")
         _require_times(self.sample_ns)
@@ -232,8 +233,8 @@ class AccessSampling:
     """Of the core, for each sample: the interrupt (ours, as the presets' `interrupt_us`)."""
 
     def __post_init__(self) -> None:
-        _require(self.period > 0, f"period is {self.period}; expected more than 0")
-        _require(self.pages > 0, f"pages is {self.pages}; expected more than 0")
+        _require_count(self.period, "period")
+        _require_count(self.pages, "pages")
         _require_times(self.sample_ns, self.least_latency_ns)
 
 
@@ -253,11 +254,10 @@ class HintingFaults:
     """To unmap and resolve, as the extra faults of kMAF'16 (table 5)."""
 
     def __post_init__(self) -> None:
+        _require_count(self.scan_period_ns, "scan_period_ns")
         _require(
-            self.scan_period_ns > 0,
-            f"scan_period_ns is {self.scan_period_ns}; expected more than 0",
+            4096 <= self.scan_bytes < _MOST, f"scan_bytes is {self.scan_bytes}; expected a page"
         )
-        _require(self.scan_bytes >= 4096, f"scan_bytes is {self.scan_bytes}; expected a page")
         _require_times(self.fault_ns)
 
 
@@ -286,6 +286,10 @@ def senses_pages(detector: Detector) -> bool:
 def sharing_matrix_bytes(threads: int) -> int:
     """Bytes of a sharing matrix with cells of 4 bytes (kMAF'14 equation 9, kMAF'16 equation 11)."""
     return threads * threads * 4
+
+
+def _require_count(number: int, name: str) -> None:
+    _require(0 < number < _MOST, f"{name} is {number}; expected more than 0")
 
 
 def _require_sharers(sharers: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 _PAGE_BITS = 36
@@ -42,3 +42,24 @@ def page_number(process: int, number: int) -> int:
 def process_and_page(page: int) -> tuple[int, int]:
     """What `page_number` put together."""
     return page >> _PAGE_BITS, page & (1 << _PAGE_BITS) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class PageAccesses:
+    """Accesses to each page from each thread: page number → counts, one a thread.
+
+    Page numbers as in `NumaVectors`.
+    """
+
+    pages: Mapping[int, tuple[int, ...]]
+    page_size_bytes: int = 4096
+
+    def by_node(self, node_of_thread: Sequence[int], nodes: int) -> NumaVectors:
+        """The same by node, with thread i on logical node `node_of_thread[i]` of `nodes`."""
+        vectors = {}
+        for page, accesses in self.pages.items():
+            vector = [0] * nodes
+            for node, count in zip(node_of_thread, accesses, strict=True):
+                vector[node] += count
+            vectors[page] = tuple(vector)
+        return NumaVectors(vectors, self.page_size_bytes)

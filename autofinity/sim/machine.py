@@ -10,6 +10,7 @@ from autofinity._core import sim as core
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import CapabilityError, PlacementError, SimulationError
 from autofinity.model.placement import FIRST_TOUCH, Placement
+from autofinity.model.sharing import process_and_page
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import (
     Action,
@@ -22,6 +23,7 @@ from autofinity.ports import (
     SpendTime,
     ThreadEvent,
 )
+from autofinity.sim.detecting import Senses, native_detectors
 from autofinity.sim.energy import energy_j
 from autofinity.sim.events import EVENTS
 from autofinity.sim.native import native_machine
@@ -75,7 +77,7 @@ class SimProcess:
         simulation: core.Simulation,
         spec: MachineSpec,
         workers: Sequence[int],
-        counters: Sequence[str],
+        sensors: Sensors,
         full: Callable[[], core.Simulation] | None = None,
     ) -> None:
         self._simulation = simulation
@@ -84,8 +86,10 @@ class SimProcess:
         self._topology = spec.topology
         self._position = {pu.os_index: index for index, pu in enumerate(spec.topology.pus)}
         self._workers = tuple(workers)
-        self._counters = tuple(counters)
-        self._columns = [EVENT_INDEX[name] for name in counters]
+        self._counters = sensors.counters
+        self._columns = [EVENT_INDEX[name] for name in sensors.counters]
+        self._senses = Senses(sensors.detectors)
+        self._spent_ns: dict[str, int] = {}
         self._before: list[list[int]] | None = None
         self._energy_j = 0.0
 
@@ -133,7 +137,17 @@ class SimProcess:
             progress=self._simulation.progress,
             ended=ended,
             energy_j=self._energy_j - energy_before,
+            sharing=self._senses.sharing(self._simulation),
+            pages=self._senses.pages(self._simulation),
+            triggers=self._senses.triggers(self._simulation),
+            overhead_ns=self._take_overhead(),
         )
+
+    def _take_overhead(self) -> dict[str, int]:
+        spent, self._spent_ns = self._spent_ns, {}
+        for kind, time_ns in self._simulation.take_overhead_ns().items():
+            spent[kind] = spent.get(kind, 0) + time_ns
+        return spent
 
     def _advance(self, duration_ns: int) -> bool:
         try:
@@ -156,11 +170,13 @@ class SimProcess:
         return True
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
-        """Bind threads and move pages now.
+        """Bind threads, move pages and spend time now.
 
-        `cost_ns` is the time that copying the pages takes whoever asks for it, a thread outside
-        the program: the caller charges it. Threads on cores whose TLBs had the pages pay for the
-        interrupts themselves, in simulated time.
+        `cost_ns` is the time that copying the pages took. A thread that is named in `MovePages`
+        pays for it; otherwise it was one outside the program. Threads on cores whose TLBs had the
+        pages pay for the interrupts themselves. All of it is in the next interval's `overhead_ns`.
+
+        Raises `PlacementError`, `SimulationError` for a node without memory or no such thread.
         """
         if actions:
             self._take_full_stream()
@@ -171,16 +187,24 @@ class SimProcess:
             if isinstance(action, BindThreads):
                 done += self._bind(action.placement)
             elif isinstance(action, SpendTime):
-                skipped += 1
-                reasons.append("time of the mechanism itself is not charged yet")
+                self._spend(action.kind, action.duration_ns, action.thread)
+                done += 1
             else:
                 moved, cost = self._move(action)
                 done += moved
                 cost_ns += cost
+                if action.thread is not None:
+                    self._spend("page copy", cost, action.thread)
                 if moved < len(action.pages):
                     skipped += len(action.pages) - moved
                     reasons.append("pages that were untouched or there already did not move")
         return Outcome(done, skipped, tuple(dict.fromkeys(reasons)), cost_ns)
+
+    def _spend(self, kind: str, duration_ns: int, thread: int) -> None:
+        if not 0 <= thread < len(self._workers):
+            raise SimulationError(f"got thread {thread}; there are {len(self._workers)}")
+        self._simulation.spend(self._workers[thread], duration_ns)
+        self._spent_ns[kind] = self._spent_ns.get(kind, 0) + duration_ns
 
     def _bind(self, placement: Placement) -> int:
         if len(placement.masks) != len(self._workers):
@@ -192,7 +216,7 @@ class SimProcess:
         return len(self._workers)
 
     def _move(self, action: MovePages) -> tuple[int, int]:
-        """The core knows a larger page by its first 4 KiB and moves it whole."""
+        """The core knows a larger page by any 4 KiB of it, and moves it whole."""
         if action.page_size_bytes not in {4096, self._spec.page_bytes}:
             raise SimulationError(
                 f"got pages of {action.page_size_bytes} bytes; this machine has "
@@ -201,7 +225,10 @@ class SimProcess:
         small = action.page_size_bytes // 4096
         moved, cost_ns = 0, 0
         for page, node in zip(action.pages, action.nodes, strict=True):
-            ns = self._simulation.move_page(page * small, node)
+            if page < 0:
+                raise SimulationError(f"got page {page}; expected an address over 4096")
+            process, number = process_and_page(page)
+            ns = self._simulation.move_page(number * small, node, process)
             moved += ns > 0
             cost_ns += ns
         return moved, cost_ns
@@ -260,8 +287,8 @@ class SimMachine:
         Without a placement the operating system's scheduler (its draws are those of `seed`) moves
         the threads between all allowed PUs.
 
-        Raises `CapabilityError` for an unknown counter or a detector, `TraceError`,
-        `PlacementError`, `SimulationError`.
+        Raises `CapabilityError` for an unknown counter or detectors that sense the same,
+        `TraceError`, `PlacementError`, `SimulationError`.
         """
         self._check(sensors)
         if placement is None:
@@ -275,7 +302,7 @@ class SimMachine:
         workers = workers_of(request.program, request.threads)
         pus = pus_of_streams(self.topology, program.streams, cpus, workers)
         plain = request.repeats == 1 and request.pages == FIRST_TOUCH
-        stages = self._stages if plain else None
+        stages = self._stages if plain and not sensors.detectors else None
         trace = Path(request.program)
         stage = None if stages is None else stages.stage_of(trace, program, pus, workers, seed)
 
@@ -288,12 +315,14 @@ class SimMachine:
                 repeats=request.repeats,
                 page_policy=request.pages.policy,
                 page_table=dict(request.pages.nodes),
+                detectors=native_detectors(sensors.detectors),
+                threads=workers,
             )
 
         if stage is None:
-            return SimProcess(full(), self.spec, workers, sensors.counters)
+            return SimProcess(full(), self.spec, workers, sensors)
         simulation = core.Simulation(self._native, stage, pus, seed=seed)
-        return SimProcess(simulation, self.spec, workers, sensors.counters, full)
+        return SimProcess(simulation, self.spec, workers, sensors, full)
 
     def _start_unplaced(self, request: RunRequest, sensors: Sensors, seed: int) -> SimProcess:
         program = self._load(request.program)
@@ -308,8 +337,9 @@ class SimMachine:
             seed=seed,
             repeats=request.repeats,
             pages=request.pages,
+            detectors=sensors.detectors,
         )
-        return SimProcess(simulation, self.spec, workers, sensors.counters)
+        return SimProcess(simulation, self.spec, workers, sensors)
 
     def start_several(
         self,
@@ -335,15 +365,12 @@ class SimMachine:
             scheduler=scheduler,
             restart=restart,
             seed=seed,
+            detectors=sensors.detectors,
         )
         everyone = [worker for each in workers for worker in each]
-        return SimProcess(simulation, self.spec, everyone, sensors.counters)
+        return SimProcess(simulation, self.spec, everyone, sensors)
 
     def _check(self, sensors: Sensors) -> None:
-        if sensors.detectors:
-            raise CapabilityError(
-                "the simulator has no detectors yet; leave Sensors.detectors empty"
-            )
         unknown = [name for name in sensors.counters if name not in EVENTS]
         if unknown:
             raise CapabilityError(

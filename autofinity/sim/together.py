@@ -12,9 +12,11 @@ import numpy.typing as npt
 
 from autofinity._core import sim as core
 from autofinity._core import trace as traces
+from autofinity.model.detection import Detector
 from autofinity.model.errors import SimulationError
 from autofinity.model.placement import FIRST_TOUCH, PagePlacement
 from autofinity.model.topology import OsIndex
+from autofinity.sim.detecting import native_detectors
 from autofinity.sim.native import native_machine
 from autofinity.sim.replay import logical_pus, pus_of_streams, result_of, workers_of
 from autofinity.sim.result import EVENT_INDEX, SimResult
@@ -114,6 +116,7 @@ def start_together(
     restart: bool = False,
     repeats: int = 1,
     pages: PagePlacement = FIRST_TOUCH,
+    detectors: Sequence[Detector] = (),
     sample_period_ns: float = 0,
     seed: int = 0,
 ) -> tuple[core.Simulation, list[tuple[int, ...]]]:
@@ -128,10 +131,12 @@ def start_together(
         restart: programs that end early begin again, uncounted, until the last has ended once.
         repeats: how often the region runs; more than once for a single program only.
         pages: where they go on first touch; single nodes for a single program only.
+        detectors: what watches; the workers of all runs, in order, are its threads.
         sample_period_ns: simulated time between samples; 0 for one sample of the whole run.
         seed: of the page colours and of the scheduler.
 
-    Raises `SimulationError`, `PlacementError`.
+    Raises `CapabilityError` for detectors that sense the same, `SimulationError`,
+    `PlacementError`.
 
     """
     pus: list[int] = []
@@ -158,6 +163,8 @@ def start_together(
         page_policy=pages.policy,
         page_table=dict(pages.nodes),
         os_pus=allowed,
+        detectors=native_detectors(detectors),
+        threads=[worker for each in workers_by_run for worker in each],
     )
     return simulation, workers_by_run
 

@@ -10,7 +10,7 @@ import pytest
 from sim_programs import BASE, region
 
 from autofinity._core.trace import TraceBuilder
-from autofinity.model.detection import FaultSampling
+from autofinity.model.detection import FaultSampling, TlbAccessCounters
 from autofinity.model.errors import CapabilityError, PlacementError, SimulationError, TraceError
 from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex
@@ -125,8 +125,10 @@ def test_what_cannot_be_started_says_why(machine: SimMachine, program: str, tmp_
     request = RunRequest(program, threads=2)
     with pytest.raises(CapabilityError, match="unknown counter flops"):
         machine.start(request, masks(0, 1), Sensors(("flops",)))
-    with pytest.raises(CapabilityError, match="no detectors yet"):
-        machine.start(request, masks(0, 1), Sensors(detectors=(FaultSampling(),)))
+    with pytest.raises(CapabilityError, match="FaultSampling and TlbAccessCounters sense sharing"):
+        machine.start(
+            request, masks(0, 1), Sensors(detectors=(FaultSampling(), TlbAccessCounters()))
+        )
     with pytest.raises(PlacementError, match="1 masks for 2 threads"):
         machine.start(request, masks(0), Sensors())
     with pytest.raises(SimulationError, match="holds 3 streams"):

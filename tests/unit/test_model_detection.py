@@ -84,6 +84,8 @@ def test_detectors_sense_sharing_or_pages(detector: Detector, sharing: bool, pag
         (lambda: RemoteAccesses(period=0), "period is 0"),
         (lambda: AccessSampling(pages=0), "pages is 0"),
         (lambda: HintingFaults(scan_bytes=1), "expected a page"),
+        (lambda: FaultSampling(share_per_s=float("inf")), "share_per_s is inf"),
+        (lambda: RemoteAccesses(period=10**18), "period is 1"),
         (lambda: HintingFaults(scan_period_ns=0), "scan_period_ns is 0"),
     ],
 )

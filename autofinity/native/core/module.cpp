@@ -9,6 +9,9 @@ void bind_trace(nb::module_& module);
 #ifdef AUTOFINITY_WITH_AFFINITY
 void bind_affinity(nb::module_& module);
 #endif
+#ifdef AUTOFINITY_WITH_DETECT
+void bind_detect(nb::module_& module);
+#endif
 #ifdef AUTOFINITY_WITH_SIM
 void bind_sim(nb::module_& module);
 #endif
@@ -31,6 +34,10 @@ NB_MODULE(_core, module) {
 #ifdef AUTOFINITY_WITH_AFFINITY
     auto affinity = module.def_submodule("affinity", "GETAFFINITY by direct construction.");
     bind_affinity(affinity);
+#endif
+#ifdef AUTOFINITY_WITH_DETECT
+    auto detect = module.def_submodule("detect", "Tables of who shares with whom.");
+    bind_detect(detect);
 #endif
 #ifdef AUTOFINITY_WITH_SIM
     auto sim = module.def_submodule("sim", "The simulated machine.");

@@ -7,13 +7,16 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unordered_map.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
 
+#include "bind_detectors.hpp"
 #include "error.hpp"
 #include "simulation.hpp"
 #include "stage_file.hpp"
+#include "whole_trace.hpp"
 
 namespace nb = nanobind;
 using namespace autofinity::sim;
@@ -198,6 +201,25 @@ void bind_sim(nb::module_& module) {
         });
 
     module.def(
+        "whole_trace",
+        [](const Program& program, const std::vector<std::uint32_t>& threads,
+           std::uint32_t page_bytes) {
+            WholeTrace found;
+            {
+                nb::gil_scoped_release release;
+                found = whole_trace(program, threads, page_bytes);
+            }
+            const std::size_t n = threads.size(), pages = found.pages.size();
+            return nb::make_tuple(
+                array_of<std::uint64_t, 2>(std::move(found.sharing), {n, n}),
+                array_of<std::uint64_t, 1>(std::move(found.pages), {pages}),
+                array_of<std::uint64_t, 2>(std::move(found.accesses), {pages, n}));
+        },
+        nb::arg("program"), nb::arg("threads"), nb::arg("page_bytes") = 4096,
+        "Of these streams, in the regions of interest: sharing of lines (uint64 [threads, "
+        "threads]), page numbers (process << 36 | page), accesses (uint64 [pages, threads]).");
+
+    module.def(
         "derive_private_stage",
         [](std::shared_ptr<Machine> machine, std::shared_ptr<Program> program,
            const std::vector<std::uint32_t>& pus, std::uint64_t seed) {
@@ -237,7 +259,11 @@ void bind_sim(nb::module_& module) {
         "What `derive_private_stage` gave for the same arguments, from its bytes. Raises "
         "SimulationError for damaged ones.");
 
-    nb::class_<Simulation>(module, "Simulation", "One replay of a program on a machine.")
+    bind_detectors(module);
+    nb::class_<Simulation> simulation(module, "Simulation",
+                                      "One replay of a program on a machine.");
+    bind_detected(simulation);
+    simulation
         .def(
             "__init__",
             [](Simulation* self, std::shared_ptr<Machine> machine, std::shared_ptr<Program> program,
@@ -245,7 +271,8 @@ void bind_sim(nb::module_& module) {
                const std::string& policy, std::uint32_t node,
                std::unordered_map<std::uint64_t, std::uint32_t> table,
                const std::vector<std::pair<double, bool>>& starts, bool restart,
-               std::vector<std::vector<std::uint32_t>> os_pus, std::uint32_t repeats) {
+               std::vector<std::vector<std::uint32_t>> os_pus, std::uint32_t repeats,
+               std::vector<Detector> detectors, std::vector<std::uint32_t> threads) {
                 validate(*machine);
                 Options options;
                 options.pu_of_stream = std::move(pus);
@@ -255,6 +282,8 @@ void bind_sim(nb::module_& module) {
                     options.starts.push_back({to_ticks(*machine, at_ns), after});
                 options.restart = restart;
                 options.os_pus = std::move(os_pus);
+                options.detectors = std::move(detectors);
+                options.threads = std::move(threads);
                 options.repeats = repeats;
                 if (policy == "interleave")
                     options.placement.policy = PagePolicy::interleave;
@@ -281,7 +310,9 @@ void bind_sim(nb::module_& module) {
             nb::arg("page_policy") = "first_touch", nb::arg("node") = 0,
             nb::arg("page_table") = std::unordered_map<std::uint64_t, std::uint32_t>{},
             nb::arg("starts") = std::vector<std::pair<double, bool>>{}, nb::arg("restart") = false,
-            nb::arg("os_pus") = std::vector<std::vector<std::uint32_t>>{}, nb::arg("repeats") = 1)
+            nb::arg("os_pus") = std::vector<std::vector<std::uint32_t>>{}, nb::arg("repeats") = 1,
+            nb::arg("detectors") = std::vector<Detector>{},
+            nb::arg("threads") = std::vector<std::uint32_t>{})
         .def(
             "advance",
             [](Simulation& self, double ns) {

@@ -38,7 +38,7 @@ template <Mode mode>
         const std::uint32_t next_gap = s.at[1].gap;
         if constexpr (mode == Mode::derive) memory_.outcome().clear();
         if (!slow_access(p, s, step, issue, at, horizon, next_gap)) return false;
-        if constexpr (mode == Mode::full)
+        if constexpr (mode == Mode::full || mode == Mode::watched)
             memory_.foresee(memory_.caches(p.slot), s.at,
                             steps_between(std::exchange(s.foreseen, s.at), s.at));
         if constexpr (mode == Mode::derive)
@@ -75,6 +75,7 @@ template <Mode mode>
     constexpr std::uint8_t complex = step_atomic | step_dependent;
     std::uint32_t last_page = 0;
     std::uint64_t loads = 0, stores = 0;
+    [[maybe_unused]] Watched watched;
     const auto count_accesses = [&] {
         if constexpr (mode == Mode::derive)
             recorder_->fold_hits(number_of(s), loads, stores, s.instructions);
@@ -125,6 +126,11 @@ template <Mode mode>
                     stores += step.writes;
                     s.instructions = issue;
                     p.time = at;
+                    if constexpr (mode == Mode::watched) {
+                        if (watched.page != page) tell_accesses(p, s, watched);
+                        watched.page = page;
+                        watched.accesses += step.reads + step.writes;
+                    }
                     if constexpr (mode == Mode::derive) {
                         if (loads + stores >= most_hits_unfolded) count_accesses();
                     } else if ((step.flags & (step_run | step_free)) == step_run) {
@@ -137,6 +143,13 @@ template <Mode mode>
             }
         }
         if constexpr (mode == Mode::staged) memory_.foresee_derived(p.slot, s.at);
+        if constexpr (mode == Mode::watched) {
+            tell_accesses(p, s, watched);
+            if (watched.cost != 0) {  // the step is due later
+                p.time += std::exchange(watched.cost, 0);
+                continue;
+            }
+        }
         if (mode == Mode::derive || !accesses<mode>(step))
             count_accesses();  // the step may begin or end the region
         if (!take_step<mode>(index, p, s, step, issue, at, horizon)) break;
@@ -148,6 +161,11 @@ template <Mode mode>
         }
     }
     count_accesses();
+    if constexpr (mode == Mode::watched) {
+        tell_accesses(p, s, watched);
+        p.time += watched.cost;
+        p.key += watched.cost;
+    }
     if (!p.queue.empty()) p.key = std::min(p.key, std::max(p.time, p.slice_end));
 }
 
@@ -201,6 +219,7 @@ void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
 }
 
 template void Simulation::run_pu<Mode::full>(std::uint32_t, Ticks);
+template void Simulation::run_pu<Mode::watched>(std::uint32_t, Ticks);
 template void Simulation::run_pu<Mode::derive>(std::uint32_t, Ticks);
 template void Simulation::run_pu<Mode::staged>(std::uint32_t, Ticks);
 
@@ -271,6 +290,8 @@ bool Simulation::finish_gap(std::uint32_t index, Pu& p, Stream& s, Ticks horizon
         switch (mode_) {
             case Mode::full:
                 return take_step<Mode::full>(index, p, s, step, issue, at, horizon);
+            case Mode::watched:
+                return take_step<Mode::watched>(index, p, s, step, issue, at, horizon);
             case Mode::derive:
                 return take_step<Mode::derive>(index, p, s, step, issue, at, horizon);
             case Mode::staged:
@@ -312,7 +333,9 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
     PrivateCaches& c = memory_.caches(p.slot);
     const bool atomic = (step.flags & step_atomic) != 0;
     const Ticks free = atomic ? at : buffer_free(p, step, at);
-    if (free > horizon && !memory_.stays_private(p.slot, step)) {
+    const std::uint32_t page = step.line >> page_shift;
+    const bool induced = detection_ != nullptr && detection_->armed(page);
+    if (free > horizon && (induced || !memory_.stays_private(p.slot, step))) {
         p.key = free;
         if (p.shares) leave_issue(p, at, free);
         return false;
@@ -321,15 +344,17 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
     stall(p, s, at, free);
     p.time = free;
     const bool faulted = memory_.faults(step.line);
-    if (atomic || faulted) drain(p, s);
+    if (atomic || faulted || induced) drain(p, s);
     const Ticks issued = p.time;
     // The kernel works on the core: nothing overlaps with that.
     if (faulted) [[unlikely]]
         p.time += memory_.take_fault(p.slot, step.line);
+    if (detection_ != nullptr && (faulted || induced)) [[unlikely]]
+        p.time += detection_->faulted(actor(p, s), step.line, induced);
     const Ticks begun = p.time;
     // What an access asks of the memory it asks at its own time, after a fault or a walk too: cores
     // would otherwise act far ahead of the others. The latencies add up all the same.
-    const Ticks walk = memory_.translate(p.slot, step, issued, faulted);
+    const Ticks walk = memory_.translate(p.slot, step, issued, faulted || induced);
     Served served = memory_.access(p.slot, step, issued);
     served.ready += begun - issued + walk;
     s.counts[data_cache_loads] += step.reads;
@@ -348,6 +373,8 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
     s.stall_ticks += begun - issued;
     stall(p, s, begun, p.time);
     s.dirty_victims += served.dirty_victims;
+    if (detection_ != nullptr) [[unlikely]]
+        p.time += watch_access(p, s, step, served, served.ready - begun);
     if ((step.flags & (step_run | step_free)) == step_run) remember_run(s, step, issue);
     if (!memory_.lost().empty()) split_lost_runs(issued);
     return true;

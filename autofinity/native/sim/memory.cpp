@@ -82,7 +82,9 @@ Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {
             const Request request = reads_first ? Request::load
                                     : atomic    ? Request::atomic
                                                 : Request::store;
+            supplied_ = 0;
             served.ready = fetch(slot, line, request, now, state, served.contended);
+            served.supplied = supplied_;
             fill(slot, line, state);
         }
         if (c.prefetcher.present()) {

@@ -21,6 +21,7 @@
 
 #include <array>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "counts.hpp"
@@ -50,6 +51,7 @@ struct Served {
     Ticks ready;
     bool contended;
     std::uint32_t dirty_victims = 0;  // of the L1, that a derived program takes for clean
+    std::uint8_t supplied = 0;        // 1 + distance of the cache that the line came from; 0: none
 };
 
 // A core lost a line, or the right to write it, to another one.
@@ -96,6 +98,15 @@ class Memory {
         std::uint64_t shot_down = 0;  // slots whose TLBs had it
     };
     Moved move_page(std::uint32_t page, std::uint32_t node, Ticks now);
+    // All TLBs forget the translation of the page's unit; returns the slots of those that had it.
+    std::uint64_t shoot_down(std::uint32_t page);
+    // The page walk since the last call, if there was one.
+    struct Walk {
+        bool happened = false;
+        std::uint32_t evicted = 0;  // unit that the last TLB gave up for it; 0: none
+    };
+    Walk take_walk() { return std::exchange(walk_, {}); }
+    const Units& units() const { return pages_.units; }
 
     // Lost lines since the last call of clear_lost().
     const std::vector<Lost>& lost() const { return lost_; }
@@ -250,7 +261,9 @@ class Memory {
     std::array<Busy, 1024> busy_{};
     std::vector<Lost> lost_;
     PrivateOutcome outcome_;
-    Counts nobody_{};  // takes the counts of cores on which nothing runs
+    Walk walk_;
+    std::uint8_t supplied_ = 0;  // to the latest fetch, as in Served
+    Counts nobody_{};            // takes the counts of cores on which nothing runs
     // Of the access under way.
     Ticks now_ = 0;
     Counts* counts_ = &nobody_;

@@ -48,9 +48,10 @@
 namespace autofinity::sim {
 
 enum class Mode : std::uint8_t {
-    full,    // every access, cores with arrays
-    derive,  // the same at the shortest distances, without LLCs; a recorder takes it down
-    staged,  // derived steps, cores without arrays
+    full,     // every access, cores with arrays
+    watched,  // the same, and detectors are told
+    derive,   // the same at the shortest distances, without LLCs; a recorder takes it down
+    staged,   // derived steps, cores without arrays
 };
 
 // Where an access finds its line, and its page's translation. `tag`: the L1 still has

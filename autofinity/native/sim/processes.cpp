@@ -84,6 +84,8 @@ void Simulation::begin_region(std::uint32_t process, Ticks at) {
     if (repeats_left_ != 0 && of.has_roi) remember_start();
     if (in_region_) return;
     in_region_ = true;
+    overhead_ = {};
+    if (detection_) detection_->take_triggers();
     region_start_ = last_sample_ = now_ = at;
     next_sample_ = options_.sample_period != 0 ? at + options_.sample_period : forever;
     target_ = std::min(forever, at + wanted_);

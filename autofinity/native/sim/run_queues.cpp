@@ -153,7 +153,10 @@ void Simulation::bind(std::uint32_t number, std::uint32_t pu, bool stay) {
         os_->keep_on(number, pu);
         streams_[number].placed = true;
     }
-    if (streams_[number].pu == pu) return;
+    const Stream& s = streams_[number];
+    if (s.pu == pu) return;
+    if (s.status == Status::running || s.status == Status::ready)
+        overhead_[Overhead::thread_migration] += machine_->migration;
     move(number, pu, now_);
     rebuild_heap();
 }

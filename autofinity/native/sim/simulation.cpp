@@ -16,9 +16,10 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
     : machine_(std::move(machine)),
       program_(std::move(program)),
       options_(std::move(options)),
-      mode_(program_->stage   ? Mode::staged
-            : options_.derive ? Mode::derive
-                              : Mode::full),
+      mode_(program_->stage              ? Mode::staged
+            : options_.derive            ? Mode::derive
+            : options_.detectors.empty() ? Mode::full
+                                         : Mode::watched),
       memory_(*machine_, *program_, options_.placement, options_.seed, mode_),
       streams_(program_->streams.size()),
       pus_(machine_->core_of_pu.size()),
@@ -86,6 +87,12 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
         throw SimulationError(
             "the private stage is of other caches, another seed or threads that share cores "
             "otherwise; derive it again");
+    if (!options_.detectors.empty()) {
+        must_not_be_derived("attach detectors");
+        detection_ = std::make_unique<Detection>(*machine_, *program_, memory_, options_.detectors,
+                                                 options_.threads, overhead_);
+        next_detection_ = std::min(forever, detection_->next());
+    }
     if (runs_[0].start.after_previous)
         throw SimulationError("the first program cannot begin after another one");
     if (!options_.os_pus.empty()) {
@@ -111,6 +118,8 @@ bool Simulation::advance(Ticks duration) {
     switch (mode_) {
         case Mode::full:
             return run_to_target<Mode::full>();
+        case Mode::watched:
+            return run_to_target<Mode::watched>();
         case Mode::derive:
             return run_to_target<Mode::derive>();
         case Mode::staged:
@@ -128,6 +137,7 @@ bool Simulation::run_to_target() {
             now_ = stop_;
             account_all(now_);
             if (stop_ == next_start_) start_due_processes(now_);
+            if (stop_ == next_detection_) let_detectors_act(now_);
             if (stop_ == next_balance_ || stop_ == next_daemon_) os_events(now_);
             if (stop_ == next_sample_) {
                 take_sample(now_);
@@ -145,6 +155,8 @@ bool Simulation::run_to_target() {
             heap_.remove(index);
         else
             heap_.delay(index, pus_[index].key);
+        if constexpr (mode == Mode::watched)
+            if (detection_->next() <= first) let_detectors_act(first);
         while (!retiring_.empty() && !ended_) {
             const std::uint32_t process = retiring_.back();
             retiring_.pop_back();
@@ -155,7 +167,8 @@ bool Simulation::run_to_target() {
 }
 
 void Simulation::set_stop() {
-    stop_ = std::min({target_, next_sample_, next_start_, next_balance_, next_daemon_});
+    stop_ = std::min(
+        {target_, next_sample_, next_start_, next_balance_, next_daemon_, next_detection_});
 }
 
 void Simulation::must_not_be_derived(const char* what) const {
@@ -177,6 +190,7 @@ Ticks Simulation::move_page(std::uint32_t process, std::uint64_t virtual_page, s
     if (!heap_.empty()) split_lost_runs(now_);
     memory_.clear_lost();
     interrupt(moved.shot_down);
+    if (detection_ && moved.cost != 0) detection_->moved(page, moved.shot_down);
     return moved.cost;
 }
 
@@ -185,10 +199,16 @@ void Simulation::interrupt(std::uint64_t slots) {
     for (std::uint32_t i = 0; i < pus_.size(); ++i) {
         Pu& p = pus_[i];
         if (p.stream == nobody || (slots >> p.slot & 1) == 0 || !heap_.contains(i)) continue;
-        p.time += machine_->interrupt;
-        p.key += machine_->interrupt;
-        heap_.delay(i, p.key);
+        delay(i, machine_->interrupt);
+        overhead_[Overhead::interrupt] += machine_->interrupt;
     }
+}
+
+void Simulation::delay(std::uint32_t pu, Ticks duration) {
+    Pu& p = pus_[pu];
+    p.time += duration;
+    p.key += duration;
+    heap_.delay(pu, p.key);
 }
 
 std::int64_t Simulation::node_of_page(std::uint32_t process, std::uint64_t virtual_page) const {

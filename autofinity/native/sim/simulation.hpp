@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "detection.hpp"
 #include "memory.hpp"
 #include "os_scheduler.hpp"
 #include "pu_heap.hpp"
@@ -46,6 +47,8 @@ struct Options {
     std::uint64_t seed = 0;
     Placement placement;
     bool derive = false;  // take a private stage down (private_stage.hpp)
+    std::vector<Detector> detectors;
+    std::vector<std::uint32_t> threads;  // streams that detectors know as threads 0, 1, …
 };
 
 struct Sample {
@@ -93,6 +96,15 @@ class Simulation {
     // Node of a page, or -1 while it is untouched.
     std::int64_t node_of_page(std::uint32_t process, std::uint64_t virtual_page) const;
     void check() const { memory_.check(); }
+
+    // Detectors, and what was seen since the last call. None: nothing.
+    Detection* detection() { return detection_.get(); }
+    std::uint64_t virtual_page(std::uint32_t page) const { return program_->virtual_page[page]; }
+    std::uint32_t node_of(std::uint32_t page) const { return memory_.node_of_page(page); }
+    // What detectors, moved pages and bound threads have taken from the cores since the last call.
+    OverheadTicks take_overhead() { return std::exchange(overhead_, {}); }
+    // Somebody else works on the core of a stream for so long.
+    void spend(std::uint32_t stream, Ticks duration);
 
     static constexpr Ticks forever = std::numeric_limits<Ticks>::max() / 4;
 
@@ -341,6 +353,22 @@ class Simulation {
         if (p.shares && from != until) leave_issue(p, from, until);
     }
     void interrupt(std::uint64_t slots);
+    void delay(std::uint32_t pu, Ticks duration);
+    // Detectors (watching.cpp).
+    Actor actor(const Pu& p, const Stream& s) const {
+        return detection_->actor(static_cast<std::uint32_t>(&s - streams_.data()), p.slot);
+    }
+    // Accesses in a row to one page that detectors have not been told of, and what the core owes.
+    struct Watched {
+        std::uint32_t page = 0;
+        std::uint64_t accesses = 0;
+        Ticks cost = 0;
+    };
+    void tell_accesses(const Pu& p, const Stream& s, Watched& watched);
+    Ticks watch_access(const Pu& p, const Stream& s, const Step& step, const Served& served,
+                       Ticks latency);
+    void let_detectors_act(Ticks at);
+    void charge_cores();
 
     // Accounting.
     void account(Stream& s, Ticks until);
@@ -373,6 +401,8 @@ class Simulation {
     const Mode mode_;
     Memory memory_;
     std::unique_ptr<PrivateRecorder> recorder_;  // while a stage is derived
+    OverheadTicks overhead_;
+    std::unique_ptr<Detection> detection_;  // while anybody watches
     std::vector<Stream> streams_;
     std::vector<Pu> pus_;
     std::vector<std::vector<std::uint32_t>> pus_of_slot_;
@@ -402,6 +432,8 @@ class Simulation {
     Ticks region_start_ = 0, now_ = 0;
     Ticks wanted_ = 0;  // end of the current advance, before the region is known
     Ticks target_ = forever, next_sample_ = forever, next_start_ = forever, stop_ = forever;
+    Ticks next_detection_ = forever;
+    std::uint32_t last_charged_ = 0;  // PU that last paid for what any could do
     Ticks last_sample_ = 0;
     std::vector<Sample> samples_;
 };

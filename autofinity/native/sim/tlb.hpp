@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "machine.hpp"
@@ -40,11 +41,9 @@ class Tlb {
         used_at_[slot - 1u] = ++clock_;
         return true;
     }
-    void insert(std::uint32_t unit) {
-        if (sets_.ways() != 0) {
-            sets_.insert(sets_.at(unit), word_of(unit, shared));
-            return;
-        }
+    // Returns the unit that fell out, or 0.
+    std::uint32_t insert(std::uint32_t unit) {
+        if (sets_.ways() != 0) return line_of(sets_.insert(sets_.at(unit), word_of(unit, shared)));
         std::uint32_t victim = 0;
         if (filled_ < unit_.size()) {
             victim = filled_++;
@@ -52,12 +51,21 @@ class Tlb {
             victim = least_recent();
             slot_of_[unit_[victim]] = 0;
         }
-        unit_[victim] = unit;
+        const std::uint32_t out = std::exchange(unit_[victim], unit);
         used_at_[victim] = ++clock_;
         slot_of_[unit] = static_cast<std::uint8_t>(victim + 1);
         // The victim was the first, and is the last now.
         by_age_[oldest_] = {clock_, victim};
         oldest_ = next(oldest_);
+        return out;
+    }
+    // Calls `visit(unit)` for every unit that is there.
+    template <typename Visit>
+    void each(Visit&& visit) const {
+        for (const Word word : sets_.words())
+            if (word != 0) visit(line_of(word));
+        for (const std::uint32_t unit : unit_)
+            if (unit != 0) visit(unit);
     }
     // Returns whether it was there.
     bool forget(std::uint32_t unit) {

@@ -55,6 +55,7 @@ Ticks Memory::from_dram(PrivateCaches& c, Line line, Ticks now) {
 Ticks Memory::transfer_line(PrivateCaches& c, std::uint32_t from_llc, Ticks now) {
     Counts& n = *counts_;
     const std::uint32_t away = distance(c.llc, from_llc);
+    supplied_ = static_cast<std::uint8_t>(away + 1);
     ++n[away == 0   ? cache_to_cache_transfers_same_llc
         : away == 1 ? cache_to_cache_transfers_same_package
                     : cache_to_cache_transfers_remote];

@@ -28,7 +28,10 @@ Ticks Memory::translate(std::uint32_t slot, const Step& step, Ticks now, bool fa
         outcome_.translated = Translated::walk;
         cost += c.side.page_walk;
         if (c.side.walk_reads_caches) cost += entry(slot, c.units.entry(page), faulted, now) - now;
-        c.tlb2.insert(set, word_of(unit, shared));
+        const Word out = c.tlb2.insert(set, word_of(unit, shared));
+        const std::uint32_t first_out = c.tlb1.insert(unit);
+        walk_ = {true, c.tlb2.ways() != 0 ? line_of(out) : first_out};
+        return cost;
     }
     c.tlb1.insert(unit);
     return cost;
@@ -90,8 +93,15 @@ Memory::Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks no
                              sent + controllers_[node].take(sent, machine_.memory_service[node]));
         }
     });
+    Moved moved{.cost = 0, .shot_down = shoot_down(page)};
+    pages_.place(page, node);
+    moved.cost = ready - now + machine_.dram[0] + (moved.shot_down != 0 ? machine_.shootdown : 0);
+    return moved;
+}
+
+std::uint64_t Memory::shoot_down(std::uint32_t page) {
     const std::uint32_t unit = pages_.units.of(page);
-    Moved moved;
+    std::uint64_t had = 0;
     for (std::uint32_t slot = 0; slot < cores_.size(); ++slot) {
         PrivateCaches& c = *cores_[slot];
         const bool first = c.tlb1.forget(unit);
@@ -100,11 +110,9 @@ Memory::Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks no
         if (way >= 0) c.tlb2.remove(set, way);
         if (!first && way < 0) continue;
         ++(*c.counts)[tlb_shootdowns];
-        moved.shot_down |= std::uint64_t{1} << slot;
+        had |= std::uint64_t{1} << slot;
     }
-    pages_.place(page, node);
-    moved.cost = ready - now + machine_.dram[0] + (moved.shot_down != 0 ? machine_.shootdown : 0);
-    return moved;
+    return had;
 }
 
 }  // namespace autofinity::sim

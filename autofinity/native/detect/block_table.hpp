@@ -1,0 +1,57 @@
+// Hash table of memory blocks with the last threads that touched them: SPCD, and kMAF'16 section
+// 4.3.2 with its figure 3.
+#pragma once
+
+#include <bit>
+#include <vector>
+
+#include "last_threads.hpp"
+
+namespace autofinity::detect {
+
+class BlockTable {
+  public:
+    // `entries`: a power of two. `sharers`: 1 to most_sharers.
+    BlockTable(std::uint32_t entries, std::uint32_t sharers)
+        : shift_(64 - std::countr_zero(entries)),
+          sharers_(sharers),
+          block_plus_one_(entries, 0),
+          last_(std::size_t{entries} * sharers, no_thread) {}
+
+    // A thread was seen at a block (address / block size). Another block that hashes to the same
+    // entry is overwritten. The latest thread again neither shifts nor counts.
+    void touch(std::uint64_t block, Thread thread, SharingCounts& counts) {
+        const std::size_t at = index(block);
+        const std::span<Thread> last(last_.data() + at * sharers_, sharers_);
+        if (block_plus_one_[at] != block + 1) {
+            block_plus_one_[at] = block + 1;
+            std::fill(last.begin(), last.end(), no_thread);
+        }
+        if (last.front() == thread) return;
+        count_with(last, thread, counts);
+        enter(last, thread);
+    }
+
+    // Latest first; no_thread where there are fewer.
+    std::vector<Thread> threads_at(std::uint64_t block) const {
+        const std::size_t at = index(block);
+        std::vector<Thread> found(sharers_, no_thread);
+        if (block_plus_one_[at] == block + 1)
+            std::copy_n(last_.begin() + static_cast<std::ptrdiff_t>(at * sharers_), sharers_,
+                        found.begin());
+        return found;
+    }
+
+  private:
+    // Multiplicative hashing with the golden ratio (Knuth), as Linux's hash_64 does.
+    std::size_t index(std::uint64_t block) const {
+        return shift_ == 64 ? 0 : (block * 0x61C8864680B583EBu) >> shift_;
+    }
+
+    int shift_;
+    std::uint32_t sharers_;
+    std::vector<std::uint64_t> block_plus_one_;
+    std::vector<Thread> last_;
+};
+
+}  // namespace autofinity::detect

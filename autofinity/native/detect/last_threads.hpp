@@ -1,0 +1,26 @@
+// The last threads at one place, latest first, in cells of a larger table.
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "sharing_counts.hpp"
+
+namespace autofinity::detect {
+
+inline constexpr std::uint32_t most_sharers = 8;
+
+// Puts the thread in front. One that was there already leaves its old place, otherwise the last one
+// leaves.
+inline void enter(std::span<Thread> last, Thread thread) {
+    const auto old = std::find(last.begin(), last.end(), thread);
+    std::rotate(last.begin(), old == last.end() ? old - 1 : old, old == last.end() ? old : old + 1);
+    last.front() = thread;
+}
+
+// Counts the thread once with each other one that is there.
+inline void count_with(std::span<const Thread> last, Thread thread, SharingCounts& counts) {
+    for (const Thread other : last) counts.count(thread, other);
+}
+
+}  // namespace autofinity::detect

@@ -1,0 +1,46 @@
+#include <algorithm>
+#include <cmath>
+
+#include "bits.hpp"
+#include "sink.hpp"
+
+namespace autofinity::sim {
+
+SinkHost::SinkHost(const Machine& machine_of, Memory& memory_of, std::size_t threads,
+                   OverheadTicks& overhead)
+    : machine(machine_of),
+      memory(memory_of),
+      sharing(threads),
+      overhead_(overhead),
+      first_(memory_of.units().count()) {}
+
+std::vector<PageVector> vectors_of(detect::NumaTable& table) {
+    std::vector<PageVector> found;
+    for (const std::uint64_t page : table.take_seen()) {
+        const auto counts = table.vector_of(page);
+        found.push_back({static_cast<std::uint32_t>(page), {counts.begin(), counts.end()}});
+    }
+    return found;
+}
+
+Ticks SinkHost::ticks(double ns) const {
+    return static_cast<Ticks>(std::llround(ns * machine.ghz * ticks_per_clock));
+}
+
+// The kernel flushes once for all pages of a round, and every core that has one of them is
+// interrupted once.
+void SinkHost::arm(const std::vector<std::uint32_t>& pages) {
+    if (armed_.empty()) armed_.resize(memory.units().count());
+    std::uint64_t slots = 0;
+    for (const std::uint32_t page : pages) {
+        armed_[memory.units().of(page)] = 1;
+        const std::uint64_t had = memory.shoot_down(page);
+        lose(had, page);
+        slots |= had;
+    }
+    if (slots == 0) return;
+    charge(any_slot, Overhead::shootdown, machine.shootdown);
+    each_bit(slots, [&](auto slot) { charge(slot, Overhead::interrupt, machine.interrupt); });
+}
+
+}  // namespace autofinity::sim

@@ -1,0 +1,80 @@
+"""Detectors of the simulated machine: from their descriptions to native sinks, and back.
+
+What the sinks see is in autofinity/native/sim (`sink.hpp` and who includes it); their tables are in
+autofinity/native/detect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+from autofinity._core import sim as core
+from autofinity.model.detection import (
+    AccessSampling,
+    Detector,
+    FaultSampling,
+    HintingFaults,
+    RemoteAccesses,
+    TlbAccessCounters,
+    TlbMatching,
+    senses_pages,
+    senses_sharing,
+)
+from autofinity.model.errors import CapabilityError
+from autofinity.model.sharing import NumaVectors, SharingMatrix
+
+_NATIVE: dict[type[object], type[core.Detector]] = {
+    FaultSampling: core.FaultSampling,
+    TlbAccessCounters: core.TlbAccessCounters,
+    TlbMatching: core.TlbMatching,
+    RemoteAccesses: core.RemoteAccesses,
+    AccessSampling: core.AccessSampling,
+    HintingFaults: core.HintingFaults,
+}
+
+
+def native_detectors(detectors: Sequence[Detector]) -> list[core.Detector]:
+    """As the native core takes them.
+
+    Raises `CapabilityError` for two that sense the same: nobody could tell their sums apart.
+    """
+    for senses, what in ((senses_sharing, "sharing"), (senses_pages, "pages")):
+        both = [type(one).__name__ for one in detectors if senses(one)]
+        if len(both) > 1:
+            raise CapabilityError(
+                f"{' and '.join(both)} sense {what}; an interval has room for one of them"
+            )
+    return [
+        _NATIVE[type(one)](**{field.name: getattr(one, field.name) for field in fields(one)})
+        for one in detectors
+    ]
+
+
+class Senses:
+    """What is to be read of a replay after each interval."""
+
+    def __init__(self, detectors: Sequence[Detector] = ()) -> None:
+        self._any = bool(detectors)
+        self._sharing = any(map(senses_sharing, detectors))
+        self._pages = any(map(senses_pages, detectors))
+
+    def sharing(self, simulation: core.Simulation) -> SharingMatrix | None:
+        """Seen since the last call."""
+        if not self._sharing:
+            return None
+        return SharingMatrix(tuple(tuple(map(float, row)) for row in simulation.take_sharing()))
+
+    def pages(self, simulation: core.Simulation) -> NumaVectors | None:
+        """Seen since the last call."""
+        if not self._pages:
+            return None
+        found = simulation.take_pages()
+        return NumaVectors(
+            {page: tuple(counts) for page, _, counts in found},
+            nodes={page: node for page, node, _ in found},
+        )
+
+    def triggers(self, simulation: core.Simulation) -> int:
+        """Since the last call."""
+        return simulation.take_triggers() if self._any else 0
