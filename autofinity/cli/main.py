@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "table": "Build the action table.",
     "rules": "Learn rules from an action table.",
     "simulate": "Replay one trace on a simulated machine in one affinity.",
+    "detect": "Show who shares with whom in a captured program, and whose its pages are.",
     "machines": "List the machines that are known by name.",
     "record-machine": "Measure this machine and write a machine file of it.",
     "doctor": "Say what this machine can measure and bind, and how to get more.",

@@ -1,0 +1,246 @@
+"""`autofinity detect`: who shares with whom in a captured program, and whose its pages are."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from autofinity.cli.backends import simulated
+from autofinity.cli.hint_option import hint_of
+from autofinity.cli.json_option import json_option
+from autofinity.cli.latencies_option import latencies_option
+from autofinity.cli.page_size_option import page_size_option
+from autofinity.cli.placing_options import simulated_option
+from autofinity.detect.scaled import SCALED
+from autofinity.model.errors import UsageError
+from autofinity.model.sharing import NumaVectors, SharingMatrix
+
+if TYPE_CHECKING:
+    from autofinity.detect.scaled import RunWithout
+    from autofinity.model.detection import Detector
+    from autofinity.model.placement import Placement
+    from autofinity.ports import RunRequest
+    from autofinity.sim.machine import SimMachine
+
+WHOLE_TRACE = "trace"
+_COUNTED = (
+    "page_walks",
+    "cache_to_cache_transfers_same_package",
+    "cache_to_cache_transfers_remote",
+)
+_ENDLESS_NS = 10**15
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a source has seen, and what that took."""
+
+    sharing: SharingMatrix
+    pages: NumaVectors
+    detector: Detector | None = None
+    roi_ns: int | None = None
+    roi_ns_without: int | None = None
+    triggers: int = 0
+    overhead_ns: dict[str, int] | None = None
+
+
+@click.command("detect")
+@click.argument("trace", metavar="TRACE", type=click.Path(path_type=Path))
+@simulated_option
+@latencies_option
+@page_size_option
+@click.option("--threads", "-t", type=int, help="Default: as many as the program had.")
+@click.option("--hint", default="SLP", show_default=True, help="Where the threads run.")
+@click.option(
+    "--with",
+    "source",
+    type=click.Choice([*SCALED, WHOLE_TRACE]),
+    default="faults",
+    show_default=True,
+    help="trace: all accesses, without a run.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the page colours.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw the matrix into this file (.svg).",
+)
+@json_option
+def command(
+    trace: Path,
+    machine: str,
+    latencies: str | None,
+    page_size: str | None,
+    threads: int | None,
+    hint: str,
+    source: str,
+    seed: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Show the sharing matrix and the page exclusivity of TRACE (a folder of `autofinity capture`).
+
+    The program runs on a simulated machine, watched by one of the published detectors: induced page
+    faults (kMAF'16, or kMAF'14's sub-blocks), equal TLB entries, access counters in the TLB (SAMMU)
+    or the page table (LAPT), or remote accesses (Azimi). Their rates are scaled to the length of
+    the run, since the papers' belong to runs of minutes.
+    """
+    from autofinity.trace.meta import read_meta
+
+    if out is not None and out.suffix != ".svg":
+        raise UsageError(f"{out}: expected a name that ends in .svg")
+    simulator = simulated(machine, latencies, page_size)
+    team = threads or read_meta(trace).threads
+    whole = _whole_trace(simulator, trace, team, hint)
+    found = whole
+    if source != WHOLE_TRACE:
+        found = _watched(simulator, trace, team, hint, source, seed, whole.pages)
+    document = _document(trace, simulator, source, found, whole)
+    if out is not None:
+        from autofinity.report.heat_map import heat_svg
+
+        out.write_text(heat_svg(found.sharing, _title(trace, simulator, source)), encoding="utf-8")
+    if as_json:
+        click.echo(json.dumps(document))
+    else:
+        _print(_title(trace, simulator, source), found, document)
+
+
+def _placed(simulator: SimMachine, threads: int, hint: str) -> Placement:
+    from autofinity.affinity.hints import get_affinity
+    from autofinity.model.placement import Placement
+
+    chosen = get_affinity(simulator.topology, threads, hint_of(hint)).cpus
+    return Placement(tuple(frozenset({cpu}) for cpu in chosen))
+
+
+def _whole_trace(simulator: SimMachine, trace: Path, threads: int, hint: str) -> _Found:
+    from autofinity.detect.whole_trace import whole_trace
+    from autofinity.sim.replay import load_program, workers_of
+
+    sharing, pages = whole_trace(
+        load_program(trace), workers_of(trace, threads), simulator.spec.page_bytes
+    )
+    topology = simulator.topology
+    nodes = [
+        topology.by_os_index[min(mask)].node for mask in _placed(simulator, threads, hint).masks
+    ]
+    return _Found(sharing, pages.by_node(nodes, topology.n_nodes))
+
+
+def _watched(
+    simulator: SimMachine,
+    trace: Path,
+    threads: int,
+    hint: str,
+    source: str,
+    seed: int,
+    whole: NumaVectors,
+) -> _Found:
+    from autofinity.ports import RunRequest, Sensors
+
+    request = RunRequest(str(trace), threads=threads)
+    placement = _placed(simulator, threads, hint)
+    without = _without(simulator, request, placement, seed, whole)
+    detector = SCALED[source](without)
+    process = simulator.start(request, placement, Sensors(detectors=(detector,)), seed)
+    seen = process.advance(_ENDLESS_NS)
+    return _Found(
+        seen.sharing or SharingMatrix(()),
+        seen.pages or NumaVectors({}),
+        detector,
+        seen.end_ns,
+        without.roi_ns,
+        seen.triggers,
+        dict(seen.overhead_ns),
+    )
+
+
+def _without(
+    simulator: SimMachine,
+    request: RunRequest,
+    placement: Placement,
+    seed: int,
+    whole: NumaVectors,
+) -> RunWithout:
+    from autofinity.detect.scaled import RunWithout
+    from autofinity.ports import Sensors
+
+    seen = simulator.start(request, placement, Sensors(_COUNTED), seed).advance(_ENDLESS_NS)
+    total = {name: sum(sample.counts[name] for sample in seen.samples) for name in _COUNTED}
+    return RunWithout(
+        seen.end_ns,
+        request.threads,
+        total["page_walks"],
+        sum(total[name] for name in _COUNTED[1:]),
+        sum(map(sum, whole.pages.values())) / max(1, len(whole.pages)),
+        simulator.spec.tlb.l2_entries or simulator.spec.tlb.l1_entries,
+    )
+
+
+def _document(
+    trace: Path, simulator: SimMachine, source: str, found: _Found, whole: _Found
+) -> dict[str, object]:
+    from autofinity.detect.agreement import correlation
+    from autofinity.model.sharing_metrics import (
+        average_exclusivity,
+        heterogeneity,
+        heterogeneity_off_diagonal,
+        sharing_amount,
+    )
+    from autofinity.report.heat_map import shares
+
+    agreement = correlation(found.sharing, whole.sharing)
+    normalised = SharingMatrix(tuple(map(tuple, shares(found.sharing))))
+    return {
+        "trace": str(trace),
+        "machine": simulator.spec.name,
+        "with": source,
+        "detector": asdict(found.detector) if found.detector else None,
+        "sharing": [list(row) for row in found.sharing.cells],
+        "amount": sharing_amount(found.sharing),
+        "heterogeneity": heterogeneity_off_diagonal(normalised),
+        "heterogeneity_as_printed": heterogeneity(normalised),
+        "whole_trace_correlation": None if agreement != agreement else agreement,
+        "pages": len(found.pages.pages),
+        "exclusivity": average_exclusivity(found.pages) if found.pages.pages else None,
+        "triggers": found.triggers,
+        "roi_ns": found.roi_ns,
+        "roi_ns_without": found.roi_ns_without,
+        "overhead_ns": found.overhead_ns,
+    }
+
+
+def _title(trace: Path, simulator: SimMachine, source: str) -> str:
+    return f"{trace.name} on {simulator.spec.name}, with {source}"
+
+
+def _print(title: str, found: _Found, document: dict[str, object]) -> None:
+    from autofinity.report.heat_map import heat_lines
+
+    click.echo(title)
+    for line in heat_lines(found.sharing):
+        click.echo(line)
+    click.echo(
+        f"sharing: {document['amount']:.6g} a pair of threads, heterogeneity "
+        f"{document['heterogeneity']:.4f}" + _agreement(document["whole_trace_correlation"])
+    )
+    if document["exclusivity"] is not None:
+        click.echo(f"pages: {document['pages']} seen, exclusivity {document['exclusivity']:.1%}")
+    if found.roi_ns is not None and found.roi_ns_without:
+        lost = found.roi_ns / found.roi_ns_without - 1
+        kinds = ", ".join(
+            f"{kind} {time_ns / 1000:.1f} us" for kind, time_ns in (found.overhead_ns or {}).items()
+        )
+        click.echo(
+            f"cost: the run took {lost:+.2%}" + (f"; of the cores' time {kinds}" if kinds else "")
+        )
+
+
+def _agreement(found: object) -> str:
+    return f", correlation with the whole trace {found:.3f}" if found is not None else ""

@@ -1,0 +1,68 @@
+"""A sharing matrix as a heat map: in the terminal, and as an SVG. The darker, the more."""
+
+from __future__ import annotations
+
+from html import escape
+
+from autofinity.model.sharing import SharingMatrix
+
+_SHADES = " ░▒▓█"
+_CELL = 14
+_MARGIN = 36
+
+
+def shares(matrix: SharingMatrix) -> list[list[float]]:
+    """Cells over the largest one, 0 to 1; all 0 where nothing is shared."""
+    largest = max((cell for row in matrix.cells for cell in row), default=0.0)
+    return [[cell / largest if largest else 0.0 for cell in row] for row in matrix.cells]
+
+
+def heat_lines(matrix: SharingMatrix) -> list[str]:
+    """A row a thread, two characters a cell; the numbers of every fourth thread above."""
+    label = len(str(max(0, matrix.threads - 1)))
+    ruler = "".join(
+        f"{thread:<8}" for thread in range(0, matrix.threads, 4) if thread < matrix.threads
+    )
+    lines = [f"{' ' * label}  {ruler}".rstrip()]
+    for thread, row in enumerate(shares(matrix)):
+        cells = "".join(_shade(share) * 2 for share in row)
+        lines.append(f"{thread:>{label}} │{cells}│")
+    return lines
+
+
+def heat_svg(matrix: SharingMatrix, title: str) -> str:
+    """The same as a picture of its own; every cell has its amount as a tooltip."""
+    side = matrix.threads * _CELL
+    size = side + 2 * _MARGIN
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{size}" '
+        f'viewBox="0 0 {size} {size}" font-family="sans-serif" font-size="10">',
+        f"<title>{escape(title)}</title>",
+        f'<text x="{_MARGIN}" y="14">{escape(title)}</text>',
+    ]
+    for i, row in enumerate(shares(matrix)):
+        y = _MARGIN + i * _CELL
+        for j, share in enumerate(row):
+            gray = round(255 * (1 - share))
+            parts.append(
+                f'<rect x="{_MARGIN + j * _CELL}" y="{y}" width="{_CELL}" height="{_CELL}" '
+                f'fill="rgb({gray},{gray},{gray})"><title>{i}, {j}: {matrix.cells[i][j]:g}'
+                "</title></rect>"
+            )
+        if i % 4 == 0:
+            parts += [
+                f'<text x="{_MARGIN - 4}" y="{y + _CELL - 4}" text-anchor="end">{i}</text>',
+                f'<text x="{_MARGIN + i * _CELL}" y="{_MARGIN + side + 12}">{i}</text>',
+            ]
+    parts += [
+        f'<rect x="{_MARGIN}" y="{_MARGIN}" width="{side}" height="{side}" fill="none" '
+        'stroke="black"/>',
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _shade(share: float) -> str:
+    """Anything that is shared shows."""
+    step = round(share * (len(_SHADES) - 1))
+    return _SHADES[max(step, 1) if share > 0 else 0]
