@@ -45,6 +45,14 @@ from autofinity.store.behaviour_file import default_path
     show_default=True,
     help="Length of the sample in seconds.",
 )
+@click.option(
+    "--every",
+    "every_s",
+    type=click.FloatRange(min=0, max=86_400, min_open=True),
+    default=None,
+    metavar="SECONDS",
+    help="Go on looking: when the program has changed, sample and decide anew.",
+)
 @click.option("--restore", "put_back", is_flag=True, help="Put the masks back when this ends.")
 @click.option("--quiet", is_flag=True, help="Say nothing.")
 @database_option
@@ -54,6 +62,7 @@ def command(
     threads: int | None,
     bind: Binding,
     sample_s: float,
+    every_s: float | None,
     put_back: bool,
     quiet: bool,
     db: Path | None,
@@ -65,7 +74,7 @@ def command(
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as by Ctrl-C
     path = (db or default_path()).absolute()
-    wishes = Wishes(threads or 0, bind, sample_s, policy or default_policy())
+    wishes = Wishes(threads or 0, bind, sample_s, every_s or 0.0, policy or default_policy())
     with BehaviourDB.open(path) as database:
         request = request_for(pid, wishes, database)
     teller = _Teller(quiet)

@@ -56,6 +56,8 @@ def tell(request: Request) -> None:
         decides = f"known: hint {hint} without a sample"
         if request.bound:
             decides += f"; bound to CPUs {request.bound} before it starts"
+    if request.every_s and request.policy is not None:
+        decides += f"; looked at every {request.every_s:g} s, decided anew when it changes"
     for name, text in (
         ("program", f"{request.program} (key {request.key[:12]})"),
         ("machine", _shape(topology)),

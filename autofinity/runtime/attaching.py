@@ -29,6 +29,8 @@ class Wishes:
     """0: those that are seen to compute."""
     bind: Binding
     sample_s: float
+    every_s: float
+    """Continuous mode; 0: decide once."""
     policy: Path | None
 
 
@@ -63,6 +65,7 @@ def request_for(pid: int, wishes: Wishes, database: BehaviourDB) -> Request:
         db=database.path,
         bound=bound,
         sample_s=wishes.sample_s,
+        every_s=wishes.every_s,
         earlier_run=earlier.id if earlier is not None else 0,
     )
 

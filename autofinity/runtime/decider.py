@@ -5,8 +5,9 @@ policy, place, and follow the threads from then on.
         │                                                     ▲      ─┘
         └─► settling ─► sampling ─► decide ───────────────────┘
                 ▲                      │ ├ sampled once more, to learn from
-                └── a second look ─────┘ └ the guard may take it back
-                    in another affinity
+                ├── a second look ─────┘ ├ the guard may take it back
+                │   in another affinity  └ continuous mode: has it changed?
+                └────────────────────────── sampled anew
 
 Nothing is placed before the threads are seen to compute: a mask narrowed earlier would make a
 runtime that counts its CPUs start fewer threads. A pure `ports.Mechanism`: what it needs to ask
@@ -29,6 +30,7 @@ from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, Sensors
 from autofinity.profiling.sampling import behaviour_of
 from autofinity.runtime.claims import Reserve, reserve_alone
+from autofinity.runtime.continuous import Watch, decisive, look_cost_ns
 from autofinity.runtime.guard import Guard
 from autofinity.runtime.masks import Binding, thread_masks, union
 from autofinity.runtime.workers import Workers
@@ -59,6 +61,8 @@ class Settings:
     """Looks a sample is made of: the guard needs several rates."""
     restless_looks: int = 8
     """Looks with changing workers in a row after which a placed program is let go."""
+    every_ns: int = 0
+    """Continuous mode: how often a placed program is looked at for changes; 0: never."""
     restarts: int = 5
     """Times the sampling begins anew because threads came or went."""
 
@@ -106,6 +110,10 @@ class LiveState:
     """Counters the policy asks for and the sample has not."""
     progress: float = float("nan")
     guard: Guard = field(default_factory=Guard)
+    watch: Watch = field(default_factory=Watch)
+    """Continuous mode: what was seen since the present placement."""
+    standing: Hint | None = None
+    """Continuous mode: the hint that held before the program was sampled anew."""
     notes: tuple[str, ...] = ()
 
     def noting(self, line: str) -> LiveState:
@@ -158,6 +166,8 @@ class LivePolicy:
             return min(max(settings.look_ns, state.waited_ns // 20), settings.follow_ns)
         if state.phase == "placed" and _wants_outcome(state):
             return min(max(settings.look_ns, settings.sample_ns), settings.follow_ns)
+        if state.phase == "placed" and settings.every_ns:
+            return settings.every_ns
         return settings.follow_ns
 
     def step(self, state: LiveState, interval: Interval) -> tuple[LiveState, Sequence[Action]]:
@@ -182,6 +192,10 @@ class LivePolicy:
                 return self._sample(state, interval, rate)
             case "placed":
                 state = self._outcome(state, interval)
+                if self._settings.every_ns:
+                    state = self._look_again(state, interval)
+                    if state.watch.worth_a_look(self._look_cost_ns(state)):
+                        return self._sample_anew(state)
                 return self._follow(state, rate, _begun(interval))
             case "left alone":
                 if workers.computing != state.placed:
@@ -248,6 +262,15 @@ class LivePolicy:
             )
             if probing.affinity != state.affinity:  # else there is nothing new to be seen
                 return probing, actions
+        return self._settle(state, decision)
+
+    def _settle(self, state: LiveState, decision: Decision) -> tuple[LiveState, Sequence[Action]]:
+        """Place by the decision; in continuous mode nearly a tie leaves the former answer."""
+        standing = state.standing
+        if standing not in (None, decision.hint) and not decisive(decision.margin):
+            assert standing is not None
+            state = state.noting(f"{decision.hint} is nearly a tie: {standing} stays")
+            return self._place(state, standing, "placed")
         return self._place(state, decision.hint, "placed")
 
     def _choose_again(
@@ -260,7 +283,7 @@ class LivePolicy:
         asked = second.values(self._asked(state.sample), self._asked(seen))
         decision = self._decide(second.policy, asked)
         state = replace(state, probe=seen, probed_in=state.affinity, decision=decision)
-        return self._place(state, decision.hint, "placed")
+        return self._settle(state, decision)
 
     def _asked(self, seen: Behaviour) -> dict[str, float]:
         """What the policy looks at; NaN where it was not measured."""
@@ -280,6 +303,40 @@ class LivePolicy:
             return replace(state, parts=parts)
         seen = behaviour_of(_joined(parts, state.workers.tids), len(state.workers.computing))
         return replace(state, parts=(), outcome=seen)
+
+    def _look_again(self, state: LiveState, interval: Interval) -> LiveState:
+        """Continuous mode: one more look at a placed program."""
+        if state.workers.computing != state.placed or self._policy is None:
+            return replace(state, watch=Watch())
+        tids = state.workers.tids
+        seen = behaviour_of(_joined((interval,), tids), len(state.workers.computing))
+        counters = [
+            name
+            for name in (*self._policy.counters, "instructions")
+            if name in seen.values and name not in state.missing
+        ]
+        if not counters:
+            return state.noting(
+                "no hardware counter shows whether the program changes: only its threads are "
+                "followed"
+            )
+        elapsed = interval.end_ns - interval.start_ns
+        return replace(state, watch=state.watch.after(seen, elapsed, counters))
+
+    def _look_cost_ns(self, state: LiveState) -> float:
+        return look_cost_ns(self._topology, len(state.placed), self._settings.sample_ns)
+
+    def _sample_anew(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
+        state = replace(
+            state.noting(f"the program has changed ({state.watch.changed}): sampled anew"),
+            standing=state.hint,
+            guard=Guard(),
+            again=False,
+            probe=None,
+            probed_in=None,
+            restarts=0,
+        )
+        return self._place(state, DISTRIBUTED, "settling")
 
     def _follow(
         self, state: LiveState, rate: float, newcomers: frozenset[int]
@@ -358,6 +415,7 @@ class LivePolicy:
             affinity=None if self._settings.bind == "none" else reserved.cores.affinity,
             settled=False,
             parts=(),
+            watch=Watch(),
         )
         if self._settings.bind == "none":
             return state, ()

@@ -55,6 +55,8 @@ class Request:
     """CPU lists of masks that are ours though this monitor did not give them, apart by `;`: what
     the program was bound to before exec, or by an earlier watch."""
     sample_s: float
+    every_s: float = 0.0
+    """Continuous mode: how often a placed program is looked at for changes; 0: never."""
     earlier_run: int = 0
     """Number of the run that watched this process before; 0: none did."""
     auto_rebuild: bool = False
@@ -87,6 +89,7 @@ class Request:
             db=Path(database) if database else None,
             bound=given.get("--bound", ""),
             sample_s=float(given.get("--sample-s", "1")),
+            every_s=float(given.get("--every-s", "0")),
             auto_rebuild="--auto-rebuild" in given,
             totals=tuple(
                 (name, int(fd))
@@ -168,6 +171,7 @@ def _loop(
             threads=request.threads,
             bind=request.bind,
             sample_ns=round(request.sample_s * _NS_PER_S),
+            every_ns=round(request.every_s * _NS_PER_S),
         ),
         partial(journal.reserve, topology),
     )

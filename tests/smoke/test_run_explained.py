@@ -63,6 +63,15 @@ def test_a_dry_run_tells_the_cpus_of_each_thread(run: Runner, policy: Path, tmp_
     assert b"pins      OMP_PROC_BIND=close" in done.stdout
 
 
+def test_continuous_mode_is_asked_for_in_seconds(run: Runner, policy: Path) -> None:
+    done = run("--dry-run", "--policy", policy, "--every", "0.5", "--", "true")
+    assert b"looked at every 0.5 s, decided anew when it changes" in done.stdout
+    for wrong in ("0", "soon", "-1"):
+        done = run(f"--every={wrong}", "--", "true")
+        assert done.returncode == 2
+        assert b"wrong value for --every" in done.stderr
+
+
 def test_a_dry_run_of_nothing_says_so(run: Runner) -> None:
     done = run("--dry-run", "--", "/nowhere/at/all")
     assert done.returncode == 1

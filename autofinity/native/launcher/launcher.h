@@ -26,6 +26,7 @@ typedef struct {
     const char* policy;    // as given, or NULL
     const char* db;        // as given, or NULL for the state folder
     const char* sample_s;  // as given, checked to be a positive number; NULL for the default
+    const char* every_s;   // as --sample-s; NULL: not in continuous mode
     const char* bind;      // "llc" or "core"
     int threads;           // 0: not given
     bool use_db, bind_threads, explain, quiet, auto_rebuild, dry_run;

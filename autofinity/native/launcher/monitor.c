@@ -116,6 +116,7 @@ static void exec_python(const char* module, const MonitorRequest* request, pid_t
         {"--allowed", request->allowed},
         {"--bind", request->options->bind_threads ? request->options->bind : "none"},
         {"--sample-s", request->options->sample_s},
+        {"--every-s", request->options->every_s},
         {"--policy", request->policy},
         {"--db", request->state ? request->state->db : NULL},
         {"--bound", request->bound},

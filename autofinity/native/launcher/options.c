@@ -25,6 +25,9 @@ static const char HELP[] =
     "  --bind llc|core   bind each thread to the CPUs of a last-level cache (default) or to one\n"
     "  --no-bind         measure and decide, bind nothing\n"
     "  --sample-s S      length of the sample in seconds (default 1)\n"
+    "  --every S         go on looking every S seconds: when PROGRAM has changed, sample and "
+    "decide "
+    "anew\n"
     "  --db FILE         behaviour database (default: autofinity/behaviour.db in the state "
     "folder)\n"
     "  --no-db           neither read nor write what is known of programs\n"
@@ -119,6 +122,11 @@ int parse_options(int argc, char** argv, Options* out) {
                 return wrong("wrong value for --sample-s", value, "seconds, more than 0");
             }
             out->sample_s = value;
+        } else if (takes_value("--every", argv, &at, &value)) {
+            if (value && !positive_number(value)) {
+                return wrong("wrong value for --every", value, "seconds, more than 0");
+            }
+            out->every_s = value;
         } else if (takes_value("--bind", argv, &at, &value)) {
             if (value && strcmp(value, "llc") != 0 && strcmp(value, "core") != 0) {
                 return wrong("wrong value for --bind", value, "llc or core");

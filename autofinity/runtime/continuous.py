@@ -1,0 +1,82 @@
+"""Continuous mode: is the program still what it was, and is it worth looking again? Pure.
+
+After a placement the program's rates in that placement are the reference. Rates that differ from
+it by more than a quarter, several looks in a row, are another phase of the program. Looking again
+costs: every thread moves to the spread affinity and on to the answer and fills its share of a
+last-level cache anew, and the sample itself may run slower. So a phase is sampled anew only when
+the present placement has lasted long enough to keep these costs below a twentieth of the time; and
+an answer that is nearly a tie does not move anybody.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from autofinity.model.counters import Behaviour
+from autofinity.model.topology import Topology
+
+_CHANGE = 0.25  # of the reference, relative
+_LEAST_RATE = 1e4  # a second and thread; rarer events change by chance
+_LOOKS = 2  # in a row
+_BUDGET = 0.05  # of the time since the last placement
+_REFILL_BYTES_PER_S = 5e9  # one core reading from memory; machines of ten years ago reach it
+_SAMPLE_SLOWDOWN = 0.2  # the spread affinity may suit the program less
+_LEAST_MARGIN = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What was seen since the present placement. Start with `Watch()`."""
+
+    looks: int = 0
+    elapsed_ns: int = 0
+    reference: Behaviour | None = None
+    deviating: int = 0
+    """Looks in a row that differ from the reference."""
+    changed: str = ""
+    """The counter that has changed most in the last look, with its change; empty for none."""
+
+    def after(self, seen: Behaviour, elapsed_ns: int, counters: Iterable[str]) -> Watch:
+        """With one more look. The first one still shows the move and is not looked at."""
+        watch = replace(self, looks=self.looks + 1, elapsed_ns=self.elapsed_ns + elapsed_ns)
+        if watch.looks == 1:
+            return watch
+        if watch.reference is None:
+            return replace(watch, reference=seen)
+        name, change = _largest_change(watch.reference, seen, counters)
+        if abs(change) <= _CHANGE:
+            return replace(watch, deviating=0, changed="")
+        return replace(watch, deviating=self.deviating + 1, changed=f"{name} {change:+.0%}")
+
+    def worth_a_look(self, cost_ns: float) -> bool:
+        """Whether the program has changed, and looking again costs little by now."""
+        return self.deviating >= _LOOKS and cost_ns <= _BUDGET * self.elapsed_ns
+
+
+def look_cost_ns(topology: Topology, threads: int, sample_ns: int) -> float:
+    """What sampling anew costs the program: two moves of all threads, and a slower sample."""
+    llc = max(topology.caches, key=lambda cache: cache.level, default=None)
+    # All threads of a cache refill it together, each its share: so it is filled once.
+    share = llc.size_bytes / min(max(threads, 1), llc.shared_by_cores or 1) if llc else 0
+    return 2 * share / _REFILL_BYTES_PER_S * 1e9 + _SAMPLE_SLOWDOWN * sample_ns
+
+
+def decisive(margin: float) -> bool:
+    """Whether an answer of this margin may move threads that were placed by another one."""
+    return not margin < _LEAST_MARGIN  # NaN, where nothing was measured, is no reason to stay
+
+
+def _largest_change(
+    reference: Behaviour, seen: Behaviour, counters: Iterable[str]
+) -> tuple[str, float]:
+    largest = "", 0.0
+    for name in counters:
+        before, now = reference[name], seen[name]
+        # NaN, where nothing was measured, is no change.
+        if before > 0 and max(before, now) >= _LEAST_RATE and math.isfinite(now):
+            change = now / before - 1
+            if abs(change) > abs(largest[1]):
+                largest = name, change
+    return largest
