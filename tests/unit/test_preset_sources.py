@@ -24,7 +24,7 @@ FILES = [f"machines/{name}.toml" for name in preset_names()] + ["latencies/assum
 BOUNDS = re.compile(
     r"E (?P<least>[\d.]+)\.\.(?P<most>[\d.]*\d)|E ±(?P<share>\d+) %|E or (?P<other>\w+)"
 )
-FEWEST_WELL_SOURCED = 0.7
+FEWEST_WELL_SOURCED = 0.75
 """Of all values of the shipped machines: what was reached when this was written, rounded down."""
 
 
