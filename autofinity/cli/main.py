@@ -17,6 +17,7 @@ COMMANDS: dict[str, str] = {
     "explain": "Say which rule decides for a sample, with margins.",
     "show": "Print a policy so that a person can read it.",
     "evaluate": "Judge a policy on programs it has not seen.",
+    "compare": "Run published mechanisms side by side on one simulated machine.",
     "coverage": "Which behaviours the programs show, and which add none.",
     "figure": "Draw a figure of the AutoFinity paper from our data.",
     "topology": "Draw a machine, and where threads would sit.",

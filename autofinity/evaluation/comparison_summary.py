@@ -49,8 +49,8 @@ class MechanismSummary:
     """By `FIGURES`; NaN where a count is 0."""
     of_oracle: Ratio
     """Time of `oracle-trace` over its time: 1 is as fast as the oracle."""
-    overhead: float
-    """Mean share of the threads' time."""
+    overhead: Mapping[str, float]
+    """Mean share of the threads' time, by kind."""
     thread_migrations: float
     page_migrations: float
 
@@ -69,11 +69,16 @@ def summarise(cases: Sequence[MechanismCase], seed: int = 1) -> dict[str, Mechan
             programs=len(own.keys() & os.keys()),
             vs_os={name: _ratio(own, os, figure, seed) for name, figure in FIGURES.items()},
             of_oracle=_ratio(oracle, own, FIGURES["time"], seed),
-            overhead=float(np.mean([run.overhead for run in everything])),
+            overhead=_by_kind(everything),
             thread_migrations=float(np.mean([run.thread_migrations for run in everything])),
             page_migrations=float(np.mean([run.page_migrations for run in everything])),
         )
     return found
+
+
+def _by_kind(runs: Sequence[MechanismRun]) -> dict[str, float]:
+    kinds = dict.fromkeys(kind for run in runs for kind in run.overhead_ns)
+    return {kind: float(np.mean([run.overhead_of(kind) for run in runs])) for kind in kinds}
 
 
 def _ratio(

@@ -9,12 +9,15 @@ from typing import Any
 from autofinity.mechanisms import (
     autofinity,
     carrefour,
+    kmaf14,
     kmaf16,
     marathe,
     numa_balancing,
     oracle,
     sammu,
+    spcd,
     static,
+    tlb_matching,
     trials,
     unified,
 )
@@ -61,11 +64,15 @@ def _entries() -> Iterable[Entry]:
     yield one("next-touch", "each page once to whoever touches it next", numa_balancing.next_touch)
     yield one("autofinity", "counters, rules, a hint; while it runs", autofinity.InRun)
     yield one("autofinity-restart", "the same, run again in the choice", autofinity.restarted)
+    yield one("spcd", "page faults, Edmonds' matching; threads", spcd.spcd)
+    yield one("kmaf14", "page faults, bipartitioning; threads and pages", kmaf14.kmaf14)
     yield one("kmaf16", "page faults, EagerMap; threads and pages", kmaf16.kmaf16)
     yield one("kmaf16-threads", "threads only", lambda setting: kmaf16.kmaf16(setting, pages=False))
     yield one("kmaf16-pages", "pages only", lambda setting: kmaf16.kmaf16(setting, threads=False))
     yield one("sammu", "accesses counted in the TLB; threads and pages", sammu.sammu)
     yield one("lapt", "accesses counted in the page table; threads and pages", sammu.lapt)
+    yield one("tlb", "equal entries in TLBs, Edmonds' matching; threads", tlb_matching.tlb)
+    yield one("azimi", "remote cache hits, Edmonds' matching; threads", tlb_matching.azimi)
     yield one("autopin", "trial of 5 mappings, one of them the oracle's", trials.autopin)
     yield one("blackbox", "trial of random mappings", trials.blackbox)
     yield one("marathe", "long-latency loads, pages to their main user", marathe.Marathe)

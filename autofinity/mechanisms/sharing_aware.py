@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from autofinity.mapping.mappers import Map
 from autofinity.mapping.pages import PageRule, moves
 from autofinity.mechanisms.recipe import UNMANAGED, Setting, Start
 from autofinity.model.detection import Detector
@@ -24,7 +25,6 @@ from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, MovePages, Sensors, SpendTime
 from autofinity.profiling.placements import bound
 
-type Mapper = Callable[[SharingMatrix, Topology, frozenset[OsIndex]], tuple[OsIndex, ...]]
 type PageMapper = Callable[[NumaVectors], tuple[tuple[int, int], ...]]
 """(page number, node) of the pages that are to be elsewhere."""
 
@@ -46,7 +46,7 @@ class SharingAware:
     name: str
     setting: Setting
     detectors: tuple[Detector, ...]
-    mapper: Mapper | None = None
+    mapper: Map | None = None
     """None: threads stay with the operating system."""
     mapper_ns: Callable[[int], int] = lambda threads: 0
     """What one run of the mapper takes, by threads."""
@@ -83,7 +83,7 @@ class SharingAware:
             actions += sent(interval.pages, self.page_mapper, self.setting.threads)
         return state, actions
 
-    def _map_threads(self, state: Known, mapper: Mapper) -> tuple[Known, list[Action]]:
+    def _map_threads(self, state: Known, mapper: Map) -> tuple[Known, list[Action]]:
         if not any(map(any, state.matrix.cells)):
             return state, []
         topology, threads = self.setting.topology, self.setting.threads

@@ -33,4 +33,8 @@ class MechanismRun:
     @property
     def overhead(self) -> float:
         """Share of the threads' time that went to the mechanism."""
-        return sum(self.overhead_ns.values()) / (1e9 * self.threads * self.time_s)
+        return sum(map(self.overhead_of, self.overhead_ns))
+
+    def overhead_of(self, kind: str) -> float:
+        """The same of one kind; 0 of one that never came."""
+        return self.overhead_ns.get(kind, 0) / (1e9 * self.threads * self.time_s)

@@ -18,7 +18,7 @@ from autofinity.model.errors import StoreError
 from autofinity.model.mechanism_run import MechanismRun
 from autofinity.ports import RunRequest
 from autofinity.profiling.campaign import Subject
-from autofinity.report.comparison_table import as_json, chart, table
+from autofinity.report.comparison_table import as_json, chart, overhead_table, table
 from autofinity.store.mechanism_runs import MechanismRuns, RunName
 
 RUN = MechanismRun(
@@ -146,3 +146,7 @@ def test_table_json_and_chart_say_the_same() -> None:
     assert said["failed"] == [{"program": "b", "mechanism": "os", "seed": 1, "reason": "deadlock"}]
     assert chart(summary, "t").series["geometric mean"] == (1.0, 0.75, 0.5)
     assert table(summary, "t").row_count == 3
+    assert summary["os"].overhead == pytest.approx({"fault": 0.0075, "mapping": 0.0025})
+    assert [column.header for column in overhead_table(summary).columns] == [
+        *("mechanism", "fault", "mapping")
+    ]

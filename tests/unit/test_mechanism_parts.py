@@ -8,7 +8,15 @@ import pytest
 from fake_machine import TOPOLOGY
 from fake_sharing import FakeSharing, pairs
 
-from autofinity.mechanisms import kmaf16, marathe, numa_balancing, static, trials
+from autofinity.mechanisms import (
+    kmaf14,
+    kmaf16,
+    marathe,
+    numa_balancing,
+    static,
+    tlb_matching,
+    trials,
+)
 from autofinity.mechanisms.mapping_time import bipartition_ns, eagermap_ns
 from autofinity.mechanisms.oracle import homes
 from autofinity.mechanisms.recipe import NS_PER_S, Setting, WholeTrace
@@ -182,3 +190,56 @@ def test_a_skeleton_without_parts_does_nothing() -> None:
     process = FakeSharing(4, (), pairs(4), {1: (0, 9)}, intervals=3)
     run_loop(process, recipe, recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4), recipe.period_ns)
     assert not process.bindings and not process.nodes
+
+
+def test_kmaf14_differs_from_kmaf16_as_its_paper_says() -> None:
+    """Sections 3.2, 3.3, 3.4.2 and table 2."""
+    recipe = kmaf14.kmaf14(SETTING)
+    (detector,) = recipe.detectors
+    assert isinstance(detector, FaultSampling)
+    assert (detector.table, detector.block_bytes) == ("sub-blocks", 1024)
+    assert detector.halve_on_move and recipe.threads_first
+    assert recipe.ageing == 0.75
+
+
+def matched(*amounts: tuple[int, int, float]) -> SharingMatrix:
+    cells = [[0.0] * 4 for _ in range(4)]
+    for a, b, amount in amounts:
+        cells[a][b] = cells[b][a] = amount
+    return SharingMatrix(tuple(map(tuple, cells)))
+
+
+def test_partners_are_those_of_figure_4() -> None:
+    """The TLB paper's matrix: (1,2) = 1, (0,1) = 2, (0,3) = 1, (1,3) = 1."""
+    figure_4 = matched((1, 2, 1), (0, 1, 2), (0, 3, 1), (1, 3, 1))
+    assert tlb_matching.partners(figure_4) == (1, 0, 1, 0)
+    assert tlb_matching.partners(nothing(4)) == (-1, -1, -1, -1)
+    assert tlb_matching.changed((1, 0, 3, 2), (1, 0, 3, 2)) == 0
+    assert tlb_matching.changed((1, 0, 3, 2), (2, 3, 0, 1)) == 4
+    assert tlb_matching.changed((1, 0, 3, 2), (-1, -1, 3, 2)) == 0
+
+
+def test_the_gate_opens_after_more_triggers_than_threads_and_the_filter_wants_new_partners() -> (
+    None
+):
+    """Section 5, figure 6, and section 5.1."""
+    recipe = tlb_matching.tlb(SETTING)
+    state = recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4)
+    near, far = matched((0, 1, 5), (2, 3, 5)), matched((0, 2, 5), (1, 3, 5))
+
+    def look(seen: SharingMatrix, triggers: int) -> list[type]:
+        nonlocal state
+        state, actions = recipe.step(state, replace(interval(seen), triggers=triggers))
+        return [type(action) for action in actions]
+
+    assert look(near, 4) == []  # as many triggers as threads are not enough
+    assert look(near, 1) == [SpendTime, BindThreads]
+    assert state.matrix == nothing(4) and state.triggers == 0
+    assert look(near, 5) == []  # nobody has another partner
+    assert look(far, 5) == [SpendTime, BindThreads]
+
+
+def test_azimi_has_no_gate() -> None:
+    recipe = tlb_matching.azimi(SETTING)
+    _, actions = recipe.step(recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4), interval(pairs(4)))
+    assert [type(action) for action in actions] == [SpendTime, BindThreads]

@@ -1,0 +1,251 @@
+"""`autofinity compare`: published mechanisms, baselines, oracles and ours on the same programs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from autofinity import __version__
+from autofinity.cli.campaign import Wanted, capture, observations_folder
+from autofinity.cli.campaign_options import thread_counts, work_folder
+from autofinity.cli.json_option import json_option
+from autofinity.cli.latencies_option import latencies_option
+from autofinity.cli.placing_options import simulated_option
+from autofinity.cli.progress import progress
+from autofinity.model.errors import SimulationError, UsageError
+from autofinity.resources import shipped
+from autofinity.trace.manifest import load_suite
+
+if TYPE_CHECKING:
+    from autofinity.evaluation.comparison import MechanismCase
+    from autofinity.mechanisms.recipe import WholeTrace
+    from autofinity.mechanisms.registry import Entry
+    from autofinity.model.policy import RulePolicy
+    from autofinity.profiling.campaign import Subject
+
+RESULTS = "mechanisms.jsonl"
+
+
+@click.command("compare")
+@simulated_option
+@latencies_option
+@click.option(
+    "--suite",
+    "suite_path",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Suite manifest (TOML). Default: the training suite that is shipped.",
+)
+@click.option("--threads", default="8", show_default=True, help="Of each program.")
+@click.option(
+    "--mechanisms",
+    default="",
+    metavar="NAMES",
+    help="Such as kmaf16,tlb; os and oracle-trace always run, too.  [default: all]",
+)
+@click.option(
+    "--programs", default="", metavar="NAMES", help="Of the suite, such as cg,lu.  [default: all]"
+)
+@click.option("--size", default="small", show_default=True, help="Input by size.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1, max=99),
+    default=1,
+    show_default=True,
+    help="Runs of each: page colours, the scheduler's draws, random mappings.",
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=1, max=10_000),
+    default=10,
+    show_default=True,
+    help="How often each region of interest runs: the longer a run, the less a mechanism's costs "
+    "weigh.",
+)
+@click.option(
+    "--paper-seconds",
+    type=click.FloatRange(min=0.1, max=1e5),
+    default=60,
+    show_default=True,
+    help="Seconds of a run in the papers that a whole run stands for: periods and rates of "
+    "mechanisms are scaled to it. What their operations cost is not.",
+)
+@click.option(
+    "--policy",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="For autofinity and unified.  [default: the one shipped for the machine]",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=lambda: len(os.sched_getaffinity(0)),
+    show_default="all cores allowed",
+    help="Runs at the same time.",
+)
+@click.option(
+    "--work",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    help="Folder for traces and results; an interrupted comparison continues there."
+    "  [default: in the user's cache]",
+)
+@click.option("--list", "only_list", is_flag=True, help="Say which mechanisms there are, and stop.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="Draw times against the OS's into this file (.svg, .png or .pdf; needs "
+    "autofinity[plots]).",
+)
+@json_option
+def command(
+    machine: str,
+    latencies: str | None,
+    suite_path: Path | None,
+    threads: str,
+    mechanisms: str,
+    programs: str,
+    size: str,
+    seeds: int,
+    repeats: int,
+    paper_seconds: float,
+    policy: Path | None,
+    workers: int,
+    work: Path | None,
+    only_list: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Run published mechanisms, baselines, oracles and ours on the same programs and machine.
+
+    Everything a mechanism does is charged in simulated time: induced faults, shootdowns, copied
+    pages, migrated threads, and its own mapping. All figures are ratios to the operating system's
+    scheduler with first-touch pages, as geometric means over programs with 95 % intervals.
+    """
+    from autofinity.evaluation.comparison import Comparison, compare
+    from autofinity.evaluation.comparison_summary import summarise
+    from autofinity.mechanisms.registry import pick
+    from autofinity.report import comparison_table
+
+    entries = pick(_names(mechanisms))
+    if only_list:
+        _list(entries, as_json)
+        return
+    if machine == "host":
+        raise UsageError("--machine host: mechanisms are compared on simulated machines only")
+    (count,) = _one(thread_counts(threads))
+    path = suite_path or shipped("training", "suite.toml")
+    wanted = Wanted(
+        machine=machine,
+        latencies=latencies,
+        suite=load_suite(path),
+        programs=_names(programs),
+        size=size,
+        threads=(count,),
+        affinities="",
+        seed=1,
+        page_seeds=1,
+        period_us=None,
+        jobs=workers,
+        work=work_folder(work, path),
+        quiet=as_json,
+    )
+    from autofinity.cli.backends import simulated
+    from autofinity.store.mechanism_runs import MechanismRuns
+
+    simulator = simulated(machine, latencies)
+    chosen = _policy(policy, machine)
+    recipe = f"{__version__} {simulator.spec!r} {chosen!r} {repeats} {paper_seconds}"
+    made_by = hashlib.sha256(recipe.encode()).hexdigest()[:16]
+    comparison = Comparison(
+        machine=simulator,
+        clock_hz=simulator.clock_hz,
+        policy=chosen,
+        whole_trace=_whole_trace,
+        seeds=tuple(range(1, 1 + seeds)),
+        repeats=repeats,
+        paper_s=paper_seconds,
+        made_of=lambda subject: f"{subject.origin} {made_by}",
+    )
+    subjects = capture(wanted, count)
+    runs = MechanismRuns(observations_folder(wanted) / RESULTS)
+    with progress("compare", len(subjects) * len(entries) * seeds, as_json) as bar:
+        cases = compare(comparison, subjects, entries, runs, workers, bar.step)
+    summary = summarise(_ordered(cases, entries))
+    if not summary:
+        raise SimulationError(
+            f"nothing could be compared on {machine}: "
+            + "; ".join(sorted({case.reason for case in cases if case.run is None}))
+        )
+    title = f"{machine}, {count} threads, {len(subjects)} programs: ratios to os"
+    if out is not None:
+        from autofinity.report.chart_image import save
+
+        save(comparison_table.chart(summary, title), out)
+        click.echo(f"{title}: kept in {out}", err=True)
+    if as_json:
+        click.echo(json.dumps(comparison_table.as_json(_ordered(cases, entries), summary)))
+        return
+    from rich.console import Console
+
+    console = Console(width=max(comparison_table.WIDTH, Console().width))
+    console.print(comparison_table.table(summary, title))
+    if any(sum(of.overhead.values()) for of in summary.values()):
+        console.print(comparison_table.overhead_table(summary))
+    for case in cases:
+        if case.run is None:
+            click.echo(f"left out: {case.program}, {case.mechanism}: {case.reason}", err=True)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _one(counts: tuple[int, ...]) -> tuple[int]:
+    if len(counts) != 1:
+        raise UsageError(f"--threads: got {len(counts)} thread counts; expected one")
+    return (counts[0],)
+
+
+def _list(entries: Sequence[Entry], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({entry.name: entry.about for entry in entries}))
+        return
+    width = max(len(entry.name) for entry in entries)
+    for entry in entries:
+        click.echo(f"{entry.name:{width}}  {entry.about}")
+
+
+def _policy(given: Path | None, machine: str) -> RulePolicy:
+    """The one named, or that of the machine, or the default one."""
+    from autofinity.policy import files
+
+    if given is None:
+        folder = shipped("policies", "default.json").parent
+        own = folder / f"{machine}.json"
+        given = own if own.exists() else folder / "default.json"
+    return files.load(given)
+
+
+def _whole_trace(subject: Subject) -> WholeTrace:
+    from autofinity.detect.whole_trace import whole_trace
+    from autofinity.mechanisms.recipe import WholeTrace
+    from autofinity.sim.replay import load_program, workers_of
+
+    directory = subject.request.program
+    workers = workers_of(directory, subject.threads)
+    sharing, accesses = whole_trace(load_program(directory), workers)
+    return WholeTrace(sharing, accesses.pages)
+
+
+def _ordered(cases: Sequence[MechanismCase], entries: Sequence[Entry]) -> list[MechanismCase]:
+    """By program and seed in the order they came, mechanisms as they are listed."""
+    rank = {entry.name: number for number, entry in enumerate(entries)}
+    return sorted(cases, key=lambda case: rank[case.mechanism])

@@ -1,0 +1,75 @@
+"""`autofinity compare`, as people and programs call it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SMALL = (
+    *("--machine", "opteron-6164he", "--threads", "4", "--size", "tiny", "--repeats", "2"),
+    *("--programs", "prodcons,pic", "--mechanisms", "kmaf16,autofinity,unified"),
+)
+RUN = ["os", "autofinity", "kmaf16", "unified", "oracle-trace"]
+
+
+def autofinity(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "autofinity", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env={**os.environ, "COLUMNS": "80"},
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_mechanisms_are_compared_and_what_was_run_is_not_run_again(tmp_path: Path) -> None:
+    work = ("--work", str(tmp_path))
+    said = json.loads(autofinity("compare", *SMALL, *work, "--json").stdout)
+    assert said["failed"] == []
+    assert {case["program"] for case in said["cases"]} == {"prodcons", "pic"}
+    assert [case["mechanism"] for case in said["cases"]] == [n for n in RUN for _ in range(2)]
+    assert list(said["summary"]) == RUN
+    assert said["summary"]["os"]["time_vs_os"] == 1
+    assert said["summary"]["oracle-trace"]["of_oracle"] == 1
+    wanted = {"time", "mpki", "traffic", "energy", "overhead"}
+    wanted |= {"thread_migrations", "page_migrations"}
+    for case in said["cases"]:
+        assert wanted <= set(case)
+        assert case["time"] > 0
+        assert (case["overhead"] > 0) == (case["mechanism"] not in ("os", "oracle-trace"))
+    (kept,) = tmp_path.rglob("mechanisms.jsonl")
+    lines = kept.read_text().splitlines()
+    assert len(lines) == 2 * len(RUN)
+    kept.write_text("\n".join(lines[:-1]) + "\n" + lines[-1][:40])  # as a crash leaves it
+    picture = tmp_path / "times.svg"
+    table = autofinity("compare", *SMALL, *work, "--out", str(picture)).stdout
+    assert all(name in table for name in RUN)
+    assert "<svg" in picture.read_text()
+    assert kept.read_text().splitlines()[-1].endswith("}}")
+    again = json.loads(autofinity("compare", *SMALL, *work, "--json").stdout)
+    assert again == said
+
+
+def test_the_mechanisms_are_listed_with_a_line_each() -> None:
+    lines = autofinity("compare", "--list").stdout.splitlines()
+    assert lines[0].startswith("os ")
+    assert {"kmaf16", "sammu", "unified", "oracle-trace"} <= {line.split()[0] for line in lines}
+    assert "kmaf16" in json.loads(autofinity("compare", "--list", "--json").stdout)
+
+
+def test_what_cannot_be_compared_is_one_line() -> None:
+    for arguments, code, reason in (
+        (("--mechanisms", "magic"), 2, "unknown mechanism magic"),
+        (("--threads", "4,8"), 2, "got 2 thread counts; expected one"),
+        (("--machine", "host"), 2, "simulated machines only"),
+        (("--programs", "nothing"), 1, "no program 'nothing'"),
+    ):
+        failed = autofinity("compare", *arguments, code=code)
+        assert reason in failed.stderr
+        assert len(failed.stderr.splitlines()) == 1
