@@ -10,6 +10,7 @@ from autofinity.mapping.eagermap import eagermap
 from autofinity.mapping.edmonds import edmonds
 from autofinity.mapping.exact import exact
 from autofinity.mapping.refined import refined
+from autofinity.mapping.scotch import scotch
 from autofinity.mapping.static import at_random, compact, scatter
 from autofinity.mapping.treematch import treematch
 from autofinity.model.sharing import SharingMatrix
@@ -36,6 +37,7 @@ MAPPERS: Mapping[str, Mapper] = {
     "eagermap": Mapper(eagermap, "greedy groups, level by level (EagerMap)"),
     "edmonds": Mapper(edmonds, "exact matchings, level by level (the TLB mechanism)"),
     "bisection": Mapper(bisection, "threads and machine halved together (ours)"),
+    "scotch": Mapper(scotch, "threads and machine halved together by SCOTCH (kMAF'14)"),
     "treematch": Mapper(treematch, "groups that share least outside, level by level"),
     "exact": Mapper(exact, "the cheapest there is, for few threads"),
     "compact": Mapper(compact, "threads by number in hardware order"),

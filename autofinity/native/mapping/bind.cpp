@@ -69,6 +69,15 @@ class Handle {
 
     double distance(int64_t a, int64_t b) const { return machine.distance(logical(a), logical(b)); }
 
+    nb::tuple path(int64_t cpu) const {
+        const auto parts = machine.path(logical(cpu));
+        nb::list found;
+        for (const int part : parts) {
+            found.append(part);
+        }
+        return nb::tuple(found);
+    }
+
     double cost(nb::handle sharing, const std::vector<int64_t>& cpus) const {
         return cost_of(machine, checked(sharing, cpus), logical(cpus));
     }
@@ -208,6 +217,7 @@ void bind_mapping(nb::module_& module) {
         .def(nb::init<std::vector<std::vector<int64_t>>, std::vector<double>, int>(), "pus"_a,
              "slit"_a, "nodes"_a)
         .def("distance", &Handle::distance, "a"_a, "b"_a)
+        .def("path", &Handle::path, "cpu"_a)
         .def("cost", &Handle::cost, "sharing"_a, "cpus"_a)
         .def("eager", &Handle::eager, "sharing"_a, "seats"_a)
         .def("bisection", &Handle::bisection, "sharing"_a, "seats"_a)

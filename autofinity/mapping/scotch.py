@@ -1,0 +1,200 @@
+"""Dual recursive bipartitioning by the SCOTCH library, as kMAF'14 maps threads (section 3.4).
+
+The library (CeCILL-C) is the system's own and is loaded only here: Debian's `libscotch-7.0`. The
+machine is given to it as a tree whose levels of arity 1 are dropped (kMAF'14, section 3.4.1), with
+the distances of `autofinity.mapping.cost`, of which SCOTCH takes one a level: their mean. Of trees
+that are not full, SCOTCH sees the leaves there are.
+
+SCOTCH's weights are whole numbers of 32 bits whose sums overflow unseen, so sharing is scaled such
+that all of it together at the largest distance takes 29 bits. SCOTCH balances loads but does not
+promise one thread a seat: threads that find theirs taken get the nearest free one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from itertools import groupby, pairwise
+from typing import Any
+
+from autofinity.mapping.cost import distance
+from autofinity.mapping.native import native_machine
+from autofinity.mapping.seats import seats
+from autofinity.model.errors import CapabilityError
+from autofinity.model.sharing import SharingMatrix
+from autofinity.model.topology import OsIndex, Topology
+
+_NAMES = ("{}-7.0.so", "{}.so.7.0", "{}.so.7", "{}.so")
+_WEIGHT_BITS = 29
+_RECURSIVE = 0x100
+"""SCOTCH_STRATRECURSIVE."""
+
+
+def scotch(
+    sharing: SharingMatrix, topology: Topology, available: frozenset[OsIndex]
+) -> tuple[OsIndex, ...]:
+    """The PU of each thread, in thread order, on the seats that `seats` chooses of `available`.
+
+    Raises `CapabilityError` without the library or when it fails; else as `eagermap`.
+    """
+    chosen = seats(topology, sharing.threads, available)
+    native_machine(topology).cost(sharing.cells, chosen)  # refuses what is no sharing matrix
+    library = _library()
+    if not any(map(any, sharing.cells)):
+        return tuple(chosen)
+    arities, leaves = _leaves(topology, chosen)
+    links = _links(topology, chosen, leaves, len(arities))
+    wanted = _mapped(library, sharing, arities, links, leaves)
+    return _one_each(topology, chosen, wanted)
+
+
+def _leaves(topology: Topology, chosen: Sequence[OsIndex]) -> tuple[list[int], list[list[int]]]:
+    """Arity of each level of the tree, and the way to each seat: which child on each level."""
+    machine = native_machine(topology)
+    copies = [(cpu, i) for cpu, same in groupby(chosen) for i, _ in enumerate(same)]
+    paths = [(*machine.path(cpu), copy) for cpu, copy in copies]
+    ways: list[list[int]] = [[] for _ in paths]
+    arities = []
+    for level in range(len(paths[0])):
+        children: dict[tuple[int, ...], dict[int, int]] = {}
+        for path, way in zip(paths, ways, strict=True):
+            siblings = children.setdefault(path[:level], {})
+            way.append(siblings.setdefault(path[level], len(siblings)))
+        arities.append(max(map(len, children.values())))
+    kept = [level for level, arity in enumerate(arities) if arity > 1]
+    return [arities[level] for level in kept], [[way[level] for level in kept] for way in ways]
+
+
+def _links(
+    topology: Topology, chosen: Sequence[OsIndex], leaves: Sequence[Sequence[int]], levels: int
+) -> list[int]:
+    """Mean distance of neighbouring seats that part on each level, at least 1."""
+    found: list[list[float]] = [[] for _ in range(levels)]
+    for (a, way_a), (b, way_b) in pairwise(zip(chosen, leaves, strict=True)):
+        parted = next(level for level in range(levels) if way_a[level] != way_b[level])
+        found[parted].append(distance(topology, a, b))
+    return [max(1, round(sum(level) / len(level))) for level in found]
+
+
+def _one_each(
+    topology: Topology, chosen: Sequence[OsIndex], wanted: Sequence[int]
+) -> tuple[OsIndex, ...]:
+    """One seat a thread: its own if nobody before it wants that, else the nearest that is free."""
+    free = dict.fromkeys(range(len(chosen)))
+    found: list[int | None] = []
+    for seat in wanted:
+        found.append(seat if seat in free else None)
+        free.pop(seat, None)
+    for thread, (seat, wish) in enumerate(zip(found, wanted, strict=True)):
+        if seat is None:
+            nearest = min(free, key=lambda s: distance(topology, chosen[s], chosen[wish]))
+            free.pop(nearest)
+            found[thread] = nearest
+    return tuple(chosen[seat] for seat in found if seat is not None)
+
+
+def _mapped(
+    library: ctypes.CDLL,
+    sharing: SharingMatrix,
+    arities: Sequence[int],
+    links: Sequence[int],
+    leaves: Sequence[Sequence[int]],
+) -> list[int]:
+    """The number of the seat of each thread, as SCOTCH has it."""
+    number = ctypes.c_int64 if library.SCOTCH_numSizeof() == 8 else ctypes.c_int32
+
+    def numbers(values: Sequence[int]) -> Any:
+        return (number * max(1, len(values)))(*values)
+
+    first, neighbours, weights = _graph(sharing, max(links))
+    # The library keeps these where they are.
+    kept = numbers(first), numbers(neighbours), numbers(weights)
+    leaf_numbers = [_leaf_number(arities, way) for way in leaves]
+    size = len(sharing.cells)
+    parts = numbers([0] * size)
+    with (
+        _made(library, "graph") as graph,
+        _made(library, "arch") as tree,
+        _made(library, "arch") as seats_of_tree,
+        _made(library, "strat") as strategy,
+    ):
+        _checked(
+            library.SCOTCH_graphBuild(
+                graph, number(0), number(size), kept[0], None, None, None,
+                number(len(neighbours)), kept[1], kept[2],
+            )
+        )  # fmt: skip
+        _checked(
+            library.SCOTCH_archTleaf(tree, number(len(arities)), numbers(arities), numbers(links))
+        )
+        _checked(library.SCOTCH_archSub(seats_of_tree, tree, number(size), numbers(leaf_numbers)))
+        _checked(
+            library.SCOTCH_stratGraphMapBuild(
+                strategy, number(_RECURSIVE), number(size), ctypes.c_double(0)
+            )
+        )
+        library.SCOTCH_randomReset()
+        _checked(library.SCOTCH_graphMap(graph, seats_of_tree, strategy, parts))
+    return list(parts)
+
+
+def _graph(sharing: SharingMatrix, longest: int) -> tuple[list[int], list[int], list[int]]:
+    """First edge of each thread (and the end), and of each edge its other thread and its weight."""
+    scale = 2**_WEIGHT_BITS / (sum(map(sum, sharing.cells)) * longest)
+    first = [0]
+    neighbours: list[int] = []
+    weights: list[int] = []
+    for row in sharing.cells:
+        for other, amount in enumerate(row):
+            if amount > 0:
+                neighbours.append(other)
+                weights.append(max(1, round(amount * scale)))
+        first.append(len(neighbours))
+    return first, neighbours, weights
+
+
+def _leaf_number(arities: Sequence[int], way: Sequence[int]) -> int:
+    found = 0
+    for arity, child in zip(arities, way, strict=True):
+        found = found * arity + child
+    return found
+
+
+@contextmanager
+def _made(library: ctypes.CDLL, kind: str) -> Iterator[ctypes.c_void_p]:
+    """An object of the library, freed in the end."""
+    made = ctypes.c_void_p(getattr(library, f"SCOTCH_{kind}Alloc")())
+    _checked(getattr(library, f"SCOTCH_{kind}Init")(made))
+    try:
+        yield made
+    finally:
+        getattr(library, f"SCOTCH_{kind}Exit")(made)
+        library.SCOTCH_memFree(made)
+
+
+def _checked(status: int) -> None:
+    if status != 0:
+        raise CapabilityError(
+            "SCOTCH refused the mapping (its own message stands above); take another algorithm, "
+            "such as bisection"
+        )
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    for name in _NAMES:
+        try:
+            ctypes.CDLL(name.format("libscotcherr"), mode=ctypes.RTLD_GLOBAL)
+            library = ctypes.CDLL(name.format("libscotch"))
+        except OSError:
+            continue
+        if hasattr(library, "SCOTCH_archSub"):
+            for kind in ("graph", "arch", "strat"):
+                getattr(library, f"SCOTCH_{kind}Alloc").restype = ctypes.c_void_p
+            return library
+    raise CapabilityError(
+        "the SCOTCH library (7.0 or newer) is not installed; on Debian it is libscotch-7.0; "
+        "bisection does the same without it"
+    )
