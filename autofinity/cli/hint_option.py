@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from autofinity.model.placement import CoreSet
     from autofinity.model.topology import OsIndex, Topology
 
 
@@ -23,10 +23,14 @@ def hint_of(text: str) -> Hint:
 def print_picture(
     topology: Topology,
     machine: str,
-    placed: CoreSet | None,
     available: frozenset[OsIndex] | None,
+    cpus: Sequence[OsIndex] | None = None,
+    said: str = "",
 ) -> None:
-    """The machine on stdout, in colour on terminals; in ASCII where the encoding has no more."""
+    """The machine on stdout, with threads on `cpus` and what is `said` of them.
+
+    In colour on terminals; in ASCII where the encoding has no more.
+    """
     from rich.console import Console
     from rich.text import Text
 
@@ -38,11 +42,9 @@ def print_picture(
     picture = Text(f"{machine}\n", style="bold")
     for line in summary(topology):
         picture.append(line + "\n", style="not bold")
-    if placed is not None:
-        picture.append(
-            f"{placed.hint}: {len(placed.cpus)} threads as {placed.affinity}\n", style="not bold"
-        )
-    picture.append_text(draw(topology, width, placed, available))
+    if said:
+        picture.append(said + "\n", style="not bold")
+    picture.append_text(draw(topology, width, cpus, available))
     picture.rstrip()
     if not console.encoding.lower().startswith("utf"):
         picture.plain = picture.plain.translate(_ASCII)

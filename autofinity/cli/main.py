@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "figure": "Draw a figure of the AutoFinity paper from our data.",
     "topology": "Draw a machine, and where threads would sit.",
     "affinities": "All affinities of a thread count, up to isomorphism.",
+    "map": "Which thread should sit where, from who shares with whom.",
     "hints": "The best match of each hint.",
     "capture": "Run a suite's programs, or a binary, under capture and keep the traces.",
     "profile": "Measure programs under affinities and baselines, and keep observations.",

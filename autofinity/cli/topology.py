@@ -40,7 +40,11 @@ def command(
     if as_json:
         click.echo(json.dumps(_document(machine, topology, placed)))
         return
-    print_picture(topology, machine, placed, cpus)
+    if placed is None:
+        print_picture(topology, machine, cpus)
+        return
+    said = f"{placed.hint}: {len(placed.cpus)} threads as {placed.affinity}"
+    print_picture(topology, machine, cpus, placed.cpus, said)
 
 
 def _document(machine: str, topology: Topology, placed: CoreSet | None) -> dict[str, Any]:

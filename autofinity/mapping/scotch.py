@@ -83,16 +83,19 @@ def _one_each(
 ) -> tuple[OsIndex, ...]:
     """One seat a thread: its own if nobody before it wants that, else the nearest that is free."""
     free = dict.fromkeys(range(len(chosen)))
-    found: list[int | None] = []
-    for seat in wanted:
-        found.append(seat if seat in free else None)
-        free.pop(seat, None)
-    for thread, (seat, wish) in enumerate(zip(found, wanted, strict=True)):
-        if seat is None:
+    seat_of = {}
+    for thread, seat in enumerate(wanted):
+        if seat in free:
+            free.pop(seat)
+            seat_of[thread] = seat
+    found = []
+    for thread, wish in enumerate(wanted):
+        if thread not in seat_of:
             nearest = min(free, key=lambda s: distance(topology, chosen[s], chosen[wish]))
             free.pop(nearest)
-            found[thread] = nearest
-    return tuple(chosen[seat] for seat in found if seat is not None)
+            seat_of[thread] = nearest
+        found.append(chosen[seat_of[thread]])
+    return tuple(found)
 
 
 def _mapped(

@@ -23,9 +23,16 @@ def save(chart: Chart, path: Path) -> None:
 
     Raises `UsageError` for another suffix, `CapabilityError` without matplotlib.
     """
-    if path.suffix not in SUFFIXES:
-        raise UsageError(f"{path}: expected a name that ends in {', '.join(SUFFIXES)}")
-    figure = drawn(chart)
+    _check_suffix(path)
+    save_figure(drawn(chart), chart.title, path)
+
+
+def save_figure(figure: Figure, title: str, path: Path) -> None:
+    """Into `path`, whose suffix is the format; the same figure and title give the same bytes.
+
+    Raises `UsageError` for another suffix.
+    """
+    _check_suffix(path)
     import matplotlib
 
     # Dates and random names of elements would make each file another one.
@@ -34,8 +41,25 @@ def save(chart: Chart, path: Path) -> None:
         ".pdf": {"CreationDate": None},
         ".png": {},
     }[path.suffix]
-    with matplotlib.rc_context({"svg.hashsalt": chart.title}):
+    with matplotlib.rc_context({"svg.hashsalt": title}):
         figure.savefig(path, metadata=unstamped, bbox_inches="tight")
+
+
+def _check_suffix(path: Path) -> None:
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"{path}: expected a name that ends in {', '.join(SUFFIXES)}")
+
+
+def empty_figure(width_inches: float, height_inches: float) -> Figure:
+    """A figure without a window. Raises `CapabilityError` without matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise CapabilityError(
+            "matplotlib is not installed, which draws pictures; install autofinity[plots], or "
+            "leave -o away for a picture in the terminal"
+        ) from error
+    return Figure(figsize=(width_inches, height_inches))
 
 
 def png(chart: Chart) -> bytes:
@@ -47,15 +71,8 @@ def png(chart: Chart) -> bytes:
 
 def drawn(chart: Chart) -> Figure:
     """The chart as matplotlib's, without a window. Raises `CapabilityError` without matplotlib."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise CapabilityError(
-            "matplotlib is not installed, which draws pictures; install autofinity[plots], or "
-            "leave -o away for a picture in the terminal"
-        ) from error
     count = len(chart.positions)
-    figure = Figure(figsize=(max(5.0, min(14.0, 1.5 + 0.35 * count)), 3.6))
+    figure = empty_figure(max(5.0, min(14.0, 1.5 + 0.35 * count)), 3.6)
     axes = figure.subplots()
     groups = len(chart.series)
     for number, (name, values) in enumerate(chart.series.items()):

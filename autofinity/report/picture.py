@@ -1,8 +1,8 @@
 """A machine drawn for the terminal: a box a socket, a row for each LLC domain of each node.
 
 Without a placement a cell shows the OS index of its CPU (those of one core joined by `/`). With
-one, a placed CPU shows the number of its thread, a free one `-`. A CPU that may not be used is `·`
-in both. Everything fits the width given, down to 40 columns.
+one, a placed CPU shows the number of its thread (or of its threads: `0+4`), a free one `-`. A CPU
+that may not be used is `·` in both. Everything fits the width given, down to 40 columns.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from autofinity.model.placement import CoreSet
 from autofinity.model.topology import PU, OsIndex, Topology
 
 if TYPE_CHECKING:
@@ -46,19 +45,20 @@ class _Row:
 def draw(
     topology: Topology,
     width: int,
-    placed: CoreSet | None = None,
+    cpus: Sequence[OsIndex] | None = None,
     available: frozenset[OsIndex] | None = None,
 ) -> Text:
     """The picture, at most `width` columns wide (not below `NARROWEST`).
 
-    `available` dims what may not be used (default: what the topology does not allow).
+    `cpus` are those of a placement, one a thread; `available` dims what may not be used (default:
+    what the topology does not allow).
     """
     from rich.text import Text
 
     width = max(width, NARROWEST)
     usable = topology.allowed if available is None else available
-    thread_of = {cpu: i for i, cpu in enumerate(placed.cpus)} if placed else None
-    sockets = [_rows(topology, package, thread_of, usable) for package in _packages(topology)]
+    threads_of = None if cpus is None else _threads_of(cpus)
+    sockets = [_rows(topology, package, threads_of, usable) for package in _packages(topology)]
     cell_width = max(cell.width for rows in sockets for row in rows for cell in row.cells)
     label_width = max(len(row.label) for rows in sockets for row in rows)
     most_cells = max(len(row.cells) for rows in sockets for row in rows)
@@ -115,6 +115,13 @@ def summary(topology: Topology) -> list[str]:
     return lines
 
 
+def _threads_of(cpus: Sequence[OsIndex]) -> dict[OsIndex, str]:
+    found: dict[OsIndex, str] = {}
+    for thread, cpu in enumerate(cpus):
+        found[cpu] = f"{found[cpu]}+{thread}" if cpu in found else str(thread)
+    return found
+
+
 def _packages(topology: Topology) -> list[list[PU]]:
     return [list(pus) for _, pus in groupby(sorted(topology.pus, key=_by_package), key=_by_package)]
 
@@ -126,7 +133,7 @@ def _by_package(pu: PU) -> int:
 def _rows(
     topology: Topology,
     package: Sequence[PU],
-    thread_of: dict[OsIndex, int] | None,
+    threads_of: dict[OsIndex, str] | None,
     usable: frozenset[OsIndex],
 ) -> list[_Row]:
     cores_of_llc: dict[int, set[int]] = {}
@@ -147,20 +154,20 @@ def _rows(
         label += f" kind {-efficiency}" if kinds > 1 else ""
         cells = []
         for _, pus in groupby(members, key=lambda pu: pu.core):
-            cells.append(_Cell(tuple(_shown(pu, thread_of, usable) for pu in pus)))
+            cells.append(_Cell(tuple(_shown(pu, threads_of, usable) for pu in pus)))
         rows.append(_Row(label, tuple(cells)))
     return rows
 
 
 def _shown(
-    pu: PU, thread_of: dict[OsIndex, int] | None, usable: frozenset[OsIndex]
+    pu: PU, threads_of: dict[OsIndex, str] | None, usable: frozenset[OsIndex]
 ) -> tuple[str, str]:
     if pu.os_index not in usable:
         return _UNUSABLE, "dim"
-    if thread_of is None:
+    if threads_of is None:
         return str(pu.os_index), ""
-    if pu.os_index in thread_of:
-        return str(thread_of[pu.os_index]), "bold green"
+    if pu.os_index in threads_of:
+        return threads_of[pu.os_index], "bold green"
     return _FREE, "dim"
 
 

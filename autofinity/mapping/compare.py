@@ -1,0 +1,50 @@
+"""One task, all mappers: what their mappings cost and how long they took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+
+from autofinity.mapping.cost import cost
+from autofinity.mapping.mappers import MAPPERS
+from autofinity.model.errors import AutofinityError
+from autofinity.model.sharing import SharingMatrix
+from autofinity.model.topology import OsIndex, Topology
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """What a mapper made of a task, or why it made nothing of it."""
+
+    name: str
+    cpus: tuple[OsIndex, ...] = ()
+    cost: float = float("nan")
+    time_s: float = float("nan")
+    reason: str = ""
+    """Empty where there is a mapping."""
+
+
+def mapped(
+    name: str, sharing: SharingMatrix, topology: Topology, available: frozenset[OsIndex]
+) -> Mapped:
+    """By the mapper called `name`. Raises what that raises."""
+    begin = perf_counter()
+    cpus = MAPPERS[name].run(sharing, topology, available)
+    time_s = perf_counter() - begin
+    return Mapped(name, cpus, cost(sharing, topology, cpus), time_s)
+
+
+def compared(
+    sharing: SharingMatrix, topology: Topology, available: frozenset[OsIndex]
+) -> Iterator[Mapped]:
+    """By each mapper in turn; those that would take seconds, or cannot, give the reason only."""
+    for name, mapper in MAPPERS.items():
+        if sharing.threads > mapper.quick_up_to:
+            reason = f"slow with more than {mapper.quick_up_to} threads: ask for it by name"
+            yield Mapped(name, reason=reason)
+            continue
+        try:
+            yield mapped(name, sharing, topology, available)
+        except AutofinityError as error:
+            yield Mapped(name, reason=str(error))

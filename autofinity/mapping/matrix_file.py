@@ -1,0 +1,80 @@
+"""Sharing matrices from CSV files: a row a line, cells parted by commas, semicolons or blanks."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+from autofinity.model.errors import UsageError
+from autofinity.model.sharing import SharingMatrix
+
+MOST_THREADS = 4096
+_SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
+
+
+def read_matrix(path: Path, *, directed: bool = False) -> SharingMatrix:
+    """The matrix in `path`. Empty lines and lines that begin with `#` are left out, the diagonal
+    counts for nothing.
+
+    Cells i,j and j,i must be equal, unless they are amounts in one direction each (`directed`):
+    then they are added. Raises `UsageError`, naming file, line and column (from 1), for a cell that
+    is no number of 0 or more, a row that is too short or too long, more than `MOST_THREADS` rows
+    and unequal cells.
+    """
+    rows = _rows(path)
+    for i, (line, row) in enumerate(rows):
+        if len(row) != len(rows):
+            raise UsageError(
+                f"{path}, line {line}: {len(row)} columns; expected {len(rows)}, as many as rows"
+            )
+        for j in range(i):
+            if not directed and row[j] != rows[j][1][i]:
+                raise UsageError(
+                    f"{path}, line {line}, column {j + 1}: {row[j]:g}, but {rows[j][1][i]:g} in "
+                    f"line {rows[j][0]}, column {i + 1}; expected the same, or --directed to add "
+                    "the two directions"
+                )
+    cells = [row for _, row in rows]
+    size = range(len(cells))
+    if directed:
+        cells = [[cells[i][j] + cells[j][i] for j in size] for i in size]
+    return SharingMatrix(tuple(tuple(0.0 if i == j else cells[i][j] for j in size) for i in size))
+
+
+def _rows(path: Path) -> list[tuple[int, list[float]]]:
+    """Line number and cells of each row."""
+    rows: list[tuple[int, list[float]]] = []
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            for number, line in enumerate(file, 1):
+                text = line.strip()
+                if not text or text.startswith("#"):
+                    continue
+                if len(rows) == MOST_THREADS:
+                    raise UsageError(
+                        f"{path}, line {number}: more than {MOST_THREADS} rows; expected one a "
+                        "thread"
+                    )
+                rows.append((number, _cells(path, number, text)))
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not text ({error.reason}); expected rows of numbers") from None
+    if not rows:
+        raise UsageError(f"{path}: no rows; expected a matrix of numbers, a row a thread")
+    return rows
+
+
+def _cells(path: Path, line: int, text: str) -> list[float]:
+    found = []
+    for column, cell in enumerate(_SEPARATOR.split(text, MOST_THREADS), 1):
+        try:
+            value = float(cell)
+        except ValueError:
+            value = math.nan
+        if not 0 <= value < math.inf:
+            shown = cell if len(cell) <= 20 else cell[:20] + "…"
+            raise UsageError(
+                f"{path}, line {line}, column {column}: {shown!r}; expected a number, 0 or more"
+            )
+        found.append(value)
+    return found

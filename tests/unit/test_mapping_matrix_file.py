@@ -1,0 +1,53 @@
+"""Sharing matrices from files, and what is said of those that are none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autofinity.mapping.matrix_file import MOST_THREADS, read_matrix
+from autofinity.model.errors import UsageError
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    path = folder / "m.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    "text", ["0,1.5\n1.5,0\n", "# a,b\n\n 7 ; 1.5 \n1.5;\t7\n", "\ufeff0 1.5\r\n1.5 0"]
+)
+def test_commas_semicolons_and_blanks_part_cells(tmp_path: Path, text: str) -> None:
+    assert read_matrix(written(tmp_path, text)).cells == ((0, 1.5), (1.5, 0))
+
+
+def test_two_directions_are_added_when_asked_for(tmp_path: Path) -> None:
+    path = written(tmp_path, "0,1\n2,0\n")
+    assert read_matrix(path, directed=True).cells == ((0, 3), (3, 0))
+    with pytest.raises(UsageError, match=r"line 2, column 1: 2, but 1 in line 1, column 2"):
+        read_matrix(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no rows"),
+        ("0,1\n1,zero\n", r"line 2, column 2: 'zero'; expected a number"),
+        ("0,1\n1,\n", r"line 2, column 2: ''"),
+        ("0,-1\n-1,0\n", r"line 1, column 2: '-1'"),
+        ("0,inf\ninf,0\n", r"line 1, column 2: 'inf'"),
+        ("0,nan\nnan,0\n", r"line 1, column 2: 'nan'"),
+        ("0,1\n#\n1\n", r"line 3: 1 columns; expected 2"),
+        ("0,1\n", r"line 1: 2 columns; expected 1"),
+        (b"\xff\xfe\x00", "not text"),
+        ("0\n" * (MOST_THREADS + 1), f"more than {MOST_THREADS} rows"),
+        ("x" * 100_000, "'xxxxxxxxxxxxxxxxxxxx…'"),
+    ],
+)
+def test_what_is_no_matrix_is_refused_with_its_line(
+    tmp_path: Path, text: str | bytes, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        read_matrix(written(tmp_path, text))
