@@ -44,6 +44,7 @@ def scotch(
     library = _library()
     if not any(map(any, sharing.cells)):
         return tuple(chosen)
+    chosen.sort(key=native_machine(topology).path)
     arities, leaves = _leaves(topology, chosen)
     links = _links(topology, chosen, leaves, len(arities))
     wanted = _mapped(library, sharing, arities, links, leaves)
