@@ -1,8 +1,11 @@
-"""`autofinity detect`: who shares with whom in a captured program, and whose its pages are."""
+"""`autofinity detect`: who shares with whom in a program, captured or running here, and whose its
+pages are.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from autofinity.cli.backends import simulated
+from autofinity.cli.detect_live import TraceOrProgram, detect_live, live_program
 from autofinity.cli.hint_option import hint_of
 from autofinity.cli.json_option import json_option
 from autofinity.cli.latencies_option import latencies_option
@@ -48,8 +52,13 @@ class _Found:
     overhead_ns: dict[str, int] | None = None
 
 
-@click.command("detect")
-@click.argument("trace", metavar="TRACE", type=click.Path(path_type=Path))
+@click.command("detect", cls=TraceOrProgram)
+@click.argument(
+    "trace",
+    metavar="[TRACE | -- PROGRAM [ARGS]...]",
+    required=False,
+    type=click.Path(path_type=Path),
+)
 @simulated_option
 @latencies_option
 @page_size_option
@@ -70,9 +79,16 @@ class _Found:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Draw the matrix into this file (.svg).",
 )
+@click.option(
+    "--arm",
+    is_flag=True,
+    help="For PROGRAM, as root: switch the kernel's NUMA hinting on while it runs.",
+)
 @json_option
+@click.pass_context
 def command(
-    trace: Path,
+    ctx: click.Context,
+    trace: Path | None,
     machine: str,
     latencies: str | None,
     page_size: str | None,
@@ -81,19 +97,32 @@ def command(
     source: str,
     seed: int,
     out: Path | None,
+    arm: bool,
     as_json: bool,
 ) -> None:
-    """Show the sharing matrix and the page exclusivity of TRACE (a folder of `autofinity capture`).
+    """Show the sharing matrix and the page exclusivity of TRACE (a folder of `autofinity capture`),
+    or of PROGRAM, which is run here with every page fault of it recorded.
 
-    The program runs on a simulated machine, watched by one of the published detectors: induced page
-    faults (kMAF'16, or kMAF'14's sub-blocks), equal TLB entries, access counters in the TLB (SAMMU)
-    or the page table (LAPT), or remote accesses (Azimi). Their rates are scaled to the length of
-    the run, since the papers' belong to runs of minutes.
+    PROGRAM's page faults say who touched a page first; with --arm the kernel makes them fault again
+    and again, and who shares shows, on machines of one node too.
+
+    The program of a TRACE runs on a simulated machine, watched by one of the published detectors:
+    induced page faults (kMAF'16, or kMAF'14's sub-blocks), equal TLB entries, access counters in
+    the TLB (SAMMU) or the page table (LAPT), or remote accesses (Azimi). Their rates are scaled to
+    the length of the run, since the papers' belong to runs of minutes.
     """
     from autofinity.trace.meta import read_meta
 
     if out is not None and out.suffix != ".svg":
         raise UsageError(f"{out}: expected a name that ends in .svg")
+    program = live_program(ctx)
+    if (trace is None) == (program is None) or program == ():
+        raise UsageError("expected either the folder of a trace or `-- PROGRAM [ARGS]...`")
+    if program is not None:
+        sys.exit(detect_live(program, out, arm=arm, as_json=as_json))
+    assert trace is not None
+    if arm:
+        raise UsageError("--arm is for a program that runs here, not for a trace")
     simulator = simulated(machine, latencies, page_size)
     team = threads or read_meta(trace).threads
     whole = _whole_trace(simulator, trace, team, hint)

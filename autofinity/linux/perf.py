@@ -27,6 +27,7 @@ from autofinity.model.errors import CapabilityError
 # perf_event_attr, first published size (PERF_ATTR_SIZE_VER0): every kernel takes it.
 _ATTR_BYTES = 64
 _DISABLED, _INHERIT, _EXCLUDE_KERNEL, _EXCLUDE_HV = 1 << 0, 1 << 1, 1 << 5, 1 << 6
+_ENABLE_ON_EXEC, _TASK, _WATERMARK = 1 << 12, 1 << 13, 1 << 14
 _IOC_ENABLE = 0x2400
 _TOTAL_TIMES, _GROUP = 0b011, 0b1000
 _FD_CLOEXEC = 1 << 3
@@ -124,15 +125,28 @@ def open_event(
     tid: int,
     group: int = -1,
     *,
+    cpu: int = -1,
     inherit: bool = False,
     disabled: bool = False,
+    at_exec: bool = False,
+    with_births: bool = False,
     sample_period: int = 0,
     sample_type: int = 0,
+    wake_bytes: int = 0,
 ) -> int:
-    """Descriptor of one event on thread `tid` (0: the caller), any CPU. Raises `OSError`.
+    """Descriptor of one event on thread `tid` (0: the caller), on one CPU or any. Raises `OSError`.
 
-    A `disabled` leader holds its whole group back until it is enabled.
+    A `disabled` leader holds its whole group back until it is enabled, or until the program execs
+    (`at_exec`). A sampled event wakes its reader after `wake_bytes` of records, those of new
+    threads (`with_births`) among them.
     """
+    flags = {
+        _INHERIT: inherit,
+        _DISABLED: disabled,
+        _ENABLE_ON_EXEC: at_exec,
+        _TASK: with_births,
+        _WATERMARK: wake_bytes > 0,
+    }
     attr = ctypes.create_string_buffer(
         struct.pack(
             "IIQQQQQIIQ",
@@ -142,17 +156,14 @@ def open_event(
             sample_period,
             sample_type,
             0 if sample_period else _TOTAL_TIMES | _GROUP,
-            _EXCLUDE_KERNEL
-            | _EXCLUDE_HV
-            | (_INHERIT if inherit else 0)
-            | (_DISABLED if disabled else 0),
-            0,
+            _EXCLUDE_KERNEL | _EXCLUDE_HV | sum(flag for flag, wished in flags.items() if wished),
+            wake_bytes,
             0,
             0,
         ),
         _ATTR_BYTES,
     )
-    return syscall("perf_event_open", ctypes.byref(attr), tid, -1, group, _FD_CLOEXEC)
+    return syscall("perf_event_open", ctypes.byref(attr), tid, cpu, group, _FD_CLOEXEC)
 
 
 def open_thread(tid: int, wanted: Mapping[str, Encoding]) -> ThreadCounters:

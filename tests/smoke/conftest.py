@@ -68,6 +68,12 @@ def spinner(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Program whose threads share pages by twos."""
+    return _compile([HERE / "pairs.c"], tmp_path_factory.mktemp("pairs") / "pairs")
+
+
+@pytest.fixture(scope="session")
 def fake_pmu(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Library that makes hardware events countable where there is no PMU."""
     folder = tmp_path_factory.mktemp("pmu")

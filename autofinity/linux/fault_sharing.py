@@ -1,0 +1,67 @@
+"""Who shares with whom, from page faults: a fault tells which thread is at a page just now.
+
+A fault counts one for its thread and each of the two other threads that faulted at the page last
+(Diener et al., kMAF, PACT 2014, section 4.1: the kernel keeps two threads a page). A page that
+nobody faults at again is one thread's: without NUMA hinting each page faults once, at its first
+touch, and nothing is seen of sharing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from autofinity.linux.fault_sampling import Born, Record
+from autofinity.model.sharing import PageAccesses, SharingMatrix, page_number
+
+_PAGE_BYTES = 4096
+_LAST_THREADS = 2
+
+
+class FaultSharing:
+    """A tally of faults. Threads are numbered by creation, those of all processes together."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[int, int] = {}
+        self._last: dict[int, tuple[int, ...]] = {}
+        self._pairs: Counter[tuple[int, int]] = Counter()
+        self._faults: dict[int, Counter[int]] = {}
+
+    def add(self, records: Iterable[Record]) -> None:
+        """Take records in, in order of time."""
+        for record in records:
+            thread = self._numbers.setdefault(record.tid, len(self._numbers))
+            if isinstance(record, Born):
+                continue
+            page = page_number(record.pid, record.address // _PAGE_BYTES)
+            self._faults.setdefault(page, Counter())[thread] += 1
+            last = tuple(other for other in self._last.get(page, ()) if other != thread)
+            for other in last[:_LAST_THREADS]:
+                self._pairs[min(thread, other), max(thread, other)] += 1
+            self._last[page] = (thread, *last[:_LAST_THREADS])
+
+    @property
+    def tids(self) -> tuple[int, ...]:
+        """Kernel ids of the threads, by number."""
+        return tuple(self._numbers)
+
+    @property
+    def faults(self) -> int:
+        """Faults taken in."""
+        return sum(counts.total() for counts in self._faults.values())
+
+    @property
+    def sharing(self) -> SharingMatrix:
+        """Faults in turn on one page, for each pair of threads."""
+        threads = range(len(self._numbers))
+        return SharingMatrix(
+            tuple(tuple(float(self._pairs[min(i, j), max(i, j)]) for j in threads) for i in threads)
+        )
+
+    @property
+    def pages(self) -> PageAccesses:
+        """Faults of each thread on each page."""
+        threads = range(len(self._numbers))
+        return PageAccesses(
+            {page: tuple(counts[i] for i in threads) for page, counts in self._faults.items()}
+        )
