@@ -34,8 +34,11 @@ class Cpu:
     """What /proc/cpuinfo says of the first CPU; zeros and empty where it says nothing."""
 
     vendor: str
+    """As x86 spells it; on Arm the implementer's number (`0x41`: Arm)."""
     family: int
+    """On Arm the version of the architecture."""
     model: int
+    """On Arm the part's number."""
 
 
 type EventTable = Mapping[str, Encoding]
@@ -53,6 +56,12 @@ def this_cpu(cpuinfo: Path = Path("/proc/cpuinfo")) -> Cpu:
                 found[name.strip()] = value.strip()
     except OSError:
         pass
+    if "CPU implementer" in found:
+        return Cpu(
+            found["CPU implementer"],
+            _number(found.get("CPU architecture", "")),
+            _number(found.get("CPU part", "")),
+        )
     return Cpu(
         found.get("vendor_id", ""),
         _number(found.get("cpu family", "")),
@@ -95,11 +104,13 @@ def _read(path: Path) -> dict[str, object]:
 def _fits(table: Mapping[str, object], cpu: Cpu) -> bool:
     families, models = table.get("families", []), table.get("models")
     assert isinstance(families, list)
-    return (
-        table["vendor"] == cpu.vendor
-        and cpu.family in families
-        and (not isinstance(models, list) or cpu.model in models)
-    )
+    if table["vendor"] != cpu.vendor or cpu.family not in families:
+        return False
+    if not isinstance(models, list):
+        return True
+    # A pair of numbers is a range.
+    ranges = (each if isinstance(each, list) else (each, each) for each in models)
+    return any(low <= cpu.model <= high for low, high in ranges)
 
 
 def _encodings(path: Path, table: Mapping[str, object]) -> dict[str, Encoding]:
@@ -117,4 +128,7 @@ def _encodings(path: Path, table: Mapping[str, object]) -> dict[str, Encoding]:
 
 
 def _number(text: str) -> int:
-    return int(text) if text.isdigit() else 0
+    try:
+        return int(text, 0)
+    except ValueError:
+        return 0

@@ -1,6 +1,6 @@
 // Threads 0 and 1, 2 and 3, … share pages of their own, in turn, for S seconds: pairs THREADS S.
-// Prints where they are. Each looks in now and then only, while the main thread burns CPU time: the kernel looks for pages
-// to take away on the time of whoever computes, a second of it at first.
+// Prints where they are. Each looks in now and then only, while the main thread burns CPU time: the
+// kernel looks for pages to take away on the time of whoever computes, a second of it at first.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
