@@ -139,6 +139,10 @@ class SimProcess:
             energy_j=self._energy_j - energy_before,
             sharing=self._senses.sharing(self._simulation),
             pages=self._senses.pages(self._simulation),
+            cpus=tuple(
+                self._topology.pus[self._simulation.pu_of(worker)].os_index
+                for worker in self._workers
+            ),
             triggers=self._senses.triggers(self._simulation),
             overhead_ns=self._take_overhead(),
         )

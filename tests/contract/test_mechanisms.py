@@ -14,7 +14,7 @@ from autofinity.mechanisms.registry import MECHANISMS, pick
 from autofinity.model.affinity import DISTRIBUTED
 from autofinity.model.errors import UsageError
 from autofinity.model.policy import RulePolicy
-from autofinity.ports import RunRequest
+from autofinity.ports import RunRequest, Sensors
 from autofinity.runtime.loop import run_loop
 from autofinity.sim.machine import SimMachine
 
@@ -66,9 +66,7 @@ def test_every_mechanism_runs_in_the_loop_and_leaves_masks_valid(
             assert len(masks) == THREADS
             assert all(mask and mask <= topology.allowed for mask in masks)
         assert all(0 <= node < topology.n_nodes for node in process.nodes.values())
-        assert bool(process.bindings or process.nodes) == (recipe.start.placement is None) or (
-            name in ("os", "interleave")
-        )
+        assert bool(process.bindings or process.nodes) == (recipe.sensors != Sensors())
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -98,9 +96,11 @@ def test_every_recipe_is_short() -> None:
     import autofinity.mechanisms as room
 
     shared = {"__init__", "recipe", "registry", "sharing_aware", "mapping_time"}
+    shared |= {"in_place", "page_evidence", "seat_trial"}
     for path in Path(room.__file__).parent.glob("*.py"):
         if path.stem not in shared:
-            assert _code_lines(path) <= 80, path.stem
+            most = 85 if path.stem == "unified" else 65
+            assert _code_lines(path) <= most, path.stem
 
 
 def _code_lines(path: Path) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from autofinity.model.counters import CounterSample
 from autofinity.model.sharing import NumaVectors, SharingMatrix
+from autofinity.model.topology import OsIndex
 from autofinity.ports import (
     Action,
     BindThreads,
@@ -44,6 +45,8 @@ class FakeSharing:
     triggers: int = 1000
     gains: bool = False
     """Whether it gets faster all the time, as if every placement paid."""
+    cpus: tuple[OsIndex, ...] = ()
+    """Where threads are; empty where nobody looks."""
     now_ns: int = 0
     bindings: list[tuple[frozenset[int], ...]] = field(default_factory=list)
     nodes: dict[int, int] = field(default_factory=dict)
@@ -70,6 +73,7 @@ class FakeSharing:
             tuple(ThreadEvent("begin", t, t, 0) for t in range(self.threads if start == 0 else 0)),
             sharing=self.sharing,
             pages=pages,
+            cpus=self.cpus,
             triggers=self.triggers,
             progress=(self.now_ns / 1e9) ** (2 if self.gains else 1),
             ended=self.seen >= self.intervals,
@@ -82,6 +86,8 @@ class FakeSharing:
         for action in actions:
             if isinstance(action, BindThreads):
                 self.bindings.append(action.placement.masks)
+                if self.cpus:
+                    self.cpus = tuple(min(mask) for mask in action.placement.masks)
                 done += len(action.placement.masks)
             elif isinstance(action, MovePages):
                 self.nodes.update(zip(action.pages, action.nodes, strict=True))

@@ -9,13 +9,24 @@ from fake_sharing import FakeSharing, pairs
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.mechanisms.autofinity import InRun, restarted
-from autofinity.mechanisms.recipe import Setting
+from autofinity.mechanisms.in_place import on_their_nodes
+from autofinity.mechanisms.page_evidence import PAGE_MOVE_NS, REMOTE_READ_NS, PageEvidence
+from autofinity.mechanisms.recipe import NS_PER_S, Setting, WholeTrace
+from autofinity.mechanisms.seat_trial import SeatTrial
 from autofinity.mechanisms.sharing_aware import nothing
-from autofinity.mechanisms.unified import Unified, seen
+from autofinity.mechanisms.unified import (
+    FAULT_NS,
+    OVERHEAD,
+    Unified,
+)
 from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.counters import CounterSample
+from autofinity.model.detection import FaultSampling
 from autofinity.model.errors import UsageError
 from autofinity.model.policy import Condition, Rule, RulePolicy
 from autofinity.model.sharing import NumaVectors, SharingMatrix
+from autofinity.model.topology import OsIndex
+from autofinity.ports import Interval
 from autofinity.runtime.loop import run_loop
 from autofinity.sim.preset import load_preset
 
@@ -23,12 +34,27 @@ TOPOLOGY = load_preset("xeon-e5-2650").topology
 THREADS = 8
 FAST = Condition("instructions", 1e6, float("inf"))
 POLICY = RulePolicy(("instructions",), {}, (Rule((FAST,), PACKED),), DISTRIBUTED)
-SETTING = Setting(TOPOLOGY, THREADS, clock_hz=1e9, paper_second_ns=1_000_000, policy=POLICY)
+SETTING = Setting(
+    TOPOLOGY,
+    THREADS,
+    clock_hz=1e9,
+    paper_second_ns=1_000_000,
+    policy=POLICY,
+    whole_trace=lambda: WholeTrace(nothing(THREADS), dict.fromkeys(range(100), (1,) * THREADS)),
+)
 
 
 def run(setting: Setting, sharing: SharingMatrix, *, gains: bool = True) -> FakeSharing:
     recipe = Unified(setting)
-    process = FakeSharing(THREADS, recipe.sensors.counters, sharing, {7: (0, 1)}, gains=gains)
+    assert recipe.start.placement is not None
+    process = FakeSharing(
+        THREADS,
+        recipe.sensors.counters,
+        sharing,
+        {7: (0, 1)},
+        gains=gains,
+        cpus=tuple(min(mask) for mask in recipe.start.placement.masks),
+    )
     state = recipe.begin(TOPOLOGY, TOPOLOGY.allowed, THREADS)
     run_loop(process, recipe, state, recipe.period_ns)
     return process
@@ -38,28 +64,33 @@ def cpus_of(masks: tuple[frozenset[int], ...]) -> list[int]:
     return [min(mask) for mask in masks]
 
 
+def of_hint(hint: Hint) -> list[int]:
+    return list(get_affinity(TOPOLOGY, THREADS, hint).cpus)
+
+
 @pytest.mark.parametrize("hint", [DISTRIBUTED, PACKED])
 def test_the_policy_says_which_cores_and_sharing_says_who_sits_beside_whom(hint: Hint) -> None:
     policy = replace(POLICY, rules=(), default=hint)
-    process = run(replace(SETTING, policy=policy), pairs(THREADS))
-    last = cpus_of(process.bindings[-1])
-    assert set(last) == set(get_affinity(TOPOLOGY, THREADS, hint).cpus)
+    last = run(replace(SETTING, policy=policy), pairs(THREADS)).cpus
+    assert set(last) == set(of_hint(hint))
     package = [TOPOLOGY.by_os_index[cpu].package for cpu in last]
     assert package[:4] == package[4:]
 
 
-def test_without_sharing_the_threads_sit_as_autofinity_puts_them() -> None:
-    alone = FakeSharing(THREADS, ("instructions", "cycles"), gains=True)
-    recipe = InRun(SETTING)
-    state = recipe.begin(TOPOLOGY, TOPOLOGY.allowed, THREADS)
-    run_loop(alone, recipe, state, recipe.period_ns)
-    assert run(SETTING, nothing(THREADS)).bindings == alone.bindings
-    assert cpus_of(alone.bindings[-1]) == list(get_affinity(TOPOLOGY, THREADS, PACKED).cpus)
+def test_threads_begin_distributed_and_stay_where_the_policy_would_put_them() -> None:
+    policy = replace(POLICY, rules=(), default=DISTRIBUTED)
+    process = run(replace(SETTING, policy=policy), nothing(THREADS))
+    assert {tuple(cpus_of(masks)) for masks in process.bindings} == {tuple(of_hint(DISTRIBUTED))}
+
+
+def test_a_core_set_is_entered_by_as_few_moves_as_possible() -> None:
+    before, after = of_hint(DISTRIBUTED), run(SETTING, nothing(THREADS)).cpus
+    assert set(after) == set(of_hint(PACKED))
+    assert sum(a == b for a, b in zip(before, after, strict=True)) == 4
 
 
 def test_the_guard_takes_a_core_set_back_that_does_not_pay() -> None:
-    process = run(SETTING, nothing(THREADS), gains=False)
-    assert cpus_of(process.bindings[-1]) == list(get_affinity(TOPOLOGY, THREADS, DISTRIBUTED).cpus)
+    assert set(run(SETTING, nothing(THREADS), gains=False).cpus) == set(of_hint(DISTRIBUTED))
 
 
 def test_an_equal_pattern_moves_nobody_within_the_set() -> None:
@@ -69,19 +100,76 @@ def test_an_equal_pattern_moves_nobody_within_the_set() -> None:
     assert run(SETTING, everyone).bindings == run(SETTING, nothing(THREADS)).bindings
 
 
+def test_a_change_of_seats_that_made_the_program_slower_is_taken_back_for_good() -> None:
+    before, now = (OsIndex(0),), (OsIndex(1),)
+    trial = SeatTrial(rates=(1.0, 1.01, 1.0, 1.01)).begun(before)
+    for rate in (0.5, 0.51, 0.5):
+        trial, cpus = replace(trial, rates=(rate,)).judged(now)
+        assert cpus == now and trial.guard is not None
+    trial, cpus = replace(trial, rates=(0.51,)).judged(now)
+    assert cpus == before
+    assert trial.final and trial.guard is None
+
+
+def test_a_change_of_seats_that_paid_stands_and_others_may_follow() -> None:
+    trial = SeatTrial(rates=(1.0, 1.01, 1.0, 1.01)).begun((OsIndex(0),))
+    for rate in (2.0, 2.01, 2.0, 2.01):
+        trial, cpus = replace(trial, rates=(rate,)).judged((OsIndex(1),))
+        assert cpus == (OsIndex(1),)
+    assert trial.guard is None and not trial.final
+
+
 def test_pages_follow_the_threads_once_they_are_placed() -> None:
     assert run(SETTING, nothing(THREADS)).nodes == {7: 1}
 
 
+def test_pages_move_only_as_far_as_remote_reads_have_paid_for_it() -> None:
+    paid = PAGE_MOVE_NS // REMOTE_READ_NS
+    sample = CounterSample(0, 0, 1, {"dram_reads_remote": paid}, 1, 1)
+    pages = NumaVectors({1: (0, 3), 2: (0, 5)}, nodes={1: 0, 2: 0})
+    evidence = PageEvidence().seeing(Interval(0, 1, (sample,), pages=pages), 1.0)
+    assert evidence.budget == 1.0
+    evidence, chosen = evidence.affordable(pages)
+    assert chosen == ((2, 1),)  # with most faults
+    assert evidence.affordable(pages)[1] == ()
+
+
 def test_faults_from_before_a_move_do_not_count() -> None:
-    recipe = Unified(SETTING)
-    state = recipe.begin(TOPOLOGY, TOPOLOGY.allowed, THREADS)
-    state = seen(state, NumaVectors({1: (5, 0)}))
-    state = replace(state, since={})  # the threads moved
-    state = seen(state, NumaVectors({1: (5, 2)}))
-    assert state.since == {1: (0, 2)}
-    state = seen(state, NumaVectors({1: (2, 1), 2: (0, 1)}))  # halved
-    assert state.since == {1: (0, 2), 2: (0, 1)}
+    def with_pages(evidence: PageEvidence, pages: dict[int, tuple[int, ...]]) -> PageEvidence:
+        return evidence.seeing(Interval(0, 1, (), pages=NumaVectors(pages)), 0.5)
+
+    evidence = replace(with_pages(PageEvidence(), {1: (5, 0)}), since={})  # the threads moved
+    evidence = with_pages(evidence, {1: (5, 2)})
+    assert evidence.since == {1: (0, 2)}
+    assert evidence.sampled == 0.5 * 5 + 2
+    evidence = with_pages(evidence, {1: (2, 1), 2: (0, 1)})  # halved
+    assert evidence.since == {1: (0, 2), 2: (0, 1)}
+
+
+def test_private_pages_of_threads_that_leave_their_node_are_left_behind() -> None:
+    evidence = PageEvidence(since={1: (8, 0), 2: (4, 4)}, nodes={1: 0, 2: 0})
+    here = get_affinity(TOPOLOGY, THREADS, PACKED).cpus
+    there = tuple(OsIndex(cpu) for cpu in (8, 9, 10, 11, 4, 5, 6, 7))
+    assert evidence.left_behind(TOPOLOGY, here, here) == 0
+    assert evidence.left_behind(TOPOLOGY, here, there) == 8 * 0.5 / 16
+
+
+def test_the_same_groups_go_to_the_nodes_where_most_of_them_are() -> None:
+    now = [OsIndex(cpu) for cpu in (0, 1, 8, 9)]
+    exchanged = [OsIndex(cpu) for cpu in (8, 9, 0, 1)]
+    assert list(on_their_nodes(TOPOLOGY, now, exchanged)) == now
+
+
+def test_faults_take_the_share_of_time_they_may_however_large_the_program_is() -> None:
+    def detector(pages: int) -> FaultSampling:
+        trace = WholeTrace(nothing(THREADS), dict.fromkeys(range(pages), (1,) * THREADS))
+        (found,) = Unified(replace(SETTING, whole_trace=lambda: trace)).sensors.detectors
+        assert isinstance(found, FaultSampling)
+        return found
+
+    per_s = detector(100).share_per_s * 100
+    assert detector(10_000).share_per_s * 10_000 == pytest.approx(per_s)
+    assert per_s * FAULT_NS == pytest.approx(OVERHEAD * THREADS * NS_PER_S)
 
 
 def test_autofinity_run_again_looks_at_a_sample_and_where_the_policy_says_so_at_a_second() -> None:
@@ -93,7 +181,7 @@ def test_autofinity_run_again_looks_at_a_sample_and_where_the_policy_says_so_at_
 
     chosen = restarted(replace(SETTING, sample=sample)).start.placement
     assert chosen is not None
-    assert cpus_of(chosen.masks) == list(get_affinity(TOPOLOGY, THREADS, PACKED).cpus)
+    assert cpus_of(chosen.masks) == of_hint(PACKED)
     assert asked == [DISTRIBUTED]
     with pytest.raises(UsageError, match="expected one to be possible"):
         restarted(SETTING)

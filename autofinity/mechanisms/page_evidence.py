@@ -1,0 +1,87 @@
+"""What sampled faults say of pages since the threads last moved, and how many pages may follow.
+
+Pages move on a budget: what moving them costs never exceeds what remote reads have cost so far. So
+where data stay in the caches no page moves, and where they do not, the wrong decision costs at most
+as much again as having done nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from autofinity.mapping.pages import LEAST_LOCAL, locality_or_balance, moves
+from autofinity.model.sharing import NumaVectors
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.ports import Interval
+
+PAGE_MOVE_NS = 10_000
+"""To copy a page of 4 KiB and shoot its translations down, about."""
+REMOTE_READ_NS = 100
+"""What a line costs more from another node, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageEvidence:
+    """Faults by page and node."""
+
+    vectors: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """Page → the vector it had when it was last seen."""
+    since: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """Page → faults since the threads last moved: those before came from other nodes."""
+    nodes: Mapping[int, int] = field(default_factory=dict)
+    """Page → node it was last seen on."""
+    sampled: float = 0.0
+    """Faults, old ones fading."""
+    budget: float = 0.0
+    """Pages that may be moved."""
+
+    def seeing(self, interval: Interval, fading: float) -> PageEvidence:
+        """With what an interval showed; `fading` is what is left of older `sampled`."""
+        reads = sum(sample.counts["dram_reads_remote"] for sample in interval.samples)
+        budget = self.budget + reads * REMOTE_READ_NS / PAGE_MOVE_NS
+        if interval.pages is None:
+            return replace(self, budget=budget)
+        since, sampled = dict(self.since), 0
+        for page, now in interval.pages.pages.items():
+            nothing = (0,) * len(now)
+            before = self.vectors.get(page, nothing)
+            # Counters that are full, or were halved, tell of nothing new.
+            new = tuple(max(0, n - b) for n, b in zip(now, before, strict=True))
+            since[page] = tuple(map(sum, zip(since.get(page, nothing), new, strict=True)))
+            sampled += sum(new)
+        return PageEvidence(
+            vectors={**self.vectors, **interval.pages.pages},
+            since=since,
+            nodes={**self.nodes, **interval.pages.nodes},
+            sampled=fading * self.sampled + sampled,
+            budget=budget,
+        )
+
+    def affordable(self, pages: NumaVectors) -> tuple[PageEvidence, tuple[tuple[int, int], ...]]:
+        """(page, node) of the moves that kMAF'16's rules want, those with most faults first, as far
+        as the budget goes; and what is left of it.
+        """
+        fresh = replace(pages, pages={page: self.since[page] for page in pages.pages})
+        wanted = moves(fresh, locality_or_balance)
+        chosen = sorted(wanted, key=lambda move: -sum(self.since[move[0]]))[: int(self.budget)]
+        return replace(self, budget=self.budget - len(chosen)), tuple(chosen)
+
+    def left_behind(
+        self, topology: Topology, now: Sequence[OsIndex], then: Sequence[OsIndex]
+    ) -> float:
+        """Share of the faults that were on private pages of the own node, and would not be any more
+        if threads went from the PUs `now` to `then`.
+        """
+        before, after = ([topology.by_os_index[cpu].node for cpu in each] for each in (now, then))
+        leaving = [0.0] * topology.n_nodes
+        for node in set(before):
+            threads = [thread for thread, at in enumerate(before) if at == node]
+            leaving[node] = sum(after[thread] != node for thread in threads) / len(threads)
+        faults = lost = 0.0
+        for page, vector in self.since.items():
+            node = self.nodes.get(page, 0)
+            faults += sum(vector)
+            if vector[node] > LEAST_LOCAL * sum(vector):
+                lost += vector[node] * leaving[node]
+        return lost / faults if faults else 0.0

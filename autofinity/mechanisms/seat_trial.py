@@ -1,0 +1,51 @@
+"""A change of seats, on trial: whether progress got faster or slower by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from autofinity.model.topology import OsIndex
+from autofinity.ports import Interval
+from autofinity.runtime.guard import Guard
+
+RATES = 10
+"""Looks before a change that it is judged against."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatTrial:
+    """Rates of progress, and the change that is being judged."""
+
+    rates: tuple[float, ...] = ()
+    """Progress per nanosecond in the last looks, oldest first."""
+    progress: float = float("nan")
+    guard: Guard | None = None
+    """Of the last change, until it is judged."""
+    before: tuple[OsIndex, ...] = ()
+    """Seats before it."""
+    final: bool = False
+    """A change did not pay: there is no other."""
+
+    def seeing(self, interval: Interval) -> SeatTrial:
+        """With one more rate."""
+        gained = interval.progress - self.progress
+        rate = gained / max(1, interval.end_ns - interval.start_ns)
+        rates = (*self.rates, rate)[-RATES:] if rate > 0 else self.rates
+        return replace(self, rates=rates, progress=interval.progress)
+
+    def begun(self, before: tuple[OsIndex, ...]) -> SeatTrial:
+        """Threads are about to leave the seats `before`."""
+        guard = Guard()
+        for rate in self.rates:
+            guard = guard.saw_before(rate)
+        return replace(self, guard=guard, before=before)
+
+    def judged(self, now: tuple[OsIndex, ...]) -> tuple[SeatTrial, tuple[OsIndex, ...]]:
+        """After one more look: the trial, and where threads are to be. A change that made the
+        program slower is taken back, and the last; any other stands.
+        """
+        assert self.guard is not None
+        guard = self.guard.saw_after(self.rates[-1]) if self.rates else self.guard
+        if guard.verdict == "worse":
+            return replace(self, guard=None, final=True), self.before
+        return replace(self, guard=guard if guard.verdict == "undecided" else None), now
