@@ -3,7 +3,7 @@
 What a stage leaves out (`native/sim/private_stage.hpp`) may matter: lines that an LLC takes back,
 races that the derivation saw come out one way. No property of a program tells beforehand, so each
 stage is compared with the full stream where placements differ most: threads as close as can be, as
-far apart, and all but a few in one place.
+far apart, all but a few in one place, and each with an LLC of its own but all in one package.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from autofinity.sim.replay import pus_of_streams
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.stage_agreement import Difference, Totals, farthest_off
 
-COMPARED = (Hint.parse("slp"), Hint.parse("SLP"), Hint.parse("SlP"))
+COMPARED = tuple(map(Hint.parse, ("slp", "SLP", "SlP", "sLP")))
 MOST_USED = 0.5
 """Of what `stage_agreement` allows, where it is compared: other affinities may be further off."""
 MOST_STREAMS = 64
@@ -73,8 +73,8 @@ def fitting_stage(
 def compared_placements(
     spec: MachineSpec, program: core.Program, workers: Sequence[int]
 ) -> list[list[int]]:
-    """PU of every stream in each affinity of `COMPARED`."""
-    return [
+    """PU of every stream in each affinity of `COMPARED`, without repetition."""
+    placements = (
         pus_of_streams(
             spec.topology,
             program.streams,
@@ -82,7 +82,8 @@ def compared_placements(
             workers,
         )
         for hint in COMPARED
-    ]
+    )
+    return list(map(list, dict.fromkeys(map(tuple, placements))))
 
 
 def first_pus(spec: MachineSpec, groups: Sequence[int]) -> list[int]:

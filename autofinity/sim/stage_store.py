@@ -21,7 +21,7 @@ from autofinity.sim.spec import MachineSpec
 from autofinity.sim.stage_agreement import Difference
 from autofinity.whole_file import replace_file
 
-STAGE_VERSION = 1
+STAGE_VERSION = 2
 
 _MAGIC = b"AFSTAGE1"
 _DIGEST_BYTES = 32

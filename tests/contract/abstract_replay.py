@@ -13,6 +13,7 @@ import numpy as np
 
 ACCESS, LOCK, UNLOCK, BARRIER, POST, AWAIT, UNIT_BEGIN, UNIT_END = range(8)
 ROI_BEGIN, ROI_END, THREAD_BEGIN, THREAD_END, COMPUTE, HEARTBEAT = range(8, 14)
+SHARED = 1  # aux of a reader's lock
 NAMES = (
     *("access", "lock", "unlock", "barrier", "post", "await", "unit_begin", "unit_end"),
     *("roi_begin", "roi_end", "thread_begin", "thread_end", "compute", "heartbeat"),
@@ -26,13 +27,36 @@ def synchronisation(trace: Any, stream: int) -> list[tuple[int, int, int]]:
     return [(int(e["kind"]), int(e["value"]), int(e["aux"])) for e in chosen]
 
 
+def needs_of_locks(events: list[tuple[int, int, int]]) -> dict[int, set[int]]:
+    """By lock event: the tokens that its section awaits before it posts anything. The lock is not
+    taken before they are posted.
+    """
+    needs: dict[int, set[int]] = {}
+    open_locks: list[tuple[int, int, bool]] = []  # event, object, whether something was posted
+    for number, (kind, value, _) in enumerate(events):
+        if kind == LOCK:
+            open_locks.append((number, value, False))
+        elif kind == POST:
+            open_locks = [(event, lock, True) for event, lock, _ in open_locks]
+        elif kind == AWAIT:
+            for event, _, posted in open_locks:
+                if not posted:
+                    needs.setdefault(event, set()).add(value)
+        elif kind == UNLOCK:
+            inner = next(o for o in reversed(open_locks) if o[1] == value)
+            open_locks.remove(inner)
+    return needs
+
+
 def replay(trace: Any, seed: int) -> None:
     """Replay under a schedule drawn from `seed`; AssertionError with what blocks when it cannot."""
     rng = random.Random(seed)
     streams = [synchronisation(trace, i) for i in range(trace.streams)]
+    needs = [needs_of_locks(events) for events in streams]
     at = [0] * len(streams)
     posted: set[int] = set()
     holder: dict[int, int] = {}
+    readers: dict[int, list[int]] = defaultdict(list)
     arrived: dict[int, list[int]] = defaultdict(list)
     passed: set[tuple[int, int]] = set()
 
@@ -41,10 +65,9 @@ def replay(trace: Any, seed: int) -> None:
         if kind == AWAIT:
             return value in posted
         if kind == LOCK:
-            following = streams[i][at[i] + 1] if at[i] + 1 < len(streams[i]) else (0, 0, 0)
-            if following[0] == AWAIT and following[1] not in posted:
+            if not needs[i].get(at[i], set()) <= posted:
                 return False
-            return holder.get(value) is None
+            return holder.get(value) is None and (aux == SHARED or not readers[value])
         if kind == BARRIER:
             if (i, at[i]) not in passed:
                 if i not in arrived[value]:
@@ -56,12 +79,16 @@ def replay(trace: Any, seed: int) -> None:
         return True
 
     def do(i: int) -> None:
-        kind, value, _ = streams[i][at[i]]
+        kind, value, aux = streams[i][at[i]]
         if kind == POST:
             assert value not in posted, f"token {value} is posted twice"
             posted.add(value)
+        elif kind == LOCK and aux == SHARED:
+            readers[value].append(i)
         elif kind == LOCK:
             holder[value] = i
+        elif kind == UNLOCK and i in readers[value]:
+            readers[value].remove(i)
         elif kind == UNLOCK:
             assert holder.get(value) == i, f"stream {i} unlocks {value}, which it does not hold"
             holder[value] = None  # type: ignore[assignment]
@@ -85,3 +112,4 @@ def replay(trace: Any, seed: int) -> None:
             for i in live
         )
     assert not [o for o, i in holder.items() if i is not None], "a lock is held at the end"
+    assert not any(readers.values()), "a reader holds a lock at the end"

@@ -145,6 +145,44 @@ def test_nested_locks_whose_inner_one_is_ordered_do_not_deadlock_in_replay(shop:
     assert shop.run(NESTED, replays=25).code == 0
 
 
+FREE_OUTSIDE = r"""
+#include <pthread.h>
+static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
+static _Alignas(64) long x;
+static _Alignas(64) volatile long sink;
+static void* reads(void* p) {
+    for (int i = 0; i < 50; i++) {
+        pthread_mutex_lock(&outer);
+        pthread_mutex_lock(&inner); sink = x; pthread_mutex_unlock(&inner);
+        pthread_mutex_unlock(&outer);
+    }
+    return 0;
+}
+static void* writes(void* p) {
+    for (int i = 0; i < 50; i++) {
+        pthread_mutex_lock(&inner); x = i; pthread_mutex_unlock(&inner);
+    }
+    return 0;
+}
+static void* passes(void* p) {
+    for (int i = 0; i < 50; i++) { pthread_mutex_lock(&outer); pthread_mutex_unlock(&outer); }
+    return 0;
+}
+int main(void) {
+    pthread_t t[3];
+    pthread_create(t, 0, reads, 0);
+    pthread_create(t + 1, 0, writes, 0);
+    pthread_create(t + 2, 0, passes, 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+}
+"""
+
+
+def test_a_lock_outside_of_an_ordered_one_stays_free(shop: Workshop) -> None:
+    run = shop.run(FREE_OUTSIDE, replays=25)
+    assert run.kinds(3)["await"] == 1  # its creation
+
+
 RECURSIVE = r"""
 #include <pthread.h>
 #include <stdio.h>
@@ -279,12 +317,80 @@ int main(void) {
 """
 
 
-def test_only_writers_of_a_rwlock_exclude_each_other(shop: Workshop) -> None:
+def test_readers_of_a_rwlock_share_it_and_come_after_the_writer_whose_value_they_read(
+    shop: Workshop,
+) -> None:
     run = shop.run(RWLOCK, replays=10)
-    for stream in (1, 2):
-        assert run.kinds(stream)["lock"] == 0
-    for stream in (3, 4):
-        assert run.kinds(stream)["lock"] == run.kinds(stream)["unlock"] == 20
+    for stream, aux in ((1, 1), (2, 1), (3, 0), (4, 0)):
+        rounds = 20 if stream > 2 else 50
+        assert [a for _, _, a in run.events(stream, "lock")] == [aux] * rounds
+        assert run.kinds(stream)["unlock"] == rounds
+    # Writers read what they add to, too; a token is awaited only if another thread wrote.
+    awaited = {v for s in (1, 2, 3, 4) for _, v, _ in run.events(s, "await")}
+    of_readers = {v for s in (1, 2) for _, v, _ in run.events(s, "post")}
+    assert not awaited & of_readers
+
+
+FREE_READERS = r"""
+#include <pthread.h>
+static pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+static _Alignas(64) long written;
+static _Alignas(64) long table[8];
+static volatile long sink;
+static void* reader(void* p) {
+    for (int i = 0; i < 50; i++) {
+        pthread_rwlock_rdlock(&l); sink = table[0]; pthread_rwlock_unlock(&l);
+    }
+    return 0;
+}
+static void* writer(void* p) {
+    for (int i = 0; i < 20; i++) {
+        pthread_rwlock_wrlock(&l); written = i; pthread_rwlock_unlock(&l);
+    }
+    return 0;
+}
+int main(void) {
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++) pthread_create(t + i, 0, i < 2 ? reader : writer, 0);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+}
+"""
+
+
+def test_sections_of_a_rwlock_that_read_nothing_written_are_free(shop: Workshop) -> None:
+    run = shop.run(FREE_READERS, replays=5)
+    for stream in (1, 2, 3, 4):
+        assert run.kinds(stream)["await"] == 1  # its creation
+
+
+NESTED_RWLOCK = r"""
+#include <pthread.h>
+#include <semaphore.h>
+static pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+static sem_t asked, answered;
+static void* helper(void* p) {
+    for (int i = 0; i < 20; i++) {
+        sem_wait(&asked);
+        pthread_rwlock_rdlock(&l); pthread_rwlock_unlock(&l);
+        sem_post(&answered);
+    }
+    return 0;
+}
+int main(void) {
+    sem_init(&asked, 0, 0); sem_init(&answered, 0, 0);
+    pthread_t t; pthread_create(&t, 0, helper, 0);
+    for (int i = 0; i < 20; i++) {
+        pthread_rwlock_rdlock(&l); sem_post(&asked); sem_wait(&answered); pthread_rwlock_unlock(&l);
+        pthread_rwlock_wrlock(&l); pthread_rwlock_unlock(&l);
+    }
+    pthread_join(t, 0);
+}
+"""
+
+
+def test_who_waits_while_it_holds_a_rwlock_is_not_deadlocked(shop: Workshop) -> None:
+    run = shop.run(NESTED_RWLOCK, replays=5)
+    assert run.kinds(0)["lock"] == 40
 
 
 FLAG = r"""

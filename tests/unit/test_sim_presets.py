@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
+from sim_programs import BASE, cpus
 
 from autofinity._core import sim as core
-from autofinity.model.errors import TopologyError
+from autofinity._core.trace import Trace, TraceBuilder
+from autofinity.model.errors import SimulationError, TopologyError
 from autofinity.resources import shipped
 from autofinity.sim.events import EVENTS, PAPER_EVENTS
 from autofinity.sim.native import native_machine
 from autofinity.sim.preset import load_preset, preset_names, read_preset
+from autofinity.sim.replay import simulate
 
 
 def test_the_machine_of_the_paper_has_48_cores_on_8_dies_of_4_sockets() -> None:
@@ -99,3 +103,41 @@ def test_a_deeply_nested_or_endless_machine_file_is_refused(tmp_path: Path) -> N
         read_preset(deep)
     with pytest.raises(TopologyError, match="more than 4 MiB"):
         read_preset(Path("/dev/zero"))
+
+
+def meeting(threads: int) -> Trace:
+    """Every thread stores to its own line and to one that all share, then to its neighbour's."""
+    builder = TraceBuilder()
+    for thread in [builder.stream() for _ in range(threads)]:
+        builder.access(thread, BASE + 64 * thread, 1, 1)
+        builder.access(thread, BASE + 64 * threads, 1, 1)
+        builder.barrier(thread, 1, threads)
+        builder.access(thread, BASE + 64 * ((thread + 1) % threads), 1, 1)
+    return builder.build()
+
+
+@pytest.mark.parametrize("name", ["epyc-9654", "xeon-8480"])
+@pytest.mark.parametrize("threads", [2, 3, 17, 63, 64])
+def test_up_to_64_threads_run_on_any_cores_of_a_large_machine(name: str, threads: int) -> None:
+    spec = load_preset(name)
+    cores = list({pu.core: int(pu.os_index) for pu in spec.topology.pus}.values())
+    rng = random.Random(threads)
+    trace = meeting(threads)
+    for placed in (cores[:threads], cores[-threads:], rng.sample(cores, threads)):
+        result = simulate(spec, trace, cpus(*placed))
+        assert result.total("data_cache_stores") == 4 * threads  # that to the barrier, too
+        assert result.total("invalidations_sent") >= threads
+
+
+def test_a_machine_of_more_llcs_than_the_directory_knows_is_refused() -> None:
+    machine = native_machine(load_preset("epyc-9654"))
+    machine.llcs = 33
+    with pytest.raises(SimulationError, match="a machine of 33 LLC domains; 1 to 32 can be"):
+        machine.validate()
+
+
+def test_more_cores_at_a_time_than_the_directory_knows_are_refused() -> None:
+    spec = load_preset("epyc-9654")
+    cores = list({pu.core: int(pu.os_index) for pu in spec.topology.pus}.values())
+    with pytest.raises(SimulationError, match="more than 64 cores at a time; place the threads on"):
+        simulate(spec, meeting(65), cpus(*cores[:65]))

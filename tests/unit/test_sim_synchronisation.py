@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from sim_programs import BASE, cpus, region, without_prefetch, write_all
+from hand_machine import VICTIM
+from sim_programs import BASE, FIRST_WRITE, cpus, region, without_prefetch, write_all
 
 from autofinity._core import sim as core
 from autofinity._core.trace import TraceBuilder
@@ -43,6 +44,70 @@ def test_a_mutex_may_be_taken_again_by_its_holder() -> None:
     builder.unlock(stream, 1)
     builder.unlock(stream, 1)
     assert replay(builder, 0).total("lock_acquisitions") == 1
+
+
+def readers_and_writer(*, shared: bool) -> TraceBuilder:
+    """Two threads that hold a lock for 30,000 instructions at once, then one that writes."""
+    builder = TraceBuilder()
+    for number, stream in enumerate([builder.stream() for _ in range(3)]):
+        builder.compute(stream, gap=1000 * number)
+        builder.lock(stream, 1, shared=shared and number < 2)
+        builder.compute(stream, gap=30_000)
+        builder.unlock(stream, 1)
+    return builder
+
+
+def test_readers_hold_a_lock_together_and_exclude_writers() -> None:
+    section = 30_000 / SPEC.core.base_ipc
+    together = replay(readers_and_writer(shared=True), 0, 1, 2)
+    assert 2 * section < clocks(together) < 2.5 * section
+    assert together.total("lock_waits") == 1
+    alone = replay(readers_and_writer(shared=False), 0, 1, 2)
+    assert clocks(alone) > 3 * section
+
+
+def test_readers_that_wait_for_a_writer_come_before_the_next_writer() -> None:
+    builder = TraceBuilder()
+    streams = [builder.stream() for _ in range(4)]
+    for number, stream in enumerate(streams):
+        builder.compute(stream, gap=1000 * number)
+        builder.lock(stream, 1, shared=number > 1)  # two writers, then two readers
+        builder.compute(stream, gap=30_000)
+        builder.unlock(stream, 1)
+    result = replay(builder, 0, 1, 2, 3)
+    section = 30_000 / SPEC.core.base_ipc
+    assert 3 * section < clocks(result) < 3.5 * section
+    waited = result.of_workers("stall_cycles_sync") / section
+    assert [round(each) for each in waited.tolist()] == [0, 2, 1, 1]
+
+
+def test_a_reader_may_take_its_lock_again_while_a_writer_waits() -> None:
+    builder = TraceBuilder()
+    reader, writer = builder.stream(), builder.stream()
+    builder.lock(reader, 1, shared=True)
+    builder.compute(reader, gap=10_000)
+    builder.lock(reader, 1, shared=True)
+    builder.unlock(reader, 1)
+    builder.unlock(reader, 1)
+    builder.lock(writer, 1)
+    builder.unlock(writer, 1)
+    result = replay(builder, 0, 1)
+    assert result.total("lock_acquisitions") == 3
+    assert clocks(result) > 10_000 / SPEC.core.base_ipc
+
+
+def test_a_deadlock_with_a_reader_names_where_it_took_the_lock() -> None:
+    builder = TraceBuilder()
+    reader, writer = builder.stream(), builder.stream()
+    builder.lock(reader, 1, shared=True)
+    builder.post(reader, 5)
+    builder.wait(reader, 7)
+    builder.wait(writer, 5)
+    builder.lock(writer, 1)
+    builder.post(writer, 7)
+    with pytest.raises(SimulationError) as caught:
+        replay(builder, 0, 1)
+    assert "stream 1, event 1: lock of 1, held by stream 0, event 0" in str(caught.value)
 
 
 def test_nobody_leaves_a_barrier_before_all_have_come() -> None:
@@ -131,6 +196,32 @@ def test_two_threads_on_one_pu_take_turns() -> None:
     assert result.total("context_switches") > 5
     alone = result.of_workers("cycles")
     assert alone[0] == pytest.approx(alone[1], rel=0.1)
+
+
+def test_a_run_that_a_time_slice_cuts_goes_on_after_it_though_its_line_is_lost() -> None:
+    """Two threads share a PU with slices of 100,000 clocks, one instruction each. The first is in
+    the middle of a run of 100 stores when its slice is over; another core then takes the line.
+    """
+    builder = TraceBuilder()
+    first, second, other = (builder.stream() for _ in range(3))
+    builder.compute(first, gap=50_000)
+    builder.access(first, BASE, reads=0, writes=100, span=60_000, flags=FIRST_WRITE)
+    builder.compute(first, gap=60_000)
+    builder.compute(second, gap=90_000)
+    builder.compute(other, gap=150_000)
+    builder.access(other, BASE, reads=0, writes=1, flags=FIRST_WRITE)
+    run = core.Simulation(native_machine(VICTIM), core.Program(builder.build()), [0, 0, 1])
+    run.run()
+    run.check()
+    column = core.event_names().index
+
+    def counts(event: str) -> list[int]:
+        return [int(count) for count in run.totals()[:, column(event)]]
+
+    assert counts("context_switches") == [1, 1, 0]
+    assert counts("data_cache_stores") == [100, 0, 1]
+    assert counts("coherence_misses") == [1, 0, 0]
+    assert counts("invalidations_received") == [0, 1, 1]  # of the core, while the second has it
 
 
 def test_computing_longer_than_a_time_slice_is_not_begun_anew_in_every_slice() -> None:

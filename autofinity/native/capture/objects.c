@@ -62,6 +62,7 @@ void af_acquired(af_thread* t, uint64_t key, bool word) {
     }
     m->owner = t;
     m->depth = 1;
+    m->posts = t->posts;
     m->before = m->object.who != t ? m->object.token : 0;
     m->ordered = m->strict;
     if (t->held_n < AF_HELD) t->held[t->held_n++] = m;
@@ -69,21 +70,6 @@ void af_acquired(af_thread* t, uint64_t key, bool word) {
     // Until it is known better, the slot stands for an await of the previous unlock.
     m->pending = af_event_add(t, AF_PENDING, m->before, 0);
     if (word) af_alone(t, (void*)(uintptr_t)key, 1, 1);
-}
-
-static void remember_write(af_mutex* m, const af_thread* t, uint64_t line, uint64_t token) {
-    uint32_t at = 0;
-    while (at < AF_LINES && m->lines[at].token != 0 && m->lines[at].line != line) at++;
-    if (at == AF_LINES) {
-        at = m->lines_next++ % AF_LINES;
-        if (m->lines[at].token > m->opaque) {
-            m->opaque = m->lines[at].token;
-            m->opaque_who = m->lines[at].who;
-        }
-    }
-    m->lines[at].line = line;
-    m->lines[at].token = token;
-    m->lines[at].who = t;
 }
 
 void af_releasing(af_thread* t, uint64_t key, bool word) {
@@ -95,27 +81,16 @@ void af_releasing(af_thread* t, uint64_t key, bool word) {
     while (level < t->held_n && t->held[level] != m) level++;
     // Not the innermost: what those inside will turn out to wait for is not known yet.
     if (level + 1 < t->held_n) m->ordered = m->strict = true;
-    if (pending == NULL) {
-        m->opaque = token;
-        m->opaque_who = t;
-    } else {
-        uint64_t needed = m->opaque_who != t ? m->opaque : 0;
-        // Whatever the section holds but its lock word's own access, which follows the slot.
-        const af_slot* const end = t->slots + t->n;
-        for (const af_slot* s = pending + (word ? 2 : 1); s < end; s++) {
-            if (s->kind != AF_ACCESS || s->reads == 0) continue;
-            for (uint32_t i = 0; i < AF_LINES && m->lines[i].token != 0; i++)
-                if (m->lines[i].line == s->value && m->lines[i].who != t &&
-                    m->lines[i].token > needed)
-                    needed = m->lines[i].token;
-        }
+    // Whatever the section holds but its lock word's own access, which follows the slot.
+    const af_slot* const from = pending == NULL ? NULL : pending + (word ? 2 : 1);
+    if (pending != NULL) {
+        uint64_t needed = af_needed(&m->written, t, from);
         if (m->ordered && m->before > needed) needed = m->before;
         pending->kind = needed != 0 ? AF_PENDING : AF_SKIP;
         pending->value = needed;
-        for (const af_slot* s = pending + (word ? 2 : 1); s < end; s++)
-            if (s->kind == AF_ACCESS && s->writes != 0) remember_write(m, t, s->value, token);
     }
-    if (pending == NULL || pending->kind == AF_PENDING) af_keep_order_of_held(t, m);
+    af_remember_writes(&m->written, t, from, token);
+    if (pending == NULL || pending->kind == AF_PENDING) af_keep_order_of_held(t, m, m->posts);
     if (level < t->held_n) {
         for (uint32_t i = level; i + 1 < t->held_n; i++) t->held[i] = t->held[i + 1];
         t->held_n--;

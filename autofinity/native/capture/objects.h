@@ -29,21 +29,27 @@ typedef struct af_object {
     const af_thread* who;
 } af_object;
 
+// Lines written under a lock, and in which critical section last. Changed by who holds it alone.
+typedef struct af_written {
+    uint64_t opaque;  // token of the last critical section whose writes are not all known
+    const af_thread* opaque_who;
+    uint32_t next;
+    struct {
+        uint64_t line, token;
+        const af_thread* who;
+    } lines[AF_LINES];
+} af_written;
+
 typedef struct af_mutex {
     af_object object;
     af_thread* owner;
     uint32_t depth;
+    uint64_t posts;    // that its owner had made
     uint64_t before;   // token of the unlock before this critical section, or 0
     bool ordered;      // this critical section must come after that one
     bool strict;       // so must all from now on
     uint64_t pending;  // number of the slot that may become an await
-    uint64_t opaque;   // token of the last critical section whose writes are not all known
-    const af_thread* opaque_who;
-    uint32_t lines_next;
-    struct {
-        uint64_t line, token;
-        const af_thread* who;
-    } lines[AF_LINES];  // written under this mutex, and in which critical section last
+    af_written written;
 } af_mutex;
 
 // Tokens of posts not yet consumed, oldest first (semaphores), or of signals (conditions).
@@ -60,7 +66,9 @@ typedef struct af_ring {
 
 typedef struct af_rwlock {
     af_object object;
-    af_thread* owner;
+    _Atomic bool strict;  // sections keep the order of the capture from now on
+    af_written written;
+    const af_thread* writer;  // that holds it
     uint32_t readers;
     struct {
         uint64_t token;
@@ -85,8 +93,17 @@ AF_HIDDEN void af_object_unlock(af_object* o);
 // Notes an await unless this thread did so before; `who` posted it.
 AF_HIDDEN void af_await(af_thread* t, uint64_t token, const af_thread* who);
 
-// A thread that waits keeps the order of the mutexes that it holds, outside of `inside` if given.
-AF_HIDDEN void af_keep_order_of_held(af_thread* t, const af_mutex* inside);
+// A thread that waits, after `posts` posts of its own, keeps the order of the locks that it holds,
+// outside of `inside` if given.
+AF_HIDDEN void af_keep_order_of_held(af_thread* t, const void* inside, uint64_t posts);
+
+// Token of the latest critical section of another thread that wrote what this one reads, or may
+// have; 0: none. The section holds the slots from `from` on.
+AF_HIDDEN uint64_t af_needed(const af_written* w, const af_thread* t, const af_slot* from);
+// The section `token` of the calling thread ends, and held the slots from `from` on (NULL: some are
+// gone).
+AF_HIDDEN void af_remember_writes(af_written* w, const af_thread* t, const af_slot* from,
+                                  uint64_t token);
 
 // A unit begins or ends: what comes may be replayed by another thread, which has awaited nothing
 // yet.

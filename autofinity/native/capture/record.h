@@ -81,6 +81,7 @@ static inline void af_close_lines(af_thread* t) { t->floor = t->slots + t->n; }
 static inline uint64_t af_event_add(af_thread* t, uint8_t kind, uint64_t value, unsigned aux) {
     const uint32_t index = af_new_slot(t, value, kind);
     t->slots[index].aux = (uint16_t)aux;
+    t->posts += kind == AF_POST;
     af_close_lines(t);
     return t->base + index;
 }

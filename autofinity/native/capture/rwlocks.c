@@ -1,7 +1,7 @@
 // Read-write locks of POSIX threads.
 //
-// The trace knows mutual exclusion only. Writers take it; readers do not, but come after the last
-// writer, and a writer comes after the readers before it, in the order of the capture.
+// As with mutexes (objects.c) their order is free in replay but where a section reads what a writer
+// wrote, or waits for another thread meanwhile.
 #include <errno.h>
 
 #include "interpose.h"
@@ -15,78 +15,115 @@ REAL(pthread_rwlock_trywrlock)
 REAL(pthread_rwlock_timedwrlock)
 REAL(pthread_rwlock_unlock)
 
-static void read_locked(af_thread* t, void* address) {
+static af_section* section_of(af_thread* t, const af_rwlock* l) {
+    uint32_t at = 0;
+    while (at < t->sections_n && t->sections[at].lock != l) at++;
+    return at < t->sections_n ? &t->sections[at] : NULL;
+}
+
+// Until it is known better, slots after the lock stand for awaits of the last writer's unlock and
+// (before a writer) of the readers' since. A thread that holds too many locks leaves it at that.
+static void locked(af_thread* t, void* address, bool writes) {
     af_rwlock* l = AF_OBJECT(af_rwlock, address, AF_IS_RWLOCK);
+    af_section* section = section_of(t, l);
+    if (section != NULL) {
+        section->depth++;
+        return;
+    }
+    af_event_add(t, AF_LOCK, l->object.id, writes ? 0 : AF_SHARED);
     af_object_lock(&l->object);
-    const uint64_t token = l->object.token;
-    const af_thread* who = l->object.who;
+    const uint64_t writer = l->object.who != t ? l->object.token : 0;
+    const uint32_t readers = writes && l->readers > AF_RING ? AF_RING : writes ? l->readers : 0;
+    if (writes) {
+        l->writer = t;
+        l->readers = 0;
+    }
     af_object_unlock(&l->object);
-    af_await(t, token, who);
+    const uint64_t pending = af_event_add(t, AF_PENDING, writer, 0);
+    // Nobody else holds it if it writes: the list does not change now.
+    for (uint32_t i = 0; i < readers; i++)
+        af_event_add(t, AF_PENDING, l->reads[i].who != t ? l->reads[i].token : 0, 0);
+    if (t->sections_n < AF_HELD)
+        t->sections[t->sections_n++] =
+            (af_section){l, pending, 1 + readers, 1, t->held_n, t->posts, l->strict};
     af_alone(t, address, 1, 1);
 }
 
-static void write_locked(af_thread* t, void* address) {
-    af_rwlock* l = AF_OBJECT(af_rwlock, address, AF_IS_RWLOCK);
-    af_event_add(t, AF_LOCK, l->object.id, 0);
-    af_object_lock(&l->object);
-    l->owner = t;
-    const uint64_t token = l->object.token;
-    const af_thread* who = l->object.who;
-    const uint32_t readers = l->readers;
-    l->readers = 0;
-    af_object_unlock(&l->object);
-    af_await(t, token, who);
-    // Nobody else holds it: the list does not change now.
-    for (uint32_t i = 0; i < readers && i < AF_RING; i++)
-        af_await(t, l->reads[i].token, l->reads[i].who);
-    af_alone(t, address, 1, 1);
+// Leaves of the awaits what the section needs: all if it must keep its order, otherwise that of the
+// last writer whose lines it reads.
+static void settle(af_thread* t, af_section* section, uint64_t token) {
+    af_rwlock* l = section->lock;
+    // Not the innermost: what those inside will turn out to wait for is not known yet.
+    if (section != &t->sections[t->sections_n - 1] || t->held_n > section->mutexes)
+        section->ordered = l->strict = true;
+    af_slot* const first = af_slot_at(t, section->pending);
+    const af_slot* const from = first == NULL ? NULL : first + section->pendings + 1;
+    bool waits = first == NULL;
+    if (first != NULL) {
+        const uint64_t needed = af_needed(&l->written, t, from);
+        for (uint32_t i = 0; i < section->pendings; i++) {
+            if (first[i].kind != AF_PENDING) continue;  // of a signal handler in between
+            if (!section->ordered) first[i].value = 0;
+            if (i == 0 && needed > first[i].value) first[i].value = needed;
+            waits |= first[i].value != 0;
+        }
+    }
+    if (l->writer == t) af_remember_writes(&l->written, t, from, token);
+    if (waits) af_keep_order_of_held(t, l, section->posts);
 }
 
 static void rw_unlocking(af_thread* t, void* address) {
     af_rwlock* l = AF_OBJECT(af_rwlock, address, AF_IS_RWLOCK);
+    af_section* section = section_of(t, l);
+    if (section != NULL && --section->depth != 0) return;
     const uint64_t token = af_token();
+    if (section != NULL) {
+        settle(t, section, token);
+        af_section* const end = &t->sections[--t->sections_n];
+        for (; section < end; section++) section[0] = section[1];
+    }
     af_alone(t, address, 1, 1);
     af_event_add(t, AF_POST, token, 0);
     af_object_lock(&l->object);
-    if (l->owner == t) {
-        l->owner = NULL;
+    if (l->writer == t) {
+        l->writer = NULL;
         l->object.token = token;
         l->object.who = t;
-        af_object_unlock(&l->object);
-        af_event_add(t, AF_UNLOCK, l->object.id, 0);
-        return;
+    } else {
+        // A thread's later read unlock stands for its earlier ones.
+        uint32_t at = 0;
+        const uint32_t kept = l->readers < AF_RING ? l->readers : AF_RING;
+        while (at < kept && l->reads[at].who != t) at++;
+        if (at == kept) at = l->readers++ % AF_RING;
+        l->reads[at].token = token;
+        l->reads[at].who = t;
     }
-    // A thread's later read unlock stands for its earlier ones.
-    uint32_t at = 0;
-    const uint32_t kept = l->readers < AF_RING ? l->readers : AF_RING;
-    while (at < kept && l->reads[at].who != t) at++;
-    if (at == kept) at = l->readers++ % AF_RING;
-    l->reads[at].token = token;
-    l->reads[at].who = t;
     af_object_unlock(&l->object);
+    af_event_add(t, AF_UNLOCK, l->object.id, 0);
 }
 
-#define RW_LOCKING(done, attempt, wait) AF_TAKING(attempt, wait, if (error == 0) done(t, l))
+#define RW_LOCKING(writes, attempt, wait) \
+    AF_TAKING(attempt, wait, if (error == 0) locked(t, l, writes))
 
 AF_API int pthread_rwlock_rdlock(pthread_rwlock_t* l) {
-    RW_LOCKING(read_locked, real_pthread_rwlock_tryrdlock()(l), real_pthread_rwlock_rdlock()(l));
+    RW_LOCKING(false, real_pthread_rwlock_tryrdlock()(l), real_pthread_rwlock_rdlock()(l));
 }
 AF_API int pthread_rwlock_timedrdlock(pthread_rwlock_t* l, const struct timespec* until) {
-    RW_LOCKING(read_locked, real_pthread_rwlock_tryrdlock()(l),
+    RW_LOCKING(false, real_pthread_rwlock_tryrdlock()(l),
                real_pthread_rwlock_timedrdlock()(l, until));
 }
 AF_API int pthread_rwlock_tryrdlock(pthread_rwlock_t* l) {
-    RW_LOCKING(read_locked, real_pthread_rwlock_tryrdlock()(l), EBUSY);
+    RW_LOCKING(false, real_pthread_rwlock_tryrdlock()(l), EBUSY);
 }
 AF_API int pthread_rwlock_wrlock(pthread_rwlock_t* l) {
-    RW_LOCKING(write_locked, real_pthread_rwlock_trywrlock()(l), real_pthread_rwlock_wrlock()(l));
+    RW_LOCKING(true, real_pthread_rwlock_trywrlock()(l), real_pthread_rwlock_wrlock()(l));
 }
 AF_API int pthread_rwlock_timedwrlock(pthread_rwlock_t* l, const struct timespec* until) {
-    RW_LOCKING(write_locked, real_pthread_rwlock_trywrlock()(l),
+    RW_LOCKING(true, real_pthread_rwlock_trywrlock()(l),
                real_pthread_rwlock_timedwrlock()(l, until));
 }
 AF_API int pthread_rwlock_trywrlock(pthread_rwlock_t* l) {
-    RW_LOCKING(write_locked, real_pthread_rwlock_trywrlock()(l), EBUSY);
+    RW_LOCKING(true, real_pthread_rwlock_trywrlock()(l), EBUSY);
 }
 AF_API int pthread_rwlock_unlock(pthread_rwlock_t* l) {
     af_thread* t = af_here();

@@ -51,6 +51,7 @@ enum {
     AF_PENDING =
         255,  // an await if its value is not 0; decided at unlock or when the buffer is full
 };
+enum { AF_SHARED = 1 };  // aux of a lock: a reader's
 enum { AF_FLAG_ATOMIC = 1, AF_FLAG_FIRST_WRITE = 2, AF_FLAG_DEPENDENT = 4 };
 
 typedef struct af_slot {
@@ -91,6 +92,18 @@ typedef struct af_loop {
 struct af_team;
 struct af_task;
 struct af_mutex;
+struct af_rwlock;
+
+// A read-write lock that a thread holds (rwlocks.c).
+typedef struct af_section {
+    struct af_rwlock* lock;
+    uint64_t pending;   // number of the first slot that may become an await
+    uint32_t pendings;  // how many there are
+    uint32_t depth;     // a reader may take it again
+    uint32_t mutexes;   // that the thread held then
+    uint64_t posts;     // that it had made
+    bool ordered;       // it must come after those before it
+} af_section;
 
 typedef struct af_thread {
     // Touched by every access.
@@ -104,6 +117,7 @@ typedef struct af_thread {
     bool busy;  // encoding: a signal handler's accesses are dropped meanwhile
 
     uint64_t base;      // slots encoded so far: base + index numbers a slot for good
+    uint64_t posts;     // of all kinds: unlocks, signals, …
     uint64_t accesses;  // up to the last look around
     uint32_t number;    // of the stream
     uint32_t parent;
@@ -127,6 +141,8 @@ typedef struct af_thread {
     // Mutexes it holds, outermost first (objects.c).
     struct af_mutex* held[AF_HELD];
     uint32_t held_n;
+    af_section sections[AF_HELD];  // outermost first
+    uint32_t sections_n;
 
     // Fairness (fair.c).
     _Atomic uint64_t progress;

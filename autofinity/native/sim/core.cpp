@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::uint32_t most_idle_slices = 1u << 16;
 constexpr std::uint64_t most_hits_unfolded = 1u << 14;
-constexpr std::uint64_t no_instruction = std::numeric_limits<std::uint64_t>::max();
 
 // As is_access; only the steps of a private stage have kinds of their own.
 template <Mode mode>

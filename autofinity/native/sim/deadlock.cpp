@@ -38,8 +38,9 @@ std::string Simulation::what_blocks(const Stream& s) const {
     if (s.resume == Resume::take_lock) {
         const std::uint32_t number = s.resume_line - program_->first_lock_line;
         const Lock& lock = locks_[number];
+        const Holder& by = lock.readers.empty() ? lock.holder : lock.readers.front();
         return where(s) + ": lock of " + std::to_string(program_->lock_objects[number]) +
-               ", held by " + where(streams_[lock.holder], lock.source, lock.step);
+               ", held by " + where(streams_[by.stream], by.source, by.step);
     }
     if (s.resume == Resume::leave_barrier)
         return where(s) + barrier_text(s.resume_line - program_->first_barrier_line);

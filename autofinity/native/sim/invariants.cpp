@@ -15,7 +15,7 @@ namespace {
 }  // namespace
 
 // A word of an L1 whose L2 is shared.
-void Memory::check_shared(const PrivateCaches& c, Word word) {
+void Memory::check_shared(PrivateCaches& c, Word word) {
     const Line line = line_of(word);
     Word* set = c.l2.at(pages_.physical(line));
     const Word state2 = state_of(set[c.l2.find(set, line)]);

@@ -11,6 +11,8 @@
 namespace autofinity::sim {
 namespace {
 
+constexpr std::uint32_t most_llcs = 32;  // bits of a line's entry in the directory
+
 void need(bool good, const char* what) {
     if (!good) throw SimulationError(std::string("bad machine: ") + what);
 }
@@ -82,7 +84,9 @@ void validate(const Machine& m) {
     const std::size_t cores = m.llc_of_core.size();
     need(cores > 0 && !m.core_of_pu.empty(), "it has no core or no PU");
     need(m.node_of_core.size() == cores, "node_of_core and llc_of_core differ in length");
-    need(m.llcs > 0 && m.llcs <= 32, "1 to 32 LLC domains can be simulated");
+    if (m.llcs == 0 || m.llcs > most_llcs)
+        throw SimulationError("got a machine of " + std::to_string(m.llcs) + " LLC domains; 1 to " +
+                              std::to_string(most_llcs) + " can be simulated");
     need(m.nodes > 0 && m.nodes <= 1024, "1 to 1024 nodes can be simulated");
     for (const auto core : m.core_of_pu) need(core < cores, "a PU belongs to no core");
     for (const auto llc : m.llc_of_core) need(llc < m.llcs, "a core belongs to no LLC domain");

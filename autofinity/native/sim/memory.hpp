@@ -206,12 +206,13 @@ class Memory {
     bool take_from_siblings(PrivateCaches& c, Line line);
     template <typename Visit>
     void each_sibling_copy(const PrivateCaches& c, Line line, Visit&& visit);
+    Ticks due_from_any(const L2Domain& domain, Line line);
     Word shared_l2_state(const L2Domain& domain, Line line);
     void set_shared_l2_state(const L2Domain& domain, Line line, Word state);
     Word drop_from_l1s(const L2Domain& domain, Line line, Word state);
     Word leave_l1s(const PrivateCaches& c, Word out);
     void leave_shared_l2(std::uint32_t slot);
-    void check_shared(const PrivateCaches& c, Word word);
+    void check_shared(PrivateCaches& c, Word word);
 
     // Stages of foresee (foresight.hpp).
     static bool will_miss(PrivateCaches& c, const Step& step);

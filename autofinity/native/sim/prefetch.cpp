@@ -8,10 +8,8 @@ namespace autofinity::sim {
 // When a demand miss of the L1 is served, which could be at `ready`: later if a prefetch, of any
 // core with the same L2, has the line on its way.
 Ticks Memory::arrival(PrivateCaches& c, Line line, bool was_there, Ticks ready) {
-    Ticks due = c.prefetcher.take(line);
-    if (c.shares_l2) [[unlikely]]
-        for (const std::uint32_t slot : l2_domains_[c.domain]->slots)
-            due = std::max(due, cores_[slot]->prefetcher.take(line));
+    const Ticks due =
+        c.shares_l2 ? due_from_any(*l2_domains_[c.domain], line) : c.prefetcher.take(line);
     if (!was_there || due == 0) return ready;
     outcome_.prefetched = true;
     ++(*counts_)[prefetches_useful];

@@ -56,8 +56,7 @@ struct PrivateCaches {
 
     const PrivateSide& side;
     const Units units;
-    Sets l1;
-    Sets& l2;
+    Sets l1, l2;
     Tlb tlb1;
     Sets tlb2;
     Prefetcher prefetcher;

@@ -169,6 +169,7 @@ Step ProgramBuilder::step_of(Reader& r, const Event& e) {
             break;
         case Kind::lock:
             step.line = lock_(e.value);
+            if (e.aux == trace::lock_shared) step.flags |= step_shared;
             open_lock(r, step);
             break;
         case Kind::unlock:

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 
 #include "zeroed.hpp"
@@ -77,16 +78,18 @@ class SetIndex {
 };
 
 // One cache or TLB array. Empty ways are always at the end of a set. An array of no ways finds
-// nothing and hands back what is put in.
+// nothing and hands back what is put in. A copy is the same array: cores that share an L2 have one
+// each.
 class Sets {
   public:
     Sets(std::uint32_t sets, std::uint32_t ways)
         : index_(sets),
           ways_(ways),
           padded_((ways + 3) / 4 * 4),
-          words_(std::size_t{sets} * padded_) {}
+          kept_(std::make_shared<Zeroed<Word>>(std::size_t{sets} * padded_)),
+          words_(kept_->data()) {}
 
-    Word* at(std::uint32_t index) { return words_.data() + std::size_t{index_(index)} * padded_; }
+    Word* at(std::uint32_t index) { return words_ + std::size_t{index_(index)} * padded_; }
     int find(const Word* set, Line line) const { return find_way(set, padded_, line); }
     std::uint32_t ways() const { return ways_; }
     std::uint32_t padded() const { return padded_; }
@@ -99,7 +102,7 @@ class Sets {
     }
     // Begins to bring a set into the host's caches.
     void prefetch(std::uint32_t index) const {
-        const Word* set = words_.data() + std::size_t{index_(index)} * padded_;
+        const Word* set = words_ + std::size_t{index_(index)} * padded_;
         for (std::uint32_t way = 0; way < padded_; way += words_of_host_line)
             __builtin_prefetch(set + way, 1);
     }
@@ -120,14 +123,15 @@ class Sets {
         set[ways_ - 1] = 0;
         return out;
     }
-    std::span<const Word> words() const { return {words_.data(), words_.size()}; }
+    std::span<const Word> words() const { return {words_, kept_->size()}; }
 
   private:
     static constexpr std::uint32_t words_of_host_line = 64 / sizeof(Word);
 
     SetIndex index_;
     std::uint32_t ways_, padded_;
-    Zeroed<Word> words_;
+    std::shared_ptr<Zeroed<Word>> kept_;
+    Word* words_;
 };
 
 }  // namespace autofinity::sim

@@ -4,6 +4,8 @@
 // directory has the domain for the owner. An L1 has a line M or E only if no other L1 of the domain
 // has it; otherwise its copies are S (or O), and the L2 must be asked before a store. Lines go from
 // one L1 to another through the L2, at its latency.
+#include <algorithm>
+
 #include "memory.hpp"
 
 namespace autofinity::sim {
@@ -69,6 +71,14 @@ bool Memory::take_from_siblings(PrivateCaches& c, Line line) {
         lost_.push_back({slot, line, false});
     });
     return any;
+}
+
+// When a line that the prefetcher of any core asked for is or was due; 0: none has lately.
+Ticks Memory::due_from_any(const L2Domain& domain, Line line) {
+    Ticks due = 0;
+    for (const std::uint32_t slot : domain.slots)
+        due = std::max(due, cores_[slot]->prefetcher.take(line));
+    return due;
 }
 
 // M where an L1 has modified the line and the L2 does not know yet.

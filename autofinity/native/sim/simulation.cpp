@@ -137,7 +137,7 @@ bool Simulation::run_to_target() {
             now_ = stop_;
             account_all(now_);
             if (stop_ == next_start_) start_due_processes(now_);
-            if (stop_ == next_detection_) let_detectors_act(now_);
+            if (now_ >= next_detection_) let_detectors_act(now_);
             if (stop_ == next_balance_ || stop_ == next_daemon_) os_events(now_);
             if (stop_ == next_sample_) {
                 take_sample(now_);

@@ -110,6 +110,7 @@ class Simulation {
 
   private:
     static constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::uint64_t no_instruction = std::numeric_limits<std::uint64_t>::max();
     static constexpr std::size_t max_in_flight = 32;
 
     enum class Status : std::uint8_t { running, ready, blocked, absent };
@@ -202,12 +203,19 @@ class Simulation {
         std::uint32_t last_stream = nobody;
     };
 
+    // Who has a lock, and where it was taken.
+    struct Holder {
+        std::uint32_t stream = nobody;
+        std::uint32_t source = 0, step = 0;
+    };
+    // Held by one stream, or by any number of readers. Who waits comes in order, but for readers:
+    // they wait for a writer only, and come before writers that wait (glibc's default).
     struct Lock {
-        std::uint32_t holder = nobody;
+        Holder holder;
         std::uint32_t depth = 0;
-        std::uint32_t source = 0, step = 0;  // where it was taken
+        std::vector<Holder> readers;
         std::vector<std::uint32_t> waiters;
-        std::size_t first_waiter = 0;
+        std::uint32_t waiting_readers = 0;
     };
     struct Barrier {
         std::uint32_t expected = 0;
@@ -298,6 +306,9 @@ class Simulation {
 
     bool take_lock(std::uint32_t pu, Stream& s, const Step& step);
     void hold(Lock& lock, const Stream& s);
+    void pass_on(Lock& lock, Ticks at);
+    // The lock step that the stream has just taken, or waits in.
+    static bool reads_lock(const Stream& s) { return (s.at[-1].flags & step_shared) != 0; }
     void release_lock(Pu& p, Stream& s, const Step& step);
     bool arrive(std::uint32_t pu, Stream& s, const Step& step);
     void post(const Pu& p, std::uint32_t token);
@@ -306,6 +317,9 @@ class Simulation {
     void compute_until(Pu& p, Stream& s, Ticks until);
     void set_watch(Pu& p, const Stream& s);
     void split_lost_runs(Ticks taken);
+    std::uint64_t position(const Pu& p, const Stream& v, Ticks taken) const;
+    std::uint64_t take_back(Stream& v, const Lost& lost, std::uint64_t here);
+    Step rest_of(const OpenRun& run, std::uint64_t from) const;
     static void remember_run(Stream& s, const Step& step, std::uint64_t at) {
         s.open[s.next_open] = {at, step};
         s.next_open = (s.next_open + 1) % open_runs;

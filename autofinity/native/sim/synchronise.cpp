@@ -1,4 +1,6 @@
 // Locks, barriers and tokens: what a stream waits for and whom it wakes.
+#include <algorithm>
+
 #include "error.hpp"
 #include "simulation.hpp"
 
@@ -84,19 +86,21 @@ bool Simulation::take_lock(std::uint32_t pu, Stream& s, const Step& step) {
             see_token(p, s, tokens_[token]);
         }
     Lock& lock = locks_[step.line];
-    if (lock.holder == me) {
+    if (lock.holder.stream == me) {
         ++lock.depth;  // a recursive mutex
         return true;
     }
     const Line line = program_->first_lock_line + step.line;
     touch_sync_line(p, s, line, true, step.span);
-    if (lock.holder == nobody) {
+    const bool shared = reads_lock(s);
+    if (lock.holder.stream == nobody && (shared || lock.readers.empty())) {
         hold(lock, s);
         ++s.counts[lock_acquisitions];
         return true;
     }
     ++s.counts[lock_waits];
     lock.waiters.push_back(me);
+    lock.waiting_readers += shared;
     s.resume = Resume::take_lock;
     s.resume_line = line;
     block(pu, s);
@@ -104,35 +108,56 @@ bool Simulation::take_lock(std::uint32_t pu, Stream& s, const Step& step) {
 }
 
 void Simulation::hold(Lock& lock, const Stream& s) {
-    lock.holder = number_of(s);
-    lock.source = s.source;
-    lock.step = static_cast<std::uint32_t>(s.at - s.begin - 1);
+    const Holder holder{number_of(s), s.source, static_cast<std::uint32_t>(s.at - s.begin - 1)};
+    if (reads_lock(s))
+        lock.readers.push_back(holder);
+    else
+        lock.holder = holder;
+}
+
+// Nobody holds the lock: whoever waits may.
+void Simulation::pass_on(Lock& lock, Ticks at) {
+    std::vector<std::uint32_t> next;
+    if (lock.waiting_readers != 0) {
+        std::erase_if(lock.waiters, [&](std::uint32_t stream) {
+            const bool reads = reads_lock(streams_[stream]);
+            if (reads) next.push_back(stream);
+            return reads;
+        });
+        lock.waiting_readers = 0;
+    } else if (!lock.waiters.empty()) {
+        next.push_back(lock.waiters.front());
+        lock.waiters.erase(lock.waiters.begin());
+    }
+    for (const std::uint32_t stream : next) {
+        hold(lock, streams_[stream]);
+        wake(stream, at);
+    }
 }
 
 void Simulation::release_lock(Pu& p, Stream& s, const Step& step) {
     drain(p, s);
     Lock& lock = locks_[step.line];
-    if (lock.holder != number_of(s))
-        throw SimulationError("malformed trace: " + where(s) + ": unlock of " +
-                              std::to_string(program_->lock_objects[step.line]) +
-                              (lock.holder == nobody
-                                   ? ", which nobody holds"
-                                   : ", which stream " + std::to_string(lock.holder) + " holds"));
-    if (lock.depth != 0) {
+    const std::uint32_t me = number_of(s);
+    const auto reader = std::find_if(lock.readers.begin(), lock.readers.end(),
+                                     [&](const Holder& each) { return each.stream == me; });
+    if (lock.holder.stream != me && reader == lock.readers.end())
+        throw SimulationError(
+            "malformed trace: " + where(s) + ": unlock of " +
+            std::to_string(program_->lock_objects[step.line]) +
+            (lock.holder.stream == nobody
+                 ? ", which nobody holds"
+                 : ", which stream " + std::to_string(lock.holder.stream) + " holds"));
+    if (lock.depth != 0 && lock.holder.stream == me) {
         --lock.depth;
         return;
     }
     touch_sync_line(p, s, program_->first_lock_line + step.line, true, step.span);
-    if (lock.first_waiter == lock.waiters.size()) {
-        lock.holder = nobody;
-        return;
-    }
-    hold(lock, streams_[lock.waiters[lock.first_waiter++]]);
-    if (lock.first_waiter == lock.waiters.size()) {
-        lock.waiters.clear();
-        lock.first_waiter = 0;
-    }
-    wake(lock.holder, p.time);
+    if (lock.holder.stream == me)
+        lock.holder = {};
+    else
+        lock.readers.erase(reader);
+    if (lock.readers.empty()) pass_on(lock, p.time);
 }
 
 bool Simulation::arrive(std::uint32_t pu, Stream& s, const Step& step) {

@@ -194,6 +194,14 @@ void bind_trace(nb::module_& module) {
             nb::arg("stream"), nb::arg("line"), nb::arg("reads") = 1, nb::arg("writes") = 0,
             nb::arg("gap") = 1, nb::arg("span") = 0, nb::arg("flags") = 0,
             "Append a run of accesses to one 64-byte line.")
+        .def(
+            "lock",
+            [](TraceBuilder& self, std::uint32_t stream, std::uint64_t value, std::uint32_t gap,
+               bool shared) {
+                self.add(stream, Kind::lock, value, gap, 0, shared ? lock_shared : 0, 0, 0, 0);
+            },
+            nb::arg("stream"), nb::arg("value") = 0, nb::arg("gap") = 1, nb::arg("shared") = false,
+            "Enter mutual exclusion on an object; `shared`: as a reader, of writers only.")
     // `wait` appends an await, whose own name is a keyword in Python.
 #define AUTOFINITY_SIMPLE(name, kind, text)                                                    \
     .def(                                                                                      \
@@ -203,7 +211,6 @@ void bind_trace(nb::module_& module) {
         },                                                                                     \
         nb::arg("stream"), nb::arg("value") = 0, nb::arg("gap") = 1, text)
         // clang-format off
-        AUTOFINITY_SIMPLE(lock, lock, "Enter mutual exclusion on an object.")
         AUTOFINITY_SIMPLE(unlock, unlock, "Leave mutual exclusion on an object.")
         AUTOFINITY_SIMPLE(post, post, "Post a token.")
         AUTOFINITY_SIMPLE(wait, await, "Wait for a token.")

@@ -19,7 +19,8 @@ enum class Kind : std::uint8_t {
     // same thread may lie within the span. A replay must expand a run when another core touches
     // the line within the span (false sharing would vanish otherwise).
     access = 0,
-    // Mutual exclusion: value = object. Order between threads is free in replay, unless a lock is
+    // Mutual exclusion: value = object, aux = 0, or lock_shared for a reader of a read-write lock,
+    // which excludes writers only. Order between threads is free in replay, unless a lock is
     // followed directly by an `await` of an earlier unlock's token: then the lock is only to be
     // taken
     // once that token is posted (writers of a read-write lock may have several awaits). The lock
@@ -57,6 +58,8 @@ enum class Kind : std::uint8_t {
     // Useful work done, as told by autofinity_heartbeat(): value = units.
     heartbeat = 13,
 };
+
+inline constexpr std::uint16_t lock_shared = 1;
 
 enum Flag : std::uint8_t {
     flag_atomic = 1,       // a read-modify-write or an atomic access; never compacted with others
