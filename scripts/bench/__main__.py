@@ -32,6 +32,7 @@ PARTS = {
     "all-programs": "sweeps:run_all",
     "capture": "capturing:run",
     "learning": "learning:run",
+    "mapping": "mapping:run",
     "small": "small:run",
 }
 KEYS = (

@@ -1,0 +1,137 @@
+"""Prints how the mappers compare, as Markdown: docs/mapping.md.
+
+    PYTHONPATH=. python scripts/mapping_table.py [patterns|captured|small]…
+
+Takes minutes, mostly to capture programs. Needs the test tools, a C compiler for the captured
+programs, and libscotch for SCOTCH's columns.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "scripts" / "bench"), str(ROOT / "tests" / "support")]
+
+from captured_training import captured_training  # noqa: E402
+from sharing_patterns import patterns  # noqa: E402
+
+from autofinity.cli.backends import machine_topology  # noqa: E402
+from autofinity.detect.whole_trace import whole_trace  # noqa: E402
+from autofinity.mapping.compare import Mapped, mapped  # noqa: E402
+from autofinity.model.errors import AutofinityError  # noqa: E402
+from autofinity.model.sharing import SharingMatrix  # noqa: E402
+
+LARGE = (
+    "xeon-e5-2650",
+    "opteron-6164he",
+    "synthetic:pack:4 numa:2 l3:1 core:4 pu:2",
+    "synthetic:pack:4 numa:2 l3:4 core:4 pu:2",
+)
+SMALL = (
+    "opteron-6164he",
+    "xeon-e5-2650",
+    "tlb-simulated",
+    "synthetic:pack:2 numa:1 l3:2 core:2 pu:1",
+    "synthetic:pack:2 numa:1 l3:1 core:2 pu:2",
+    "synthetic:pack:4 numa:1 l3:1 core:2 pu:1",
+    "synthetic:pack:2 numa:1 l3:1 core:6 pu:1",
+)
+SMALL_THREADS = (4, 6, 7, 8, 10, 12)
+SMALL_SEEDS = 4
+CAPTURED = {
+    "prodcons": "128 4 2048",
+    "stencil": "48 2",
+    "sor": "64 16",
+    "pic": "24 4000 5",
+    "fluid": "8 4 1",
+    "mergesort": "16384",
+    "pricer": "1024 32",
+    "kmedian": "1 2048 16",
+    "lu": "3",
+}
+CAPTURED_ON = "xeon-e5-2650"
+COLUMNS = ("eagermap", "edmonds", "treematch", "bisection", "refined", "compact", "random")
+EQUAL = 1 + 1e-9
+
+
+def main() -> None:
+    parts = {"patterns": _patterns, "captured": _captured, "small": _small}
+    for name in sys.argv[1:] or parts:
+        for line in parts[name]():
+            print(line, flush=True)
+        print()
+
+
+def _mapped(name: str, sharing: SharingMatrix, machine: str) -> Mapped:
+    topology = machine_topology(machine)
+    try:
+        return mapped(name, sharing, topology, topology.allowed)
+    except AutofinityError as error:
+        return Mapped(name, reason=str(error))
+
+
+def _beside_scotch(machine: str, sharings: Mapping[str, SharingMatrix]) -> Iterator[str]:
+    """A row for each matrix: costs over SCOTCH's."""
+    for name, sharing in sharings.items():
+        costs = {m: _mapped(m, sharing, machine).cost for m in (*COLUMNS, "scotch")}
+        ratios = (f"{costs[m] / costs['scotch']:.3f}" for m in COLUMNS)
+        yield (
+            f"| {machine} | {sharing.threads} | {name} | {costs['scotch']:,.0f} | "
+            + " | ".join(ratios)
+            + " |"
+        )
+
+
+def _head() -> Iterator[str]:
+    yield "| machine | threads | sharing | SCOTCH | " + " | ".join(COLUMNS) + " |"
+    yield "|---|---|---|---|" + "---|" * len(COLUMNS)
+
+
+def _patterns() -> Iterator[str]:
+    yield from _head()
+    for machine in LARGE:
+        threads = len(machine_topology(machine).pus)
+        yield from _beside_scotch(machine, patterns(threads))
+
+
+def _captured() -> Iterator[str]:
+    yield from _head()
+    threads = len(machine_topology(CAPTURED_ON).pus)
+    for name, arguments in CAPTURED.items():
+        with tempfile.TemporaryDirectory() as folder:
+            captured = captured_training(name, arguments, threads, Path(folder))
+            sharing, _ = whole_trace(captured.program, captured.workers)
+        yield from _beside_scotch(CAPTURED_ON, {name: sharing})
+
+
+def _small() -> Iterator[str]:
+    """The share of small cases in which a mapper equals the cheapest mapping."""
+    names = ("eagermap", "edmonds", "treematch", "scotch", "bisection", "refined")
+    cases: Counter[str] = Counter()
+    equal: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for machine in SMALL:
+        for threads in SMALL_THREADS:
+            if threads > len(machine_topology(machine).pus):
+                continue
+            for seed in range(SMALL_SEEDS):
+                for pattern, sharing in patterns(threads, seed).items():
+                    least = _mapped("exact", sharing, machine).cost
+                    cases[pattern] += 1
+                    for name in names:
+                        equal[name][pattern] += (
+                            _mapped(name, sharing, machine).cost <= least * EQUAL
+                        )
+    yield "| sharing | cases | " + " | ".join(names) + " |"
+    yield "|---|---|" + "---|" * len(names)
+    for pattern, count in cases.items():
+        shares = (f"{equal[name][pattern] / count:.1%}" for name in names)
+        yield f"| {pattern} | {count} | " + " | ".join(shares) + " |"
+
+
+if __name__ == "__main__":
+    main()
