@@ -135,7 +135,7 @@ class Refinement {
         if (other.cost < best.cost) {
             std::swap(best, other);
         }
-        best = mended(best.thread_on);
+        take_if_cheaper(best, mended(best.thread_on));
         if (tree_.seats() <= few_threads) {
             take_if_cheaper(best, mended(other.thread_on));
         }

@@ -32,8 +32,12 @@ Swaps::Swaps(const Machine& machine, const Matrix& weights, const std::vector<in
     cells_ = static_cast<int>(known.size());
     for (int a = 0; a < cells_; ++a) {
         for (int b = 0; b < cells_; ++b) {
-            between_cells_.push_back(a == b ? same_llc
-                                            : machine.distance(first_of_cell[a], first_of_cell[b]));
+            const int one = first_of_cell[a];
+            const int other = first_of_cell[b];
+            const bool of_one_llc = machine.pus()[one].llc == machine.pus()[other].llc;
+            between_cells_.push_back(
+                of_one_llc ? same_llc
+                           : machine.between_places(machine.place(one), machine.place(other)));
         }
     }
     const int size = weights.size();
