@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,25 @@ def test_comparing_leaves_out_what_is_slow_and_what_cannot() -> None:
     assert found["refined"].cost == min(m.cost for m in found.values() if not m.reason)
     # A ring of 20 on 4 sockets: 4 of its 20 edges leave a socket.
     assert found["refined"].cost == 16 * 4 + 4 * 20
+
+
+def at_random(threads: int, seed: int) -> SharingMatrix:
+    draw = random.Random(seed)
+    cells = [[0.0] * threads for _ in range(threads)]
+    for i, j in combinations(range(threads), 2):
+        cells[i][j] = cells[j][i] = draw.random()
+    return SharingMatrix(tuple(map(tuple, cells)))
+
+
+@pytest.mark.parametrize("threads", [6, 8, 10, 12])
+def test_refined_is_as_cheap_as_the_cheapest_mapping_of_few_threads(threads: int) -> None:
+    topology = machine(24)
+    sharings = [ring(threads + 3), *(at_random(threads, seed) for seed in range(5))]
+    for sharing in sharings:
+        costs = [
+            mapped(name, sharing, topology, topology.allowed).cost for name in ("refined", "exact")
+        ]
+        assert costs[0] == pytest.approx(costs[1], rel=1e-9)
 
 
 def test_exact_refuses_what_it_cannot_finish(monkeypatch: pytest.MonkeyPatch) -> None:
