@@ -17,6 +17,7 @@ from autofinity.cli.detect_live import TraceOrProgram, detect_live, live_program
 from autofinity.cli.hint_option import hint_of
 from autofinity.cli.json_option import json_option
 from autofinity.cli.latencies_option import latencies_option
+from autofinity.cli.matrix_out import check_matrix_out, save_matrix
 from autofinity.cli.page_size_option import page_size_option
 from autofinity.cli.placing_options import simulated_option
 from autofinity.detect.scaled import SCALED
@@ -77,7 +78,7 @@ class _Found:
     "-o",
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw the matrix into this file (.svg).",
+    help="Draw the matrix into this file (.svg), or write it for `autofinity map` (.csv).",
 )
 @click.option(
     "--arm",
@@ -113,8 +114,7 @@ def command(
     """
     from autofinity.trace.meta import read_meta
 
-    if out is not None and out.suffix != ".svg":
-        raise UsageError(f"{out}: expected a name that ends in .svg")
+    check_matrix_out(out)
     program = live_program(ctx)
     if (trace is None) == (program is None) or program == ():
         raise UsageError("expected either the folder of a trace or `-- PROGRAM [ARGS]...`")
@@ -130,10 +130,7 @@ def command(
     if source != WHOLE_TRACE:
         found = _watched(simulator, trace, team, hint, source, seed, whole.pages)
     document = _document(trace, simulator, source, found, whole)
-    if out is not None:
-        from autofinity.report.heat_map import heat_svg
-
-        out.write_text(heat_svg(found.sharing, _title(trace, simulator, source)), encoding="utf-8")
+    save_matrix(found.sharing, _title(trace, simulator, source), out)
     if as_json:
         click.echo(json.dumps(document))
     else:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.matrix_out import save_matrix
 from autofinity.linux.fault_sharing import FaultSharing
 from autofinity.linux.numa_hinting import SYSCTL, armed
 from autofinity.linux.proc import read_text
 from autofinity.linux.watched_faults import watch_faults
 from autofinity.model.sharing_metrics import average_exclusivity, heterogeneity_off_diagonal
-from autofinity.report.heat_map import heat_lines, heat_svg
+from autofinity.report.heat_map import heat_lines
 
 _KEY = "autofinity.program"
 
@@ -47,8 +48,7 @@ def detect_live(program: Sequence[str], out: Path | None, *, arm: bool, as_json:
         hinting = bool(int(read_text(str(SYSCTL)).strip() or 0) & 1)
         code, tally, lost = watch_faults(program, to_stderr=as_json)
     title = f"{Path(program[0]).name}, by page faults"
-    if out is not None:
-        out.write_text(heat_svg(tally.sharing, title), encoding="utf-8")
+    save_matrix(tally.sharing, title, out)
     if as_json:
         click.echo(json.dumps(_document(program, tally, code, lost, hinting=hinting)))
         return code

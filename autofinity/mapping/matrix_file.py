@@ -42,6 +42,12 @@ def read_matrix(path: Path, *, directed: bool = False) -> SharingMatrix:
     return SharingMatrix(tuple(tuple(0.0 if i == j else cells[i][j] for j in size) for i in size))
 
 
+def write_matrix(sharing: SharingMatrix, path: Path) -> None:
+    """Its cells, so that `read_matrix` gives the same matrix."""
+    rows = (",".join(f"{cell:.17g}" for cell in row) + "\n" for row in sharing.cells)
+    path.write_text("".join(rows), encoding="utf-8")
+
+
 def _rows(path: Path) -> list[tuple[int, list[float]]]:
     """Line number and cells of each row."""
     rows: list[tuple[int, list[float]]] = []

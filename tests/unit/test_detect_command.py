@@ -13,6 +13,7 @@ from sim_programs import BASE, LINES_PER_PAGE
 from autofinity._core.trace import TraceBuilder
 from autofinity.cli.detect import command as detect
 from autofinity.detect.scaled import SCALED
+from autofinity.mapping.matrix_file import read_matrix
 from autofinity.model.errors import UsageError
 from autofinity.model.sharing import SharingMatrix
 from autofinity.report.heat_map import heat_lines, heat_svg
@@ -67,6 +68,15 @@ def test_detect_draws_a_heat_map_here_and_into_a_file(trace: str, tmp_path: Path
     assert "correlation with the whole trace 1.000" in result.stdout
     drawing = ElementTree.parse(out).getroot()
     assert len(drawing.findall("{*}rect")) == 4 * 4 + 1
+
+
+def test_what_detect_finds_can_be_mapped(trace: str, tmp_path: Path) -> None:
+    out = tmp_path / "pairs.csv"
+    arguments = [trace, "-t", "4", "--with", "trace", "-o", str(out)]
+    CliRunner().invoke(detect, arguments, catch_exceptions=False)
+    sharing = read_matrix(out)
+    assert sharing.threads == 4
+    assert sharing.cells[0][1] > 0
 
 
 def test_a_picture_of_another_kind_is_refused_before_anything_runs(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from autofinity.mapping.matrix_file import MOST_THREADS, read_matrix
+from autofinity.mapping.matrix_file import MOST_THREADS, read_matrix, write_matrix
 from autofinity.model.errors import UsageError
+from autofinity.model.sharing import SharingMatrix
 
 
 def written(folder: Path, text: str | bytes) -> Path:
@@ -21,6 +22,12 @@ def written(folder: Path, text: str | bytes) -> Path:
 )
 def test_commas_semicolons_and_blanks_part_cells(tmp_path: Path, text: str) -> None:
     assert read_matrix(written(tmp_path, text)).cells == ((0, 1.5), (1.5, 0))
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    matrix = SharingMatrix(((0.0, 1 / 3), (1 / 3, 0.0)))
+    write_matrix(matrix, tmp_path / "m.csv")
+    assert read_matrix(tmp_path / "m.csv") == matrix
 
 
 def test_two_directions_are_added_when_asked_for(tmp_path: Path) -> None:

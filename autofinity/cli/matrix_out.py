@@ -1,0 +1,28 @@
+"""Where a command's sharing matrix goes: a picture, or a file that `autofinity map` reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autofinity.model.errors import UsageError
+from autofinity.model.sharing import SharingMatrix
+
+
+def check_matrix_out(out: Path | None) -> None:
+    """Raise `UsageError` for a name that no matrix can be kept under."""
+    if out is not None and out.suffix not in {".svg", ".csv"}:
+        raise UsageError(f"{out}: expected a name that ends in .svg or .csv")
+
+
+def save_matrix(sharing: SharingMatrix, title: str, out: Path | None) -> None:
+    """Draw it (.svg) or write its numbers (.csv); nothing without a name."""
+    if out is None:
+        return
+    if out.suffix == ".csv":
+        from autofinity.mapping.matrix_file import write_matrix
+
+        write_matrix(sharing, out)
+        return
+    from autofinity.report.heat_map import heat_svg
+
+    out.write_text(heat_svg(sharing, title), encoding="utf-8")
