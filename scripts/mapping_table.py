@@ -42,7 +42,7 @@ SMALL = (
     "synthetic:pack:2 numa:1 l3:1 core:6 pu:1",
 )
 SMALL_THREADS = (4, 6, 7, 8, 10, 12)
-SMALL_SEEDS = 2
+SMALL_SEEDS = 4
 CAPTURED = {
     "prodcons": "128 4 2048",
     "stencil": "48 2",

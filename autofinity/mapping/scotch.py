@@ -119,7 +119,9 @@ def _mapped(
     size = len(sharing.cells)
     parts = numbers([0] * size)
     with (
+        _made(library, "context") as context,
         _made(library, "graph") as graph,
+        _made(library, "graph") as graph_of_context,
         _made(library, "arch") as tree,
         _made(library, "arch") as seats_of_tree,
         _made(library, "strat") as strategy,
@@ -139,8 +141,11 @@ def _mapped(
                 strategy, number(_RECURSIVE), number(size), ctypes.c_double(0)
             )
         )
-        library.SCOTCH_randomReset()
-        _checked(library.SCOTCH_graphMap(graph, seats_of_tree, strategy, parts))
+        # One thread of its own: more would share the work, and find another mapping every time.
+        _checked(library.SCOTCH_contextThreadSpawn(context, ctypes.c_int(1), None))
+        library.SCOTCH_contextRandomReset(context)
+        _checked(library.SCOTCH_contextBindGraph(context, graph, graph_of_context))
+        _checked(library.SCOTCH_graphMap(graph_of_context, seats_of_tree, strategy, parts))
     return list(parts)
 
 
@@ -195,7 +200,7 @@ def _library() -> ctypes.CDLL:
         except OSError:
             continue
         if hasattr(library, "SCOTCH_archSub"):
-            for kind in ("graph", "arch", "strat"):
+            for kind in ("context", "graph", "arch", "strat"):
                 getattr(library, f"SCOTCH_{kind}Alloc").restype = ctypes.c_void_p
             return library
     raise CapabilityError(
