@@ -25,8 +25,13 @@ class TlbMatchingSink final : public Sink {
           compare_(clock_ticks(wanted.compare_cycles)),
           mirrors_(max_cores_in_use, shape(host.machine).sets),
           cores_(max_cores_in_use),
+          of_program_(host.memory.units().count()),
           next_(trigger_ == TlbMatching::Trigger::time ? period_ : never) {}
 
+    Ticks faulted(const Actor&, std::uint32_t page, Line, bool) override {
+        of_program_[host_.memory.units().of(page)] = 1;
+        return 0;
+    }
     // Which threads have used an entry is known to TLBs that they share; in another one it is the
     // thread that runs there.
     Ticks accessed(const Actor& actor, std::uint32_t page, std::uint64_t) override {
@@ -102,6 +107,7 @@ class TlbMatchingSink final : public Sink {
         PrivateCaches& caches = host_.memory.caches(slot);
         const bool told_apart = host_.machine.core_of_pu.size() > host_.machine.llc_of_core.size();
         const auto put = [&](std::uint32_t unit) {
+            if (of_program_[unit] == 0) return;
             const std::size_t set = unit % mirrors_.sets();
             if (!told_apart) {
                 mirrors_.put(slot, set, {unit, cores_[slot].thread});
@@ -160,6 +166,8 @@ class TlbMatchingSink final : public Sink {
     detect::TlbMirrors mirrors_;
     std::vector<Core> cores_;                            // by slot
     std::vector<std::unique_ptr<Zeroed<Users>>> users_;  // by slot, of each unit
+    // By unit. The others are the simulator's own, of locks and barriers.
+    Zeroed<std::uint8_t> of_program_;
     std::uint64_t all_misses_ = 0;
     Ticks next_;
 };
