@@ -29,7 +29,7 @@ SENSORS: st.SearchStrategy[Detector] = st.one_of(
     st.builds(
         FaultSampling,
         share_per_s=st.sampled_from([0.0, 1e6, 1e9]),
-        round_ns=st.sampled_from([50, 500]),
+        round_ns=st.sampled_from([500, 5000]),
         table=st.sampled_from(["blocks", "sub-blocks", "none"]),
         block_bytes=st.sampled_from([64, 256, 4096]),
         entries=st.sampled_from([1, 8, 1024]),
@@ -39,7 +39,7 @@ SENSORS: st.SearchStrategy[Detector] = st.one_of(
         fault_ns=NS,
         update_ns=NS,
     ),
-    st.builds(HintingFaults, st.sampled_from([50, 500]), st.sampled_from([4096, 1 << 20]), NS),
+    st.builds(HintingFaults, st.sampled_from([500, 5000]), st.sampled_from([4096, 1 << 20]), NS),
     st.builds(
         TlbAccessCounters,
         held_in=st.sampled_from(["tlb", "page table"]),
@@ -50,7 +50,7 @@ SENSORS: st.SearchStrategy[Detector] = st.one_of(
     st.builds(
         TlbMatching,
         trigger=st.sampled_from(["time", "global misses", "local misses", "shared pages"]),
-        period_ns=st.sampled_from([50, 500]),
+        period_ns=st.sampled_from([500, 5000]),
         misses=st.one_of(st.none(), FEW),
         entry_cycles=NS,
         compare_cycles=NS,
@@ -91,7 +91,7 @@ def test_whatever_is_detected_is_consistent_at_every_stop(
     )
     ended = False
     while not ended:
-        ended = run.advance(400)
+        ended = run.advance(5_000)
         run.check()
         check_seen(run, spec, len(threads))
         if moved:

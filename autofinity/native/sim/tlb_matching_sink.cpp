@@ -64,19 +64,29 @@ class TlbMatchingSink final : public Sink {
         return 0;
     }
     Ticks next() const override { return next_; }
-    // All cores read their TLBs, each spends its part.
+    // All cores read their TLBs, each spends its part. One that is still at it, or has not had a
+    // period for the program since, is left out: otherwise a short period would stop the program.
     void act(Ticks now) override {
-        next_ = trigger_ == TlbMatching::Trigger::time ? now + period_ : never;
+        const bool timed = trigger_ == TlbMatching::Trigger::time;
+        next_ = timed ? now + period_ : never;
         all_misses_ = 0;
         ++host_.triggers;
-        const auto used = static_cast<Ticks>(
-            std::count_if(cores_.begin(), cores_.end(), [](const Core& c) { return c.used; }));
+        std::vector<std::uint32_t> readers;
         for (std::uint32_t slot = 0; slot < cores_.size(); ++slot)
-            if (cores_[slot].used) host_.charge(slot, Overhead::tlb_read, entry_ * mirror(slot));
-        const std::size_t looked_at = mirrors_.match_all(host_.sharing);
-        for (std::uint32_t slot = 0; slot < cores_.size(); ++slot)
-            if (cores_[slot].used)
-                host_.charge(slot, Overhead::tlb_compare, compare_ * looked_at / used);
+            if (cores_[slot].used && (!timed || now >= cores_[slot].rests_until))
+                readers.push_back(slot);
+        for (const std::uint32_t slot : readers) {
+            const Ticks read = entry_ * mirror(slot);
+            host_.charge(slot, Overhead::tlb_read, read);
+            cores_[slot].rests_until = now + read + period_;
+        }
+        if (readers.empty()) return;
+        const Ticks compare = compare_ * mirrors_.match_all(host_.sharing) / readers.size();
+        for (const std::uint32_t slot : readers) {
+            host_.charge(slot, Overhead::tlb_compare, compare);
+            cores_[slot].rests_until += compare;
+        }
+        if (timed) next_ = std::max(next_, next_reading());
     }
 
   private:
@@ -85,8 +95,16 @@ class TlbMatchingSink final : public Sink {
         std::uint64_t misses = 0;
         Thread thread = no_thread;  // that runs there
         bool used = false;
+        Ticks rests_until = 0;
     };
 
+    // When the first core may be read again.
+    Ticks next_reading() const {
+        Ticks first = never;
+        for (const Core& core : cores_)
+            if (core.used) first = std::min(first, core.rests_until);
+        return first;
+    }
     static CacheShape shape(const Machine& machine) {
         const PrivateSide& side = machine.classes[0].side;
         return side.tlb2.ways != 0 ? side.tlb2 : side.tlb1;
