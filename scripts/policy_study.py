@@ -1,6 +1,6 @@
 """What the choices in learning are worth: one row a variation, leave one program out.
 
-    python scripts/policy_study.py [--machine M] [--paper] [--into docs/policy-study.md]
+    python scripts/policy_study.py [--machine M] [--paper] [--others FILE] [--into DOCUMENT]
 
 Learns from what is shipped in data/observations with 8 threads, judges there, with every other
 thread count that was profiled, and on every other machine of which observations are shipped.
@@ -96,9 +96,16 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("--machine", default="opteron-6164he")
     words.add_argument("--paper", action="store_true", help="ways of the paper, too (minutes)")
+    words.add_argument(
+        "--others", type=Path, help="only judge by these observations of the machine (profile -o)"
+    )
     words.add_argument("--into", type=Path, help="a document with marks for the tables")
     wanted = words.parse_args()
     tables = {path.stem: read(path) for path in sorted(OBSERVATIONS.glob("*.parquet"))}
+    if wanted.others is not None:
+        for line in others(wanted.machine, tables[wanted.machine], read(wanted.others)):
+            print(line)
+        return
     study = [HEAD]
     for line in variations(wanted.machine, tables[wanted.machine], wanted.paper):
         study.append(line)
@@ -147,6 +154,16 @@ def carried_over(tables: Mapping[str, ObservationTable]) -> Iterator[str]:
                 yield row(trained, f"`{machine}`, {threads} threads", cases)
             if machine == learned_on and len(counts) > 1:
                 yield from all_counts(machine, table)
+
+
+def others(machine: str, shipped: ObservationTable, judged: ObservationTable) -> Iterator[str]:
+    """Rows of thread counts of which no observations are shipped."""
+    yield CARRIED_HEAD
+    for threads in sorted(set(judged.threads.tolist())):
+        learner = learning(machine, of_threads(shipped, TRAINED_WITH), OURS)
+        cases = judged_on(machine, of_threads(judged, threads), learner, OURS, 0)
+        trained = f"`{machine}`, {TRAINED_WITH} threads"
+        yield row(trained, f"`{machine}`, {threads} threads", cases)
 
 
 def all_counts(machine: str, table: ObservationTable) -> Iterator[str]:
