@@ -127,7 +127,6 @@ def command(
 def _rebuild(database: BehaviourDB, old: Path | None, observations: Path | None) -> Rebuilt:
     """Learn from what there is. Raises `LearningError` saying why nothing can be learned."""
     from autofinity import __version__
-    from autofinity.affinity.best_matches import BestMatches
     from autofinity.learning.leeway_hints import hints_on
     from autofinity.learning.own_runs import own_runs
     from autofinity.learning.pipeline import learn_policy
@@ -162,11 +161,10 @@ def _rebuild(database: BehaviourDB, old: Path | None, observations: Path | None)
             + ". Run more programs with `autofinity run` where hardware counters work "
             "(`autofinity doctor`)"
         )
-    matches = BestMatches(topology)
     made = learn_policy(
         table_of([*others, *own.observations]),
         settings,
-        hints_on(matches, settings.leeway),
+        hints_on(topology, settings.leeway),
         {
             "machine": HOST,
             "model": topology.model,
@@ -174,7 +172,6 @@ def _rebuild(database: BehaviourDB, old: Path | None, observations: Path | None)
             "rebuilt_from": digest_of(old) if old else None,
             "own_rows": len(own.observations),
         },
-        matches,
     )
     if len(made.table) == 0:
         raise LearningError(

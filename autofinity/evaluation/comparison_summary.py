@@ -92,22 +92,23 @@ def _ratio(
         (np.array([figure(r) for r in above[p]]), np.array([figure(r) for r in below[p]]))
         for p in programs
     ]
-    value = _geometric_mean([_quotient(above.mean(), below.mean()) for above, below in pairs])
+    value = _geometric_mean([_quotient(a.mean(), b.mean()) for a, b in pairs])
     if math.isnan(value):
         return Ratio(math.nan, math.nan, math.nan)
     draw = np.random.default_rng(seed)
-    drawn = []
-    for chosen in draw.integers(len(pairs), size=(DRAWS, len(pairs))):
-        ratios = []
-        for program in chosen:
-            ratios.append(_quotient(*(_again(values, draw) for values in pairs[program])))
-        drawn.append(_geometric_mean(ratios))
+    with np.errstate(divide="ignore", invalid="ignore"):  # seeds with a count of 0
+        logs = np.log([_means(a, draw) / _means(b, draw) for a, b in pairs])
+        chosen = draw.integers(len(pairs), size=(DRAWS, len(pairs)))
+        drawn = np.exp(logs[chosen, np.arange(DRAWS)[:, None]].mean(axis=1))
     low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Ratio(value, float(low), float(high))
 
 
-def _again(values: npt.NDArray[np.float64], draw: np.random.Generator) -> float:
-    return float(values[draw.integers(len(values), size=len(values))].mean())
+def _means(values: npt.NDArray[np.float64], draw: np.random.Generator) -> npt.NDArray[np.float64]:
+    """Of as many values drawn again, `DRAWS` times."""
+    chosen = draw.integers(len(values), size=(DRAWS, len(values)))
+    means: npt.NDArray[np.float64] = values[chosen].mean(axis=1)
+    return means
 
 
 def _quotient(above: float, below: float) -> float:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import functools
 
-from autofinity.affinity.best_matches import BestMatches
+from autofinity.affinity.hints import all_hints
 from autofinity.affinity.leeway import hints_within
 from autofinity.learning.action_table import HintsOf
-from autofinity.model.affinity import HINTS, Affinity, Hint
+from autofinity.model.affinity import Affinity, Hint
+from autofinity.model.topology import Topology
 
 
-def hints_on(matches: BestMatches, leeway: int) -> HintsOf:
-    """`affinity.leeway.hints_of` for any thread count, each affinity looked at once."""
+def hints_on(topology: Topology, leeway: int) -> HintsOf:
+    """`affinity.leeway.hints_of` for any thread count, with best matches worked out once each."""
+
+    @functools.cache
+    def best_matches(threads: int) -> tuple[Affinity, ...]:
+        return tuple(cores.affinity for cores in all_hints(topology, threads))
 
     @functools.cache
     def hints(affinity: Affinity) -> tuple[Hint, ...]:
-        best = [matches(affinity.threads, hint) for hint in HINTS]
-        return hints_within(affinity, best, leeway)
+        return hints_within(affinity, best_matches(affinity.threads), leeway)
 
     return hints

@@ -45,7 +45,7 @@ from autofinity.ports import Action, BindThreads, Interval, Sensors, SpendTime
 from autofinity.profiling.placements import bound
 from autofinity.runtime.decider import LiveState
 
-OVERHEAD = 0.004
+OVERHEAD = 0.001
 """Share of the threads' time that induced faults may take."""
 FAULT_NS = 4_000
 """What one takes of all threads together, with the shootdown on every core, about."""
