@@ -120,7 +120,7 @@ def _policy_of(run: RunRecord) -> tuple[RulePolicy | None, str]:
 
 def _tell_decision(found: _Found, policy: RulePolicy) -> None:
     from autofinity.policy.explain import explain, explanation_text
-    from autofinity.policy.readable import second_text
+    from autofinity.policy.readable import cores_text, instead_text, second_text
 
     if found.known:
         click.echo(f"hint {found.run.hint} was known; by the sample that it was decided by:")
@@ -132,6 +132,10 @@ def _tell_decision(found: _Found, policy: RulePolicy) -> None:
         click.echo(f"{second_text(second)}:")
         for line in explanation_text(second.policy, explain(second.policy, asked)).splitlines():
             click.echo(f"  {line}")
+    if policy.other_counts is not None:
+        click.echo(f"{cores_text(policy.other_counts)}:")
+        for entry in policy.other_counts.instead:
+            click.echo(f"  {instead_text(entry)}")
 
 
 def _asked(policy: RulePolicy, sample: Mapping[str, float]) -> dict[str, float]:

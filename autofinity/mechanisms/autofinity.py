@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from autofinity.affinity.best_matches import all_cores
 from autofinity.mechanisms.recipe import NS_PER_S, UNMANAGED, Setting
 from autofinity.mechanisms.static import Static, hinted
 from autofinity.model.affinity import DISTRIBUTED
@@ -99,7 +100,8 @@ def restarted(setting: Setting) -> Static:
     if second is not None:
         probe = setting.sample(second.sampled_in)
         hint = decide(second.policy, second.values(start, probe)).hint
-    return hinted("autofinity-restart", setting, hint)
+    meant = policy.at(hint, setting.threads, all_cores(setting.topology))
+    return hinted("autofinity-restart", setting, meant)
 
 
 def policy_of(setting: Setting) -> RulePolicy:
