@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "error.hpp"
-#include "foresight.hpp"
 #include "simulation.hpp"
 
 namespace autofinity::sim {
@@ -19,13 +18,6 @@ inline bool accesses(const Step& step) {
     return step.kind == static_cast<std::uint8_t>(trace::Kind::access);
 }
 
-// How many steps on `to` is; very many when it is in another array, or back.
-inline std::size_t steps_between(const Step* from, const Step* to) {
-    const auto bytes =
-        reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
-    return bytes / sizeof(Step);
-}
-
 }  // namespace
 
 // A step that is due: an access that may leave the core, or no access.
@@ -38,8 +30,8 @@ template <Mode mode>
         if constexpr (mode == Mode::derive) memory_.outcome().clear();
         if (!slow_access(p, s, step, issue, at, horizon, next_gap)) return false;
         if constexpr (mode == Mode::full || mode == Mode::watched)
-            memory_.foresee(memory_.caches(p.slot), s.at,
-                            steps_between(std::exchange(s.foreseen, s.at), s.at));
+            if (memory_.worth_foresight())
+                memory_.foresee(memory_.caches(p.slot), s.at, s.foreseen);
         if constexpr (mode == Mode::derive)
             recorder_->access(number_of(s), step, issue, next_gap, memory_.outcome());
         ++s.at;

@@ -9,7 +9,7 @@
 namespace autofinity::sim {
 
 void Memory::track(Line line) {
-    Sets& filter = *filters_[pages_.node(line >> page_shift)];
+    Sets& filter = filters_[pages_.node(line >> page_shift)];
     Word* set = filter.at(pages_.physical(line));
     if (const int way = filter.find(set, line); way >= 0) {
         to_front(set, way, set[way]);
@@ -22,7 +22,7 @@ void Memory::track(Line line) {
 }
 
 void Memory::untrack(Line line) {
-    Sets& filter = *filters_[pages_.node(line >> page_shift)];
+    Sets& filter = filters_[pages_.node(line >> page_shift)];
     Word* set = filter.at(pages_.physical(line));
     if (const int way = filter.find(set, line); way >= 0) filter.remove(set, way);
 }

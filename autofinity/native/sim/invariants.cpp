@@ -54,7 +54,7 @@ void Memory::check() const {
     }
     std::vector<std::uint32_t> in_llc(directory_.size(), 0);
     for (std::uint32_t llc = 0; llc < llcs_.size(); ++llc)
-        for (const Word word : llcs_[llc]->words())
+        for (const Word word : llcs_[llc].words())
             if (word != 0) in_llc[line_of(word)] |= 1u << llc;
     for (Line line = 0; line < directory_.size(); ++line) {
         const DirectoryLine& d = directory_[line];
@@ -68,7 +68,7 @@ void Memory::check() const {
               d.dirty_llc_plus_one == l2_domains_[d.owner_plus_one - 1]->llc + 1))
             fail(line, "two places must write it back");
         if (!filters_.empty() && self.pages_.mapped(line >> page_shift)) {
-            Sets& filter = *filters_[pages_.node(line >> page_shift)];
+            Sets& filter = self.filters_[pages_.node(line >> page_shift)];
             const bool tracked = filter.find(filter.at(pages_.physical(line)), line) >= 0;
             if (tracked != (d.sharers != 0 || d.llcs != 0))
                 fail(line, "the probe filter has an entry for it, or none, and should not");

@@ -5,8 +5,8 @@
 namespace autofinity::sim {
 
 void Memory::llc_touch(std::uint32_t llc, Line line) {
-    Word* set = llcs_[llc]->at(pages_.physical(line));
-    const int way = llcs_[llc]->find(set, line);
+    Word* set = llcs_[llc].at(pages_.physical(line));
+    const int way = llcs_[llc].find(set, line);
     to_front(set, way, set[way]);
 }
 
@@ -18,14 +18,14 @@ void Memory::llc_insert(std::uint32_t llc, Line line) {
         return;
     }
     d.llcs |= bit;
-    Word* set = llcs_[llc]->at(pages_.physical(line));
-    if (const Word out = llcs_[llc]->insert(set, word_of(line, shared)); out != 0)
+    Word* set = llcs_[llc].at(pages_.physical(line));
+    if (const Word out = llcs_[llc].insert(set, word_of(line, shared)); out != 0)
         llc_evict(llc, line_of(out));
 }
 
 void Memory::llc_remove(std::uint32_t llc, Line line) {
-    Word* set = llcs_[llc]->at(pages_.physical(line));
-    if (const int way = llcs_[llc]->find(set, line); way >= 0) llcs_[llc]->remove(set, way);
+    Word* set = llcs_[llc].at(pages_.physical(line));
+    if (const int way = llcs_[llc].find(set, line); way >= 0) llcs_[llc].remove(set, way);
     directory_[line].llcs &= ~(1u << llc);
 }
 

@@ -1,6 +1,11 @@
 #include "memory.hpp"
 
 namespace autofinity::sim {
+namespace {
+
+constexpr std::size_t near_bytes = std::size_t{4} << 20;  // of a directory in a host's own caches
+
+}  // namespace
 
 Memory::Memory(const Machine& machine, const Program& program, Placement placement,
                std::uint64_t seed, Mode mode)
@@ -9,6 +14,7 @@ Memory::Memory(const Machine& machine, const Program& program, Placement placeme
       mode_(mode),
       pages_(program, machine, std::move(placement), seed),
       directory_(program.n_lines),
+      worth_foresight_(directory_.size() * sizeof(DirectoryLine) >= near_bytes),
       slot_of_core_(machine.llc_of_core.size(), -1),
       domain_of_l2_(machine.llc_of_core.size(), -1),
       l2_is_shared_(machine.llc_of_core.size(), false),
@@ -19,11 +25,10 @@ Memory::Memory(const Machine& machine, const Program& program, Placement placeme
       links_(machine.link_service.size()),
       fabrics_(machine.llcs) {
     for (std::uint32_t llc = 0; llc < machine.llcs; ++llc)
-        llcs_.push_back(std::make_unique<Sets>(machine.llc.sets, machine.llc.ways));
+        llcs_.emplace_back(machine.llc.sets, machine.llc.ways);
     if (machine.directory.ways != 0)
         for (std::uint32_t node = 0; node < machine.nodes; ++node)
-            filters_.push_back(
-                std::make_unique<Sets>(machine.directory.sets, machine.directory.ways));
+            filters_.emplace_back(machine.directory.sets, machine.directory.ways);
     for (std::size_t core = machine.llc_of_core.size(); core-- > 0;)
         node_of_llc_[machine.llc_of_core[core]] = machine.node_of_core[core];
     std::vector<bool> seen(l2_is_shared_.size(), false);

@@ -83,8 +83,14 @@ class Memory {
     // a fault has just written the page-table entry.
     Ticks translate(std::uint32_t slot, const Step& step, Ticks now, bool faulted);
     // Begins to bring what the accesses after `at` will look at, should they miss, into the host's
-    // caches; `passed` steps ago it was asked the last time. Changes nothing.
-    void foresee(PrivateCaches& c, const Step* at, std::size_t passed) const;
+    // caches (foresight.cpp). Changes nothing but `seen`, what it knows of them.
+    struct Foreseen {
+        const Step* at = nullptr;
+        std::uint32_t misses = 0;  // bit i: the access i steps after `at` will miss the L1
+    };
+    void foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const;
+    // Whether that pays: looking ahead costs a fifth of a miss, in vain if the host has all near.
+    bool worth_foresight() const { return worth_foresight_; }
     void foresee_derived(std::uint32_t slot, const Step* at) const;
     // Whether an access would stay within the private caches and push nothing out of them.
     bool stays_private(std::uint32_t slot, const Step& step);
@@ -214,11 +220,12 @@ class Memory {
     void leave_shared_l2(std::uint32_t slot);
     void check_shared(PrivateCaches& c, Word word);
 
-    // Stages of foresee (foresight.hpp).
-    static bool will_miss(PrivateCaches& c, const Step& step);
-    void foresee_line(PrivateCaches& c, const Step& step) const;
-    void foresee_victim(PrivateCaches& c, const Step& step) const;
-    void foresee_llc_victim(PrivateCaches& c, const Step& step) const;
+    // Stages of foresee.
+    void foresee_victim(PrivateCaches& c, Line line) const;
+    void foresee_llc_victim(PrivateCaches& c, Line line) const;
+    void foresee_leaving_l2(const Sets& llc, Line out) const;
+    void foresee_leaving_llc(const Sets& llc, Line in) const;
+    void foresee_filter(Line line) const;
     Line out_of_l2(PrivateCaches& c, Line line) const;
     bool will_walk(PrivateCaches& c, std::uint32_t page) const;
 
@@ -246,6 +253,7 @@ class Memory {
     const Mode mode_;
     Pages pages_;
     Zeroed<DirectoryLine> directory_;
+    const bool worth_foresight_;
     std::vector<std::unique_ptr<PrivateCaches>> cores_;
     std::vector<std::int32_t> slot_of_core_;
     std::vector<std::uint32_t> free_slots_;
@@ -253,9 +261,9 @@ class Memory {
     std::vector<std::int32_t> domain_of_l2_;
     std::vector<std::uint32_t> free_domains_;
     std::vector<bool> l2_is_shared_;  // by number in the machine
-    std::vector<std::unique_ptr<Sets>> llcs_;
-    std::vector<std::unique_ptr<Sets>> filters_;  // of the nodes; empty: unlimited directories
-    std::vector<std::uint64_t> domains_of_llc_;   // bitmap of L2 domains
+    std::vector<Sets> llcs_;
+    std::vector<Sets> filters_;                  // of the nodes; empty: unlimited directories
+    std::vector<std::uint64_t> domains_of_llc_;  // bitmap of L2 domains
     std::vector<std::uint32_t> node_of_llc_;
     std::vector<AnyCore> any_core_;
     std::vector<Server> controllers_, links_, fabrics_;

@@ -2,17 +2,27 @@
 #pragma once
 
 #include <array>
+#include <cstring>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "machine.hpp"
 #include "program.hpp"
+#include "sets.hpp"
 
 namespace autofinity::sim {
 
 class Prefetcher {
   public:
     explicit Prefetcher(const PrefetchShape& shape)
-        : shape_(shape), streams_(shape.streams), due_(shape.in_flight, 0) {}
+        : shape_(shape),
+          pages_(1, shape.streams),
+          stream_at_(shape.streams),
+          streams_(shape.streams),
+          due_(shape.in_flight, 0) {
+        std::iota(stream_at_.begin(), stream_at_.end(), std::uint8_t{0});
+    }
 
     bool present() const { return !streams_.empty(); }
 
@@ -22,10 +32,9 @@ class Prefetcher {
     void train(Line line, Ticks now, Fetch&& fetch) {
         const std::uint32_t page = line >> page_shift;
         const auto offset = static_cast<std::int32_t>(line & (lines_per_page - 1));
-        Stream& s = stream_of(page);
-        s.used_at = ++clock_;
-        if (s.page != page) {
-            s = {page, offset, offset, 0, 1, clock_};
+        const auto [known, s] = stream_of(page);
+        if (!known) {
+            s = {offset, offset, 0, 1};
             return;
         }
         if (offset == s.last) return;
@@ -71,12 +80,10 @@ class Prefetcher {
 
   private:
     struct Stream {
-        std::uint32_t page = 0;
         std::int32_t last = 0;       // line of the page that missed last
         std::int32_t sent = 0;       // the furthest line fetched
         std::int32_t direction = 0;  // 0: one miss so far
         std::uint32_t misses = 0;    // in a row in this direction
-        std::uint64_t used_at = 0;
     };
     struct Arrival {
         Line line = 0;
@@ -97,22 +104,25 @@ class Prefetcher {
         }
         return false;
     }
-    // The stream of the page, or the least recent one to start anew.
-    Stream& stream_of(std::uint32_t page) {
-        std::size_t oldest = 0;
-        for (std::size_t i = 0; i < streams_.size(); ++i) {
-            if (streams_[i].page == page) return streams_[i];
-            if (streams_[i].used_at < streams_[oldest].used_at) oldest = i;
-        }
-        return streams_[oldest];
+    // The stream of the page, or the least recent one to start anew; it is the most recent one now.
+    std::pair<bool, Stream&> stream_of(std::uint32_t page) {
+        Word* pages = pages_.at(0);
+        const int way = pages_.find(pages, page);
+        const std::size_t place = way >= 0 ? static_cast<std::size_t>(way) : streams_.size() - 1;
+        to_front(pages, static_cast<int>(place), word_of(page, invalid));
+        const std::uint8_t stream = stream_at_[place];
+        std::memmove(stream_at_.data() + 1, stream_at_.data(), place);
+        stream_at_[0] = stream;
+        return {way >= 0, streams_[stream]};
     }
 
     PrefetchShape shape_;
+    Sets pages_;                           // of the streams, the most recent one first
+    std::vector<std::uint8_t> stream_at_;  // which stream is at that place among the pages
     std::vector<Stream> streams_;
     std::array<Arrival, 256> arrivals_{};
     std::vector<Ticks> due_;  // of the lines in flight
     std::size_t free_ = 0;
-    std::uint64_t clock_ = 0;
 };
 
 }  // namespace autofinity::sim

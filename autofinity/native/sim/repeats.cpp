@@ -39,7 +39,7 @@ void Simulation::begin_again(Ticks at) {
         Stream& s = streams_[i];
         s.at = then.at;
         s.begin = then.begin;
-        s.foreseen = nullptr;
+        s.foreseen = {};
         s.source = then.source;
         s.skip = then.skip;
         s.frames = then.frames;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 
+#include "host_cache.hpp"
 #include "zeroed.hpp"
 
 #if defined(__SSE2__)
@@ -101,10 +102,10 @@ class Sets {
         return ways_ == 0 ? 0 : words_[std::size_t{index_(index)} * padded_ + ways_ - 1];
     }
     // Begins to bring a set into the host's caches.
-    void prefetch(std::uint32_t index) const {
+    void bring_near(std::uint32_t index) const {
         const Word* set = words_ + std::size_t{index_(index)} * padded_;
         for (std::uint32_t way = 0; way < padded_; way += words_of_host_line)
-            __builtin_prefetch(set + way, 1);
+            sim::bring_near(set + way);
     }
 
     // Puts a word in front; returns what fell out at the end (0: nothing).
@@ -126,7 +127,7 @@ class Sets {
     std::span<const Word> words() const { return {words_, kept_->size()}; }
 
   private:
-    static constexpr std::uint32_t words_of_host_line = 64 / sizeof(Word);
+    static constexpr std::uint32_t words_of_host_line = host_line_bytes / sizeof(Word);
 
     SetIndex index_;
     std::uint32_t ways_, padded_;

@@ -1,10 +1,13 @@
-// A large array that starts as zeros and costs memory only where it is touched.
+// An array that starts as zeros; a large one costs memory only where it is touched.
 #pragma once
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <type_traits>
+
+#include "host_cache.hpp"
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -19,28 +22,29 @@ class Zeroed {
   public:
     Zeroed() = default;
     explicit Zeroed(std::size_t size) : size_(size) {
-        bytes_ = (size == 0 ? 1 : size) * sizeof(T);
+        const std::size_t bytes = round_up((size == 0 ? 1 : size) * sizeof(T), host_line_bytes);
 #if defined(__linux__)
-        if (bytes_ >= large) {
+        if (bytes >= worth_huge_pages) {
             // Random access to tens of megabytes: huge pages save page walks and page faults.
-            bytes_ = (bytes_ + huge_page - 1) / huge_page * huge_page;
-            void* const at = ::mmap(nullptr, bytes_ + huge_page, PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-            if (at == MAP_FAILED) throw std::bad_alloc();
-            mapped_ = at;
-            const auto address = reinterpret_cast<std::uintptr_t>(at);
-            data_ = reinterpret_cast<T*>((address + huge_page - 1) / huge_page * huge_page);
-            ::madvise(data_, bytes_, MADV_HUGEPAGE);
+            mapped_bytes_ = round_up(bytes, huge_page) + huge_page;
+            mapped_ = ::mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            if (mapped_ == MAP_FAILED) throw std::bad_alloc();
+            data_ = reinterpret_cast<T*>(
+                round_up(reinterpret_cast<std::uintptr_t>(mapped_), huge_page));
+            ::madvise(data_, mapped_bytes_ - huge_page, MADV_HUGEPAGE);
             return;
         }
 #endif
-        data_ = static_cast<T*>(std::calloc(bytes_, 1));
+        // No set of a cache should lie in more lines of the host than it has to.
+        data_ = static_cast<T*>(std::aligned_alloc(host_line_bytes, bytes));
         if (data_ == nullptr) throw std::bad_alloc();
+        std::memset(static_cast<void*>(data_), 0, bytes);
     }
     ~Zeroed() {
 #if defined(__linux__)
         if (mapped_ != nullptr) {
-            ::munmap(mapped_, bytes_ + huge_page);
+            ::munmap(mapped_, mapped_bytes_);
             return;
         }
 #endif
@@ -57,11 +61,15 @@ class Zeroed {
 
   private:
     static constexpr std::size_t huge_page = std::size_t{2} << 20;
-    static constexpr std::size_t large = 2 * huge_page;
+    static constexpr std::size_t worth_huge_pages = 2 * huge_page;
+
+    static constexpr std::uintptr_t round_up(std::uintptr_t bytes, std::uintptr_t to) {
+        return (bytes + to - 1) / to * to;
+    }
 
     T* data_ = nullptr;
     void* mapped_ = nullptr;
-    std::size_t size_ = 0, bytes_ = 0;
+    std::size_t size_ = 0, mapped_bytes_ = 0;
 };
 
 }  // namespace autofinity::sim

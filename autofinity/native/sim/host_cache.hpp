@@ -1,0 +1,18 @@
+// The caches of the host that replays: what will be looked at soon is asked for ahead.
+#pragma once
+
+#include <cstddef>
+
+namespace autofinity::sim {
+
+inline constexpr std::size_t host_line_bytes = 64;
+
+// Begins to bring the host line at `at` near, to be read and written. The empty statement is there
+// because a compiler takes a function that only prefetches for one without effects, and leaves out
+// its calls (GCC 12 did).
+[[gnu::always_inline]] inline void bring_near(const void* at) {
+    __builtin_prefetch(at, 1);
+    asm volatile("");
+}
+
+}  // namespace autofinity::sim
