@@ -101,10 +101,10 @@ static inline int autofinity_second_rule(const double sample[], const double pro
     ratio[0] = sample[2] > 0.0 ? 1.0 * (probe[2]) / (sample[2]) : missing;
     /* running_gain */
     ratio[1] = sample[3] > 0.0 ? 1.0 * (probe[3]) / (sample[3]) : missing;
-    /* SLP if speed_gain <= 0.9318 */
-    if (ratio[0] <= 0.9317630150681113) return 0;
-    /* slP if speed_gain > 0.9318 and running_gain > 0.9824 */
-    if (ratio[0] > 0.9317630150681113 && ratio[1] > 0.9824150213687619) return 1;
+    /* SLP if speed_gain <= 0.9901 */
+    if (ratio[0] <= 0.9900990099009901) return 0;
+    /* slP if speed_gain > 0.9901 and running_gain > 0.9824 */
+    if (ratio[0] > 0.9900990099009901 && ratio[1] > 0.9824150213687619) return 1;
     (void)sample;
     (void)probe;
     return -1;
@@ -118,6 +118,22 @@ static inline enum autofinity_hint autofinity_second(const double sample[],
         AUTOFINITY_SLP,
         AUTOFINITY_slP};
     return hints[autofinity_second_rule(sample, probe) + 1];
+}
+
+/* What the last word means with so many threads, on a machine whose cores are, by last-level cache
+ * and socket, {6,6}{6,6}{6,6}{6,6}. Elsewhere take the hint as it is.
+ */
+static inline enum autofinity_hint autofinity_at(enum autofinity_hint hint, int threads) {
+    if (hint == AUTOFINITY_sLP && threads >= 13 && threads <= 18)
+        return AUTOFINITY_Slp;
+    if (hint == AUTOFINITY_sLP && threads >= 19 && threads <= 30)
+        return AUTOFINITY_SlP;
+    if (hint == AUTOFINITY_slP && threads >= 18 && threads <= 18)
+        return AUTOFINITY_Slp;
+    if (hint == AUTOFINITY_slP && threads >= 19 && threads <= 29)
+        return AUTOFINITY_SlP;
+    (void)threads;
+    return hint;
 }
 
 /* Optional: tell autofinity that a fixed amount of useful work is done, so that spinning is not

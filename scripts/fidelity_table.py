@@ -38,7 +38,12 @@ from measure_queues import (  # noqa: E402
     read_gbs,
     simulated_wait_ns,
 )
-from sim_programs import cores_by_distance, route_gbs, without_prefetch  # noqa: E402
+from sim_programs import (  # noqa: E402
+    cores_by_distance,
+    route_gbs,
+    sharers_of_an_l2,
+    without_prefetch,
+)
 
 from autofinity.sim.preset import load_preset, preset_names  # noqa: E402
 
@@ -63,9 +68,20 @@ def latencies() -> Iterator[Row]:
 
 
 def transfers() -> Iterator[Row]:
-    """Nanoseconds, machine file / ours, of the nearest and the farthest other core."""
+    """Nanoseconds, machine file / ours, of the nearest and the farthest other core.
+
+    The nearest is one with the same L2, if there is such, and then one with another.
+    """
     for name in preset_names():
         spec = without_prefetch(load_preset(name))
+        if sharers := sharers_of_an_l2(spec):
+            sibling, own, *_ = sharers
+            core = next(pu.core for pu in spec.topology.pus if pu.os_index == own)
+            l2 = spec.core_classes[spec.class_of_core[core]].l2
+            assert l2 is not None
+            expected = (l2.latency_ns, l2.latency_ns, max(l2.latency_ns, spec.latency.atomic_hit))
+            ours = (line_ns(spec, [(sibling, 1)], how, pu=own) for how in (LOAD, STORE, UPDATE))
+            yield (name, "same L2", *map(pair, expected, ours))
         by_distance = cores_by_distance(spec)
         for distance in sorted({min(by_distance), max(by_distance)}):
             other, table = [(by_distance[distance][0], 1)], spec.latency

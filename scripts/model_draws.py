@@ -13,7 +13,6 @@ is no evidence. An interrupted call goes on where it stopped, as long as WORK st
 from __future__ import annotations
 
 import argparse
-import functools
 import itertools
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autofinity import __version__
-from autofinity.affinity.hints import get_affinity
+from autofinity.affinity.best_matches import BestMatches
 from autofinity.cli.campaign import Wanted, capture
 from autofinity.evaluation.cases import Case, summarise
 from autofinity.evaluation.judge import judge
@@ -175,11 +174,12 @@ def row(name: str, judged: Sequence[list[Case]]) -> str:
 
 def crossed(wanted: Wanted, train: ObservationTable, test: ObservationTable) -> list[Case]:
     """Each program of `test`, by a policy learned from the others of `train`."""
-    topology = load_preset(wanted.machine).topology
+    match = BestMatches(load_preset(wanted.machine).topology)
     settings = LearningSettings()
-    hints_of = hints_on(topology, settings.leeway)
-    match = functools.cache(lambda threads, hint: get_affinity(topology, threads, hint).affinity)
-    learner = leaving_out(train, lambda rest: learn_policy(rest, settings, hints_of, {}).policy)
+    hints_of = hints_on(match, settings.leeway)
+    learner = leaving_out(
+        train, lambda rest: learn_policy(rest, settings, hints_of, {}, match).policy
+    )
     cases, _ = judge(test, wanted.threads, learner, match, settings.warmup, 0)
     return cases
 

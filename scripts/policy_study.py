@@ -1,6 +1,6 @@
 """What the choices in learning are worth: one row a variation, leave one program out.
 
-    python scripts/policy_study.py [--machine M] [--paper] [--into docs/policy-study.md]
+    python scripts/policy_study.py [--machine M] [--paper] [--others FILE] [--into DOCUMENT]
 
 Learns from what is shipped in data/observations with 8 threads, judges there, with every other
 thread count that was profiled, and on every other machine of which observations are shipped.
@@ -19,15 +19,20 @@ from pathlib import Path
 
 import numpy as np
 
-from autofinity.affinity.hints import get_affinity
+from autofinity.affinity.best_matches import BestMatches
 from autofinity.cli.backends import machine_topology
 from autofinity.evaluation.cases import Case, summarise
-from autofinity.evaluation.judge import Learn, judge
+from autofinity.evaluation.judge import Learn, behaviour_seen, judge
 from autofinity.evaluation.left_out import leaving_out
+from autofinity.evaluation.times import Subject
 from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.settings import PAPER, LearningSettings
+from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.policy import RulePolicy
+from autofinity.policy.firing import fired
+from autofinity.policy.readable import condition_text
+from autofinity.policy.selector import values_of
 from autofinity.report.marked import put_between_marks
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
@@ -56,6 +61,7 @@ SETTINGS: Mapping[str, LearningSettings] = {
     "leeway 2": replace(OURS, leeway=2),
     "no ties": replace(OURS, tie_within=0.0),
     "insensitive programs kept": replace(OURS, drop_insensitive=False),
+    "the edge of `speed_gain` anywhere": replace(OURS, edge_at_par=False),
     "2 events at once": replace(OURS, k=2),
     "3 events at once": replace(OURS, k=3),
 }
@@ -72,6 +78,9 @@ SAMPLES = (1, 8)
 _FIGURES = "interesting won | of the best hint | of the oracle | median regret | worst | rules |"
 _LINES = "---|---|---|---|---|---|"
 HEAD = f"| variation | decided from | {_FIGURES}\n|---|---|{_LINES}"
+MISSED_HEAD = (
+    "| program | threads | lost | ran in | best hint's | because |\n|---|---|---|---|---|---|"
+)
 CARRIED_HEAD = f"| learned on | judged on | {_FIGURES}\n|---|---|{_LINES}"
 
 
@@ -87,9 +96,16 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("--machine", default="opteron-6164he")
     words.add_argument("--paper", action="store_true", help="ways of the paper, too (minutes)")
+    words.add_argument(
+        "--others", type=Path, help="only judge by these observations of the machine (profile -o)"
+    )
     words.add_argument("--into", type=Path, help="a document with marks for the tables")
     wanted = words.parse_args()
     tables = {path.stem: read(path) for path in sorted(OBSERVATIONS.glob("*.parquet"))}
+    if wanted.others is not None:
+        for line in others(wanted.machine, tables[wanted.machine], read(wanted.others)):
+            print(line)
+        return
     study = [HEAD]
     for line in variations(wanted.machine, tables[wanted.machine], wanted.paper):
         study.append(line)
@@ -98,7 +114,12 @@ def main() -> None:
     for line in carried_over(tables):
         carried.append(line)
         print(line, flush=True)
+    losing = [MISSED_HEAD]
+    for line in missed(wanted.machine, tables[wanted.machine]):
+        losing.append(line)
+        print(line, flush=True)
     if wanted.into is not None:
+        put_between_marks(wanted.into, "scripts/policy_study.py, missed", "\n".join(losing))
         put_between_marks(wanted.into, "scripts/policy_study.py", "\n".join(study))
         put_between_marks(wanted.into, "scripts/policy_study.py, carried", "\n".join(carried))
 
@@ -125,13 +146,92 @@ def carried_over(tables: Mapping[str, ObservationTable]) -> Iterator[str]:
     for learned_on, source in tables.items():
         train = of_threads(source, TRAINED_WITH)
         for machine, table in tables.items():
-            for threads in sorted(set(table.threads.tolist())):
-                if machine != learned_on and threads != TRAINED_WITH:
-                    continue
-                learner, rules = learning(learned_on, train, OURS)
-                cases = judged_on(machine, of_threads(table, threads), (learner, rules), OURS, 0)
-                trained = f"`{learned_on}`, {TRAINED_WITH} threads"
+            trained = f"`{learned_on}`, {TRAINED_WITH} threads"
+            counts = sorted(set(table.threads.tolist()))
+            for threads in counts if machine == learned_on else (TRAINED_WITH,):
+                judged = of_threads(table, threads)
+                cases = judged_on(machine, judged, learning(learned_on, train, OURS), OURS, 0)
                 yield row(trained, f"`{machine}`, {threads} threads", cases)
+            if machine == learned_on and len(counts) > 1:
+                yield from all_counts(machine, table)
+
+
+def others(machine: str, shipped: ObservationTable, judged: ObservationTable) -> Iterator[str]:
+    """Rows of thread counts of which no observations are shipped."""
+    yield CARRIED_HEAD
+    for threads in sorted(set(judged.threads.tolist())):
+        learner = learning(machine, of_threads(shipped, TRAINED_WITH), OURS)
+        cases = judged_on(machine, of_threads(judged, threads), learner, OURS, 0)
+        trained = f"`{machine}`, {TRAINED_WITH} threads"
+        yield row(trained, f"`{machine}`, {threads} threads", cases)
+
+
+def all_counts(machine: str, table: ObservationTable) -> Iterator[str]:
+    """Rows of all thread counts together: learned with 8 threads, without what answers mean with
+    other counts, and learned with several.
+    """
+    train = of_threads(table, TRAINED_WITH)
+    counts = sorted(set(table.threads.tolist()))
+    more = [count for count in counts if count <= 2 * TRAINED_WITH]
+    several = table.take(np.isin(table.threads, more))
+    for learned_with, known, settings in (
+        (f"{TRAINED_WITH} threads", train, OURS),
+        (f"{TRAINED_WITH} threads, one answer for all", train, replace(OURS, other_counts=False)),
+        (f"{', '.join(map(str, more))} threads", several, OURS),
+        (f"{', '.join(map(str, counts))} threads", table, OURS),
+    ):
+        judged = judged_on(machine, table, learning(machine, known, settings), settings, 0)
+        yield row(f"`{machine}`, {learned_with}", f"`{machine}`, all four", judged)
+
+
+def missed(machine: str, table: ObservationTable) -> Iterator[str]:
+    """Rows of the cases that lose more than a tie against the best hint, and why."""
+    matches = BestMatches(machine_topology(machine))
+    learn, _ = learning(machine, of_threads(table, TRAINED_WITH), OURS)
+    learn = functools.cache(learn)
+    counts = sorted(set(table.threads.tolist()))
+    cases, _ = judge(table, counts, learn, matches, OURS.warmup, 0)
+    for case in sorted(cases, key=lambda case: -case.regret):
+        if case.right_hint:
+            continue
+        where, subject = case.affinities, case.subject
+        said = reasons(learn(subject.program), table, subject, matches)
+        yield (
+            f"| `{subject.program}` | {subject.threads} | {case.regret:.1%} "
+            f"| {where['autofinity']} | {where['best_hint']} | {said} |"
+        )
+
+
+def reasons(
+    policy: RulePolicy, table: ObservationTable, subject: Subject, matches: BestMatches
+) -> str:
+    """Which rules said what, with the values that they looked at."""
+
+    def look(hint: Hint) -> Mapping[str, float]:
+        affinity = matches(subject.threads, hint)
+        return behaviour_seen(table, subject, affinity, OURS.warmup, 0)
+
+    start = look(DISTRIBUTED)
+    hint, words = reason(policy, start)
+    second = policy.second_after(hint)
+    if second is not None:
+        hint, again = reason(second.policy, second.values(start, look(second.sampled_in)))
+        words = f"{words}; {again}"
+    better = policy.at(hint, subject.threads, matches.cores)
+    return words if better == hint else f"{words}; {better} with {subject.threads} threads"
+
+
+def reason(policy: RulePolicy, sample: Mapping[str, float]) -> tuple[Hint, str]:
+    """The answer of one look, and the conditions and values behind it."""
+    values = values_of(policy, sample)
+    rule = fired(policy, values)
+    hint = policy.default if rule is None else policy.rules[rule].hint
+    asked = {c.counter for rule in policy.rules for c in rule.conditions}
+    seen = ", ".join(f"{name} {values[name]:.3f}" for name in sorted(asked))
+    if rule is None:
+        return hint, f"no rule holds ({seen}): {hint}"
+    why = " and ".join(condition_text(condition) for condition in policy.rules[rule].conditions)
+    return hint, f"{why} ({seen}): {hint}"
 
 
 def of_threads(table: ObservationTable, threads: int) -> ObservationTable:
@@ -149,10 +249,11 @@ def learning(
 def _learner(
     machine: str, settings: LearningSettings, rules: list[int]
 ) -> Callable[[ObservationTable], RulePolicy]:
-    hints_of = hints_on(machine_topology(machine), settings.leeway)
+    matches = BestMatches(machine_topology(machine))
+    hints_of = hints_on(matches, settings.leeway)
 
     def learn(others: ObservationTable) -> RulePolicy:
-        policy = learn_policy(others, settings, hints_of, {}).policy
+        policy = learn_policy(others, settings, hints_of, {}, matches).policy
         rules.append(len(policy.rules) + (len(policy.second.policy.rules) if policy.second else 0))
         return policy
 
@@ -187,8 +288,7 @@ def judged_on(
     samples: int,
 ) -> Judged:
     """Every program of `table` by a policy that has not seen it."""
-    topology = machine_topology(machine)
-    match = functools.cache(lambda threads, hint: get_affinity(topology, threads, hint).affinity)
+    match = BestMatches(machine_topology(machine))
     learn, rules = learner
     counts = sorted(set(table.threads.tolist()))
     cases, _ = judge(table, counts, learn, match, settings.warmup, samples)

@@ -34,6 +34,7 @@ from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, Ran
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.tree import DecisionTreeRegressor
 
+from autofinity.affinity.best_matches import BestMatches
 from autofinity.cli.backends import machine_topology
 from autofinity.evaluation.judge import Learn
 from autofinity.learning.bin_rules import policy_over
@@ -102,7 +103,7 @@ def foreseeing(
     machine: str, table: ObservationTable, settings: LearningSettings, model: Model
 ) -> Learn:
     """Learns from all other programs; the policy says one hint, chosen for the program left out."""
-    hints_of = hints_on(machine_topology(machine), settings.leeway)
+    hints_of = hints_on(BestMatches(machine_topology(machine)), settings.leeway)
     whole = prepare(table, replace(settings, drop_insensitive=False), hints_of).behaviours
     values = matrix(whole)
 

@@ -90,8 +90,8 @@ def command(
 
     A machine whose observations are shipped is not profiled, unless an option says how to.
     """
+    from autofinity.affinity.best_matches import BestMatches
     from autofinity.evaluation.judge import judge
-    from autofinity.evaluation.unseen import match_on
     from autofinity.evaluation.verdict import verdict_of
     from autofinity.report import evaluation_table
 
@@ -114,7 +114,7 @@ def command(
             judged,
             wanted.threads,
             learner,
-            match_on(machine_topology(wanted.machine)),
+            BestMatches(machine_topology(wanted.machine)),
             settings.warmup,
             samples,
             lambda subject: bar.step(subject.program),

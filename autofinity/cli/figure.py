@@ -112,15 +112,15 @@ def _figure_1(
 
 
 def _figure_9(name: str, table: ObservationTable, machine: str, threads: int, folds: int) -> Chart:
+    from autofinity.affinity.best_matches import BestMatches
     from autofinity.evaluation.paper_choices import BASE, VARIATIONS, mean_times
-    from autofinity.evaluation.unseen import match_on
     from autofinity.report.figures import figure_9
 
     steps = min(folds, len(table.programs())) * len(VARIATIONS[name])
     hints_of = hints_for(table, machine, BASE.leeway)
     with progress("learn", steps) as bar:
         found = mean_times(
-            table, name, threads, hints_of, match_on(machine_topology(machine)), folds, bar.step
+            table, name, threads, hints_of, BestMatches(machine_topology(machine)), folds, bar.step
         )
     return figure_9(name, found)
 

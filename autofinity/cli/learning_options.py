@@ -31,6 +31,7 @@ from autofinity.learning.settings import (
 )
 
 if TYPE_CHECKING:
+    from autofinity.affinity.best_matches import BestMatches
     from autofinity.learning.action_table import HintsOf
     from autofinity.store.observation_table import ObservationTable
 
@@ -183,6 +184,16 @@ _RULES = (
         "Take a second sample in this hint's affinity before threads are moved, if that pays.",
         PROBES,
     ),
+    _setting(
+        "--edge-at-par/--edge-anywhere",
+        "edge_at_par",
+        "Let a second look tell slower from as fast, where what was seen leaves the edge open.",
+    ),
+    _setting(
+        "--other-counts/--one-count",
+        "other_counts",
+        "Learn what answers mean with thread counts that nothing was profiled with, too.",
+    ),
     _setting("--most-rules", "most_rules", "Rules of a regret-tree.", click.IntRange(min=1)),
     _setting(
         "--bin-type",
@@ -251,10 +262,17 @@ machine_option = click.option(
 
 def hints_for(observations: ObservationTable, machine: str | None, leeway: int) -> HintsOf:
     """Hints of affinities on the machine named, or on the one the observations name."""
-    from autofinity.cli.backends import machine_topology
     from autofinity.learning.leeway_hints import hints_on
 
-    return hints_on(machine_topology(machine or machine_of(observations)), leeway)
+    return hints_on(matches_for(observations, machine), leeway)
+
+
+def matches_for(observations: ObservationTable, machine: str | None) -> BestMatches:
+    """Best matches of hints on the machine named, or on the one the observations name."""
+    from autofinity.affinity.best_matches import BestMatches
+    from autofinity.cli.backends import machine_topology
+
+    return BestMatches(machine_topology(machine or machine_of(observations)))
 
 
 def machine_of(observations: ObservationTable) -> str:

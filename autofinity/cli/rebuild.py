@@ -127,6 +127,7 @@ def command(
 def _rebuild(database: BehaviourDB, old: Path | None, observations: Path | None) -> Rebuilt:
     """Learn from what there is. Raises `LearningError` saying why nothing can be learned."""
     from autofinity import __version__
+    from autofinity.affinity.best_matches import BestMatches
     from autofinity.learning.leeway_hints import hints_on
     from autofinity.learning.own_runs import own_runs
     from autofinity.learning.pipeline import learn_policy
@@ -161,10 +162,11 @@ def _rebuild(database: BehaviourDB, old: Path | None, observations: Path | None)
             + ". Run more programs with `autofinity run` where hardware counters work "
             "(`autofinity doctor`)"
         )
+    matches = BestMatches(topology)
     made = learn_policy(
         table_of([*others, *own.observations]),
         settings,
-        hints_on(topology, settings.leeway),
+        hints_on(matches, settings.leeway),
         {
             "machine": HOST,
             "model": topology.model,
@@ -172,6 +174,7 @@ def _rebuild(database: BehaviourDB, old: Path | None, observations: Path | None)
             "rebuilt_from": digest_of(old) if old else None,
             "own_rows": len(own.observations),
         },
+        matches,
     )
     if len(made.table) == 0:
         raise LearningError(

@@ -10,10 +10,10 @@ import click
 
 from autofinity.cli.json_option import json_option
 from autofinity.cli.learning_options import (
-    hints_for,
     learning_options,
     machine_of,
     machine_option,
+    matches_for,
 )
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.errors import LearningError
@@ -98,6 +98,7 @@ def _from_observations(
 
     from autofinity import __version__
     from autofinity.cli.campaign_options import thread_counts
+    from autofinity.learning.leeway_hints import hints_on
     from autofinity.learning.pipeline import learn_policy
     from autofinity.store.observations import read
 
@@ -112,6 +113,7 @@ def _from_observations(
         "threads": sorted(set(seen.threads.tolist())),
         "autofinity": __version__,
     }
-    hints_of = hints_for(seen, machine, settings.leeway)
-    learned = learn_policy(seen, settings, hints_of, provenance)
+    matches = matches_for(seen, machine)
+    hints_of = hints_on(matches, settings.leeway)
+    learned = learn_policy(seen, settings, hints_of, provenance, matches)
     return learned.policy, learned.notes

@@ -15,7 +15,7 @@ from autofinity.cli.campaign_options import (
     wanted_of,
 )
 from autofinity.cli.json_option import json_option
-from autofinity.cli.learning_options import hints_for, learning_options
+from autofinity.cli.learning_options import learning_options, matches_for
 from autofinity.learning.settings import LearningSettings
 
 if TYPE_CHECKING:
@@ -65,12 +65,14 @@ def command(
 
 def learn(table: ObservationTable, wanted: Wanted, settings: LearningSettings) -> LearnedPolicy:
     """The policy of these observations, with what it was made of."""
+    from autofinity.learning.leeway_hints import hints_on
     from autofinity.learning.pipeline import learn_policy
 
+    matches = matches_for(table, wanted.machine)
     return learn_policy(
         table,
         settings,
-        hints_for(table, wanted.machine, settings.leeway),
+        hints_on(matches, settings.leeway),
         {
             "machine": wanted.machine,
             "suite": wanted.suite.name,
@@ -78,4 +80,5 @@ def learn(table: ObservationTable, wanted: Wanted, settings: LearningSettings) -
             "threads": sorted(set(table.threads.tolist())),
             "autofinity": __version__,
         },
+        matches,
     )

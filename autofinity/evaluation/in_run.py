@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.errors import SimulationError
@@ -66,7 +67,8 @@ def run_in(
             if probe is not None:
                 decision = decide(second.policy, second.values(start, probe))
         if not run.ended:
-            run.move(decision.hint)
+            cores = all_cores(machine.topology)
+            run.move(policy.at(decision.hint, request.threads, cores))
             run.decided_at_s = run.elapsed_s
     return run.to_the_end(sampling.period_ns)
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.cases import Case, case_of
 from autofinity.evaluation.switched import SwitchedRuns
-from autofinity.evaluation.times import Match, Subject, times_of
+from autofinity.evaluation.times import Subject, times_of
 from autofinity.learning.hint_samples import windows
 from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
 from autofinity.model.errors import LearningError
@@ -45,7 +46,7 @@ def judge(
     table: ObservationTable,
     threads: Sequence[int],
     learn: Learn,
-    match: Match,
+    match: BestMatches,
     warmup: int,
     samples: int,
     report: Callable[[Subject], None] = lambda subject: None,
@@ -68,14 +69,13 @@ def judge(
         for subject in sorted(subjects, key=lambda s: (s.input, s.threads)):
             assert policy is not None
             try:
-                look = _looks(table, subject, match, warmup, samples)
                 own = functools.partial(match, subject.threads)
-                short = decided(policy, _looks(table, subject, match, warmup, 1)).hint
+                short = _decided(policy, table, subject, match, warmup, 1).hint
                 case = case_of(
                     subject,
                     times,
                     own,
-                    decided(policy, look),
+                    _decided(policy, table, subject, match, warmup, samples),
                     one_period=short,
                     in_run_s=in_run(subject, policy),
                     energy=energy,
@@ -112,16 +112,24 @@ def behaviour_seen(
     return {name: float(values[window].mean()) for name, values in table.counters.items()}
 
 
-def _looks(
-    table: ObservationTable, subject: Subject, match: Match, warmup: int, samples: int
-) -> Look:
-    return lambda hint: behaviour_seen(
-        table, subject, match(subject.threads, hint), warmup, samples
+def _decided(
+    policy: RulePolicy,
+    table: ObservationTable,
+    subject: Subject,
+    match: BestMatches,
+    warmup: int,
+    samples: int,
+) -> Decision:
+    """The last word of a policy, for the subject's thread count on the judged machine."""
+    said = decided(
+        policy,
+        lambda hint: behaviour_seen(table, subject, match(subject.threads, hint), warmup, samples),
     )
+    return replace(said, hint=policy.at(said.hint, subject.threads, match.cores))
 
 
 def decided(policy: RulePolicy, look: Look) -> Decision:
-    """The last word of a policy."""
+    """The last word of a policy, by its rules."""
     start = look(DISTRIBUTED)
     decision = decide(policy, start)
     second = policy.second_after(decision.hint)

@@ -12,8 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.judge import Learn, judge
-from autofinity.evaluation.times import Match, geometric_mean
+from autofinity.evaluation.times import geometric_mean
 from autofinity.learning.action_table import HintsOf
 from autofinity.learning.pipeline import chosen_features, learn_policy, prepare
 from autofinity.learning.settings import CONDENSE, PAPER, LearningSettings
@@ -36,7 +37,7 @@ def mean_times(
     panel: str,
     threads: int,
     hints_of: HintsOf,
-    match: Match,
+    match: BestMatches,
     folds: int,
     report: Callable[[str], None] = lambda variation: None,
 ) -> dict[str, float]:

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from autofinity.evaluation.times import Match, Subject, Times
+from autofinity.affinity.best_matches import BestMatches
+from autofinity.evaluation.times import Subject, Times
 from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
 from autofinity.model.observation import PlacedBy
 from autofinity.model.policy import RulePolicy
@@ -24,7 +25,7 @@ from autofinity.store.observation_table import ObservationTable
 class SwitchedRuns:
     """Seconds of a subject under a policy that decides while it runs; NaN where none went so."""
 
-    def __init__(self, table: ObservationTable, times: Times, match: Match) -> None:
+    def __init__(self, table: ObservationTable, times: Times, match: BestMatches) -> None:
         self._table = table
         self._times = times
         self._match = match
@@ -35,6 +36,9 @@ class SwitchedRuns:
         def affinity_of(hint: Hint) -> Affinity:
             return self._match(subject.threads, hint)
 
+        def last_of(hint: Hint) -> Affinity:
+            return affinity_of(policy.at(hint, subject.threads, self._match.cores))
+
         start = affinity_of(DISTRIBUTED)
         seen = self._period(subject, "affinity", start, SWITCH_AFTER - 1)
         if seen is None:  # it ended before it was sampled, or was not profiled
@@ -43,14 +47,14 @@ class SwitchedRuns:
         second = policy.second_after(hint)
         probe = start if second is None else affinity_of(second.sampled_in)
         if second is None or probe == start:
-            last = affinity_of(hint)
+            last = last_of(hint)
             runs = self._times.roi_s if last == start else self._times.switched
             return runs.get(subject, {}).get(last, math.nan)
         probed = self._period(subject, "switched", probe, 2 * SWITCH_AFTER - 1)
         switched_s = self._times.switched.get(subject, {}).get(probe, math.nan)
         if probed is None:
             return switched_s
-        last = affinity_of(decide(second.policy, second.values(seen, probed)).hint)
+        last = last_of(decide(second.policy, second.values(seen, probed)).hint)
         if last == probe:
             return switched_s
         if probe != affinity_of(PROBE):

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from autofinity.model.affinity import Affinity, Hint
+from autofinity.model.affinity import Affinity
 from autofinity.model.errors import LearningError
 from autofinity.store.observation_table import ObservationTable
 
@@ -29,10 +29,6 @@ class Subject:
     program: str
     input: str
     threads: int
-
-
-type Match = Callable[[int, Hint], Affinity]
-"""Thread count and hint → class of GETAFFINITY's answer on the judged machine."""
 
 
 @dataclass(frozen=True, slots=True)

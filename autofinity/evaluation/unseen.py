@@ -7,27 +7,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autofinity.affinity.hints import get_affinity
+from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.cases import Case
 from autofinity.evaluation.judge import judge
-from autofinity.evaluation.times import Match, Subject
+from autofinity.evaluation.times import Subject
 from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.settings import LearningSettings
-from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import Topology
 from autofinity.store.observation_table import ObservationTable
-
-
-def match_on(topology: Topology) -> Match:
-    """GETAFFINITY's class on the machine."""
-
-    @functools.cache
-    def match(threads: int, hint: Hint) -> Affinity:
-        return get_affinity(topology, threads, hint).affinity
-
-    return match
 
 
 def judge_unseen(
@@ -44,7 +33,8 @@ def judge_unseen(
     Raises `LearningError` when nothing is left to learn from.
     """
     settings = LearningSettings()
-    hints_of = hints_on(topology, settings.leeway)
+    matches = BestMatches(topology)
+    hints_of = hints_on(matches, settings.leeway)
     programs = table.programs()
     folds = min(folds or len(programs), len(programs))
     known = table.take(table.threads == train_threads)
@@ -52,13 +42,13 @@ def judge_unseen(
     @functools.cache
     def of_fold(fold: int) -> RulePolicy:
         out = np.isin(known.program.text(), programs[fold::folds])
-        return learn_policy(known.take(~out), settings, hints_of, {}).policy
+        return learn_policy(known.take(~out), settings, hints_of, {}, matches).policy
 
     cases, _ = judge(
         table,
         sorted(set(table.threads.tolist())),
         lambda program: of_fold(programs.index(program) % folds),
-        match_on(topology),
+        matches,
         settings.warmup,
         0,
         report,

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import functools
 
-from autofinity.affinity.hints import all_hints
+from autofinity.affinity.best_matches import BestMatches
 from autofinity.affinity.leeway import hints_within
 from autofinity.learning.action_table import HintsOf
-from autofinity.model.affinity import Affinity, Hint
-from autofinity.model.topology import Topology
+from autofinity.model.affinity import HINTS, Affinity, Hint
 
 
-def hints_on(topology: Topology, leeway: int) -> HintsOf:
-    """`affinity.leeway.hints_of` for any thread count, with best matches worked out once each."""
-
-    @functools.cache
-    def best_matches(threads: int) -> tuple[Affinity, ...]:
-        return tuple(cores.affinity for cores in all_hints(topology, threads))
+def hints_on(matches: BestMatches, leeway: int) -> HintsOf:
+    """`affinity.leeway.hints_of` for any thread count, each affinity looked at once."""
 
     @functools.cache
     def hints(affinity: Affinity) -> tuple[Hint, ...]:
-        return hints_within(affinity, best_matches(affinity.threads), leeway)
+        best = [matches(affinity.threads, hint) for hint in HINTS]
+        return hints_within(affinity, best, leeway)
 
     return hints

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from autofinity.affinity.best_matches import BestMatches
 from autofinity.learning.action_table import ActionTable, HintsOf, build_action_table
 from autofinity.learning.bin_rules import policy_over
 from autofinity.learning.counter_selection import CounterReport, choose_counters
@@ -24,6 +25,7 @@ from autofinity.learning.feature_columns import with_features, with_named
 from autofinity.learning.hint_samples import samples_in
 from autofinity.learning.jrip import JRipLearner
 from autofinity.learning.metric import insensitive_workloads, normalised, performance_of
+from autofinity.learning.other_counts import with_other_counts
 from autofinity.learning.regret_choice import choose_by_regret
 from autofinity.learning.regret_table import (
     least_loss,
@@ -80,8 +82,10 @@ def learn_policy(
     settings: LearningSettings,
     hints_of: HintsOf,
     provenance: Mapping[str, object],
+    matches: BestMatches | None = None,
 ) -> LearnedPolicy:
     """Learn a policy; `provenance` (machine, suite, version, …) is kept in it and added to.
+    With the machine's best matches it also knows what its answers mean with other thread counts.
 
     Too little to learn from (no sensitive program, no varying counter, a single best hint) gives a
     policy of a default only, and a note that says why. Raises `LearningError` when the
@@ -120,6 +124,11 @@ def learn_policy(
         losses = _losses(ready, settings, hints_of)
         policy, told = with_second_look(policy, first, losses, ready.table, settings, hints_of)
         notes.append(told)
+    if matches is not None and settings.other_counts and len(ready.table):
+        losses = _losses(ready, settings, hints_of)
+        policy = with_other_counts(
+            policy, ready.table, ready.metric, losses, settings.tie_within, matches
+        )
     notes.extend(_why_no_rules(ready, table, policy))
     kept = {
         **provenance,
@@ -214,7 +223,7 @@ def feature_report(ready: Prepared, settings: LearningSettings, hints_of: HintsO
         ready.behaviours,
         ready.workload,
         _losses(ready, settings, hints_of),
-        lambda column: _cut_column(column, ready.workload, settings),
+        cut(ready, tuple(ready.behaviours.counters), settings),
         settings.k,
         settings.most_rules,
     )

@@ -31,7 +31,7 @@ def choose_by_regret(
     samples: ObservationTable,
     workload: Ints,
     losses: Floats,
-    cut: Callable[[Floats], tuple[float, ...]],
+    cuts: Mapping[str, tuple[float, ...]],
     k: int,
     most_rules: int,
     counted: tuple[str, ...] = (),
@@ -39,12 +39,11 @@ def choose_by_regret(
     """The counters of `samples` that lose least on held-out workloads, needing at most `k` events,
     those that are `counted` anyway among them.
 
-    `workload` is each sample's row in `losses` (`regret_table.log_losses`); `cut` gives the cut
-    points of a column. In the report the merit of a feature is minus the loss with it and all
+    `workload` is each sample's row in `losses` (`regret_table.log_losses`); `cuts` are the cut
+    points of each. In the report the merit of a feature is minus the loss with it and all
     before it: nats of time against the best hint, summed over the workloads. Raises `LearningError`
     when nothing varies or no loss is known.
     """
-    cuts = {name: cut(values) for name, values in samples.counters.items()}
     names = [name for name, at in cuts.items() if at]
     left_out = tuple(name for name in cuts if name not in names)
     known = _known(workload, losses)
@@ -74,14 +73,12 @@ def held_out_labels(
     samples: ObservationTable,
     workload: Ints,
     losses: Floats,
-    cut: Callable[[Floats], tuple[float, ...]],
-    features: Sequence[str],
+    cuts: Mapping[str, tuple[float, ...]],
     most_rules: int,
 ) -> Ints:
-    """The hint (into `HINTS`) that rules over `features` give each sample when they were learned
-    without its fold; −1 where no loss is known. Arguments as of `choose_by_regret`.
+    """The hint (into `HINTS`) that rules over the features of `cuts` give each sample when they
+    were learned without its fold; −1 where no loss is known. Arguments as of `choose_by_regret`.
     """
-    cuts = {name: cut(samples.counters[name]) for name in features}
     known = _known(workload, losses)
     labels = np.full(len(workload), -1)
     labels[known] = _labels(

@@ -32,6 +32,23 @@ def log_losses(
     none was profiled. Losses up to `tie_within` are 0. Logarithms, since what is judged is a
     geometric mean of time ratios.
     """
+    worth = log_worth(table, performance)
+    logs = np.full((len(worth), len(HINTS)), np.nan)
+    members = [hints_of(Affinity.parse(name)) for name in table.affinity.names]
+    for index, hint in enumerate(HINTS):
+        own = worth[:, [hint in hints for hints in members]]
+        some = (~np.isnan(own)).any(axis=1)
+        logs[some, index] = np.nanmean(own[some], axis=1)
+    best = np.where(np.isnan(logs), -np.inf, logs).max(axis=1, initial=-np.inf, keepdims=True)
+    losses: Floats = np.where(np.isfinite(best), best - logs, np.nan)
+    losses[losses <= np.log1p(tie_within)] = 0.0
+    return losses
+
+
+def log_worth(table: ObservationTable, performance: Floats) -> Floats:
+    """Workloads × affinities (as the table names them): log of the mean performance of the run,
+    larger is better; NaN where none was profiled.
+    """
     workload = table.workload()
     shape = (int(workload.max(initial=-1)) + 1, len(table.affinity.names))
     cell = workload * shape[1] + table.affinity.codes
@@ -43,18 +60,9 @@ def log_losses(
     worth = np.full(shape, np.nan)
     known = seen > 0
     mean = total[known] / seen[known]
-    # Larger is better: a negative metric (energy) is better the smaller its magnitude.
+    # A negative metric (energy) is better the smaller its magnitude.
     worth[known] = np.sign(mean) * np.log(np.abs(mean))
-    logs = np.full((shape[0], len(HINTS)), np.nan)
-    members = [hints_of(Affinity.parse(name)) for name in table.affinity.names]
-    for index, hint in enumerate(HINTS):
-        own = worth[:, [hint in hints for hints in members]]
-        some = (~np.isnan(own)).any(axis=1)
-        logs[some, index] = np.nanmean(own[some], axis=1)
-    best = np.where(np.isnan(logs), -np.inf, logs).max(axis=1, initial=-np.inf, keepdims=True)
-    losses: Floats = np.where(np.isfinite(best), best - logs, np.nan)
-    losses[losses <= np.log1p(tie_within)] = 0.0
-    return losses
+    return worth
 
 
 def least_loss(losses: Floats) -> int:

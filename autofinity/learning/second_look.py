@@ -4,6 +4,9 @@ What sharing a cache does to a program cannot be seen while nobody shares one. S
 first rules that would move the threads are checked by a short sample in the affinity of another
 hint (`LearningSettings.probe`), and by what changed against the first sample.
 
+One thing is known before anything is learned: a program that ran slower there than at the start, by
+more than is called a tie, is not to stay. So an edge that may lie between as fast and slower does.
+
 These rules are learned from the programs that get there: those that the first rules would move when
 they have not seen them. A program that stays where it is may still get there by a wrong answer on a
 run to come, and has to be sent back then; it weighs as much as that is likely.
@@ -27,7 +30,7 @@ from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, HINTS, Hint
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy, SecondLook, looked_at
-from autofinity.model.ratios import START
+from autofinity.model.ratios import SPEED_GAIN, START
 from autofinity.store.observation_table import ObservationTable
 
 type Floats = npt.NDArray[np.float64]
@@ -48,10 +51,18 @@ class Seen:
     """Of each, numbered as the rows of the losses."""
     cut: Callable[[Floats, Ints], tuple[float, ...]]
     """Cut points of a column whose rows are of these workloads."""
+    par: float = np.nan
+    """What a `speed_gain` of as fast begins at; NaN where no edge is to be put there."""
 
-    def cut_column(self, column: Floats) -> tuple[float, ...]:
-        """Cut points of one of the features."""
-        return self.cut(column, self.workload)
+    def cuts(self) -> dict[str, tuple[float, ...]]:
+        """Cut points of each feature."""
+        cuts = {
+            name: self.cut(column, self.workload) for name, column in self.features.counters.items()
+        }
+        if SPEED_GAIN in cuts and not np.isnan(self.par):
+            column = self.features.counters[SPEED_GAIN]
+            cuts[SPEED_GAIN] = moved_to(self.par, cuts[SPEED_GAIN], column)
+        return cuts
 
     def held_out(
         self, losses: Floats, features: tuple[str, ...], most_rules: int
@@ -59,8 +70,13 @@ class Seen:
         """What rules that have not seen a sample's fold say of it, and each workload's mean loss
         by that (NaN without a sample or a known loss).
         """
+        cuts = self.cuts()
         labels = held_out_labels(
-            self.features, self.workload, losses, self.cut_column, features, most_rules
+            self.features,
+            self.workload,
+            losses,
+            {name: cuts[name] for name in features},
+            most_rules,
         )
         lost = losses[self.workload, labels]
         lost[labels < 0] = 0.0
@@ -86,7 +102,9 @@ def with_second_look(
     `table` are the observations.
     """
     probe = Hint.parse(settings.probe)
-    seen = Seen(*_both_samples(table, settings, hints_of, probe), first.cut)
+    par = 1 / (1 + settings.tie_within) if settings.edge_at_par else np.nan
+    seen = Seen(*_both_samples(table, settings, hints_of, probe), first.cut, par)
+    cuts = seen.cuts()
     labels, before = first.held_out(losses, tuple(policy.cut_points), settings.most_rules)
     moved = _mentioned(first.workload[labels != HINTS.index(DISTRIBUTED)], len(losses))
     probed = _mentioned(seen.workload, len(losses))
@@ -99,7 +117,7 @@ def with_second_look(
             seen.features,
             seen.workload,
             weighted,
-            seen.cut_column,
+            cuts,
             settings.k,
             settings.most_rules,
             policy.counters,
@@ -114,11 +132,21 @@ def with_second_look(
     )
     if not np.nansum(after[again]) < np.nansum(before[again]):
         return policy, f"no second look: {told}"
-    cuts = {name: seen.cut_column(seen.features.counters[name]) for name in report.chosen}
-    rows = regret_table(seen.features, seen.workload, weighted, report.chosen, cuts)
+    chosen = {name: cuts[name] for name in report.chosen}
+    rows = regret_table(seen.features, seen.workload, weighted, report.chosen, chosen)
     counters = tuple(dict.fromkeys((*policy.counters, *events_of(report.chosen))))
     rules = replace(tree_policy(rows, settings.most_rules), counters=looked_at(counters))
     return replace(policy, counters=counters, second=SecondLook(probe, AFTER, rules)), told
+
+
+def moved_to(par: float, cuts: tuple[float, ...], values: Floats) -> tuple[float, ...]:
+    """Cut points, of which one that no value separates from `par` is put there: what was seen
+    does not say where between its neighbours it lies.
+    """
+    below, above = values[values <= par], values[values > par]
+    if not len(below) or not len(above):
+        return cuts
+    return tuple(dict.fromkeys(par if below.max() <= at < above.min() else at for at in cuts))
 
 
 def _mentioned(workloads: Ints, count: int) -> Mask:

@@ -103,6 +103,12 @@ class LearningSettings:
     probe: Probe = "slP"
     """Hint in whose affinity a second sample is taken before threads are moved, if that pays on
     held-out programs (labels of runs and regret-tree only)."""
+    edge_at_par: bool = True
+    """Put the edge of a second look's `speed_gain` between slower and as fast, where what was seen
+    leaves that open."""
+    other_counts: bool = True
+    """Learn what answers mean with thread counts that nothing was profiled with (see
+    `learning.other_counts`); the caller has to give the machine's best matches."""
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -161,5 +167,7 @@ PAPER = LearningSettings(
     weighting="observations",
     learner="jrip",
     probe="none",
+    edge_at_par=False,
+    other_counts=False,
 )
 """Sections 2.2-3.4 of Moore & Childers."""

@@ -114,6 +114,17 @@ def switches_of(task: Task) -> tuple[int, int]:
     )
 
 
+def times_of(task: Task) -> tuple[int, int]:
+    """Nanoseconds a thread was on a CPU so far, and could have been and had to wait for one.
+
+    By `schedstat`, to the nanosecond; where the kernel has none, what `stat` said, and no wait.
+    """
+    words = read_text(f"/proc/{task.pid}/task/{task.tid}/schedstat").split()
+    if len(words) < 2:
+        return task.cpu_ns, 0
+    return int(words[0]), int(words[1])
+
+
 def environment_of(pid: int, names: tuple[str, ...]) -> dict[str, str]:
     """Those of the variables `names` that the process started with."""
     found = {}

@@ -21,7 +21,7 @@ from autofinity.linux.bind import allowed_now, bind_thread, mask_of
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.pages import move
 from autofinity.linux.perf import ThreadCounters, open_thread
-from autofinity.linux.proc import Task, family_of, switches_of, tasks_of
+from autofinity.linux.proc import Task, family_of, switches_of, tasks_of, times_of
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import CapabilityError
 from autofinity.model.topology import OsIndex
@@ -34,6 +34,7 @@ _FRESH_NS = 10 * _NS_PER_MS  # a look is not repeated within this time: /proc co
 
 SOFTWARE_EVENTS: Mapping[str, str] = {
     "task_clock_ns": "nanoseconds on a CPU",
+    "run_delay_ns": "nanoseconds it could run and had to wait for a CPU",
     "page_faults": "page faults, with and without I/O",
     "context_switches": "times it waited or was preempted",
     "preemptions": "times it was preempted",
@@ -80,6 +81,7 @@ class LinuxProcess:
         self._numbers: dict[int, int] = {}
         self._tasks: dict[int, Task] = {}
         self._switches: dict[int, tuple[int, int]] = {}
+        self._times: dict[int, tuple[int, int]] = {}
         self._ours = {allowed_at_start, *ours}
         self._bound: dict[int, frozenset[OsIndex]] = {}
         self._keep_masks = keep_masks
@@ -114,6 +116,7 @@ class LinuxProcess:
                 counters.sample()  # what was counted between two intervals is in neither
         start = self._looked_at
         before, switches_before = dict(self._tasks), dict(self._switches)
+        times_before = dict(self._times)
         if self._counters:
             self._attach()
         self._ended = self._ended or bool(self._poll.poll(max(1, duration_ns // _NS_PER_MS)))
@@ -121,7 +124,9 @@ class LinuxProcess:
         counted = {tid: counters.sample() for tid, counters in self._open.items()}
         end = time.monotonic_ns()
         samples = [
-            self._sample(task, switches_before[tid], counted.get(tid), start, end)
+            self._sample(
+                task, switches_before[tid], times_before[tid], counted.get(tid), start, end
+            )
             for tid, task in before.items()
             if tid in self._tasks
         ]
@@ -180,6 +185,7 @@ class LinuxProcess:
                 events.append(ThreadEvent("begin", self._numbers[tid], tid, now))
             self._tasks[tid] = task
             self._switches[tid] = switches_of(task)
+            self._times[tid] = times_of(task)
         return events
 
     def _lowest_free_number(self) -> int:
@@ -189,6 +195,7 @@ class LinuxProcess:
     def _forget(self, tid: int) -> None:
         self._tasks.pop(tid, None)
         self._switches.pop(tid, None)
+        self._times.pop(tid, None)
         self._bound.pop(tid, None)
         counters = self._open.pop(tid, None)
         if counters is not None:
@@ -213,15 +220,18 @@ class LinuxProcess:
         self,
         before: Task,
         switched: tuple[int, int],
+        timed: tuple[int, int],
         counted: CounterSample | None,
         start: int,
         end: int,
     ) -> CounterSample:
         after = self._tasks[before.tid]
         voluntary, preempted = self._switches[after.tid]
+        on_cpu, waited = self._times[after.tid]
         waits, preemptions = max(0, voluntary - switched[0]), max(0, preempted - switched[1])
         counts = {
-            "task_clock_ns": after.cpu_ns - before.cpu_ns,
+            "task_clock_ns": max(0, on_cpu - timed[0]),
+            "run_delay_ns": max(0, waited - timed[1]),
             "page_faults": after.faults - before.faults,
             "context_switches": waits + preemptions,
             "preemptions": preemptions,

@@ -30,16 +30,18 @@ class Mapper:
 
     run: Map
     meaning: str
-    quick_up_to: int = 4096
+    quick_up_to: int = 2048
     """Threads from which on it may take more than about a second."""
 
 
 MAPPERS: Mapping[str, Mapper] = {
-    "refined": Mapper(refined, "EagerMap's and bisection's, exchanged until nothing pays (ours)"),
+    "refined": Mapper(
+        refined, "EagerMap's and bisection's, exchanged until nothing pays (ours)", 1024
+    ),
     "eagermap": Mapper(eagermap, "greedy groups, level by level (EagerMap)"),
     "edmonds": Mapper(edmonds, "exact matchings, level by level (the TLB mechanism)", 192),
-    "bisection": Mapper(bisection, "threads and machine halved together (ours)"),
-    "scotch": Mapper(scotch, "threads and machine halved together by SCOTCH (kMAF'14)"),
+    "bisection": Mapper(bisection, "threads and machine halved together (ours)", 1024),
+    "scotch": Mapper(scotch, "threads and machine halved together by SCOTCH (kMAF'14)", 1024),
     "treematch": Mapper(treematch, "groups that share least outside, level by level", 192),
     "exact": Mapper(exact, "the cheapest there is, for few threads", 12),
     "compact": Mapper(compact, "threads by number in hardware order"),

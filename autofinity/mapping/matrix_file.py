@@ -9,7 +9,7 @@ from pathlib import Path
 from autofinity.model.errors import UsageError
 from autofinity.model.sharing import SharingMatrix
 
-MOST_THREADS = 4096
+MOST_THREADS = 2048
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
 
 

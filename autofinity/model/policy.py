@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autofinity.model.affinity import Hint
+from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.ratios import START, Ratio
 
-POLICY_VERSION = 3
-"""1: conditions on counters. 2: on ratios of counters, too. 3: a second look."""
+POLICY_VERSION = 4
+"""1: conditions on counters. 2: on ratios of counters, too. 3: a second look. 4: other hints with
+other thread counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ class RulePolicy:
     """Computed from the counters of a sample; conditions name them as they name counters."""
     second: SecondLook | None = None
     """Asked after some answers, with a sample taken elsewhere; None: every answer is final."""
+    other_counts: OtherCounts | None = None
+    """What the last word means with other thread counts; None: the same with any."""
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -67,6 +70,19 @@ class RulePolicy:
     def second_after(self, hint: Hint) -> SecondLook | None:
         """The second look that is taken after this answer of the first rules; None: it is final."""
         return self.second if self.second is not None and hint in self.second.after else None
+
+    @property
+    def last_words(self) -> tuple[Hint, ...]:
+        """The hints that may be the last word, each once."""
+        looks = [self] if self.second is None else [self, self.second.policy]
+        said = [hint for look in looks for hint in (*(r.hint for r in look.rules), look.default)]
+        return tuple(dict.fromkeys(said))
+
+    def at(self, hint: Hint, threads: int, cores: Affinity) -> Hint:
+        """What the last word `hint` means for so many threads on a machine of these cores."""
+        if self.other_counts is None or self.other_counts.cores != cores:
+            return hint
+        return self.other_counts.hint(hint, threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +101,34 @@ class SecondLook:
     def values(start: Mapping[str, float], probe: Mapping[str, float]) -> dict[str, float]:
         """What `policy` is asked with: the first sample, and that in the second affinity."""
         return {**probe, **{START + counter: value for counter, value in start.items()}}
+
+
+@dataclass(frozen=True, slots=True)
+class Instead:
+    """From `least` to `most` threads, `better` instead of `hint`."""
+
+    hint: Hint
+    least: int
+    most: int
+    better: Hint
+
+
+@dataclass(frozen=True, slots=True)
+class OtherCounts:
+    """With another thread count a hint is another affinity, and another hint may serve better those
+    programs that it was the answer for. True of one shape of machine only.
+    """
+
+    cores: Affinity
+    """The machine's cores by LLC domain and socket."""
+    instead: tuple[Instead, ...]
+
+    def hint(self, hint: Hint, threads: int) -> Hint:
+        """What the answer `hint` means for so many threads."""
+        for entry in self.instead:
+            if entry.hint == hint and entry.least <= threads <= entry.most:
+                return entry.better
+        return hint
 
 
 def looked_at(counters: tuple[str, ...]) -> tuple[str, ...]:

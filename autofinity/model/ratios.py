@@ -94,8 +94,11 @@ CATALOGUE: Mapping[Ratio, str] = {
 }
 """Every ratio that learning may choose, with its meaning."""
 
+SPEED_GAIN = "speed_gain"
+"""The ratio that says what a second look cost or gave at once."""
+
 GAINS: Mapping[Ratio, str] = {
-    Ratio("speed_gain", ("instructions",), (f"{START}instructions",)): (
+    Ratio(SPEED_GAIN, ("instructions",), (f"{START}instructions",)): (
         "instructions per second there over those at the start: did it get faster?"
     ),
     Ratio("running_gain", ("cycles",), (f"{START}cycles",)): (

@@ -10,11 +10,13 @@ import math
 from collections.abc import Callable, Mapping
 
 from autofinity.model.errors import ExportError
-from autofinity.model.policy import Condition, RulePolicy
+from autofinity.model.policy import Condition, OtherCounts, RulePolicy
 from autofinity.policy import files
 from autofinity.policy.readable import (
     condition_text,
+    cores_text,
     hint_text,
+    instead_text,
     number,
     policy_text,
     ratio_text,
@@ -48,7 +50,9 @@ def _json(policy: RulePolicy, prefix: str) -> str:
 
 
 def _python(policy: RulePolicy, prefix: str) -> str:
-    """A module with COUNTERS, `rule(sample)` and `decide(sample)`; with a second look, `second`."""
+    """A module with COUNTERS, `rule(sample)` and `decide(sample)`; with a second look `second`, and
+    with answers for other thread counts `at(hint, threads)`.
+    """
     second = policy.second
     looks = [policy] if second is None else [policy, second.policy]
     count = len(policy.counters)
@@ -96,7 +100,32 @@ def _python(policy: RulePolicy, prefix: str) -> str:
             "    s = values(probe) + values(sample)",
             *_python_rules(second.policy),
         ]
+    if policy.other_counts is not None:
+        lines += _python_other_counts(policy.other_counts)
     return "\n".join(lines) + "\n"
+
+
+def _python_other_counts(other: OtherCounts) -> list[str]:
+    entries = [
+        f'    ("{entry.hint}", {entry.least}, {entry.most}, "{entry.better}"),'
+        for entry in other.instead
+    ]
+    return [
+        "",
+        "",
+        f'CORES = "{other.cores}"  # the machine that INSTEAD is true of',
+        "INSTEAD = (  # hint, from, to threads, better hint",
+        *entries,
+        ")",
+        "",
+        "",
+        "def at(hint, threads):",
+        '    """What the last word means with so many threads, on a machine of CORES."""',
+        "    for answer, least, most, better in INSTEAD:",
+        "        if answer == hint and least <= threads <= most:",
+        "            return better",
+        "    return hint",
+    ]
 
 
 def _python_hints(policy: RulePolicy, prefix: str) -> list[str]:
@@ -136,7 +165,8 @@ def _python_rules(policy: RulePolicy) -> list[str]:
 def _sql(policy: RulePolicy, prefix: str) -> str:
     """A CASE expression over columns named as the counters; NULL is not measured.
 
-    It gives the first answer; a second look needs a sample that is not in the same row.
+    It gives the first answer: a second look needs a sample that is not in the same row, and other
+    thread counts one that knows its threads.
     """
 
     def quoted(counter: str) -> str:
@@ -174,6 +204,9 @@ def _markdown(policy: RulePolicy, prefix: str) -> str:
     text = _markdown_rules(policy)
     if policy.second is not None:
         text += f"\n{second_text(policy.second)}:\n\n{_markdown_rules(policy.second.policy)}"
+    if policy.other_counts is not None:
+        entries = "".join(f"* {instead_text(entry)}\n" for entry in policy.other_counts.instead)
+        text += f"\n{cores_text(policy.other_counts)}:\n\n{entries}"
     return text
 
 

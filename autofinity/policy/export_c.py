@@ -22,8 +22,8 @@ def c_header(policy: RulePolicy, prefix: str = "autofinity") -> str:
 
     Functions `PREFIX_decide`, `PREFIX_rule`, `PREFIX_counters`; constants `PREFIX_counter_count`
     and `PREFIX_rule_count`. With a second look also `PREFIX_asks_second`, `PREFIX_second_in`,
-    `PREFIX_second` and `PREFIX_second_rule`. Raises `ExportError` for a prefix that is no C
-    identifier.
+    `PREFIX_second` and `PREFIX_second_rule`, with answers for other thread counts `PREFIX_at`.
+    Raises `ExportError` for a prefix that is no C identifier.
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix):
         raise ExportError(
@@ -48,6 +48,7 @@ def c_header(policy: RulePolicy, prefix: str = "autofinity") -> str:
         hints=[str(hint) for hint in HINTS],
         first=_look(policy),
         second=None if policy.second is None else _second(policy.second),
+        other=policy.other_counts,
     )
 
 

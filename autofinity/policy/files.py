@@ -1,6 +1,6 @@
 """Policies as JSON files, versioned, checked field by field when read.
 
-    {"format": "autofinity-policy", "version": 3,
+    {"format": "autofinity-policy", "version": 4,
      "counters": ["llc_misses", "instructions", …],
      "ratios": [{"name": "llc_misses_pki", "numerator": ["llc_misses"],
                  "denominator": ["instructions"], "scale": 1000.0}, …],
@@ -10,11 +10,15 @@
      "default": "SLP",
      "second": {"sampled_in": "slP", "after": ["slP", "sLP"],
                 "ratios": […], "cut_points": {…}, "rules": […], "default": "slP"},
+     "other_counts": {"cores": "{6,6}{6,6}{6,6}{6,6}",
+                      "instead": [{"hint": "slP", "threads": [15, 32], "better": "Slp"}, …]},
      "provenance": {…}}
 
-Version 1 has no ratios, version 2 no second look (null: none); both are read, too. A second look
-may name `start.llc_misses`, the counter's value in the first sample. A condition is
-above < value <= upto, of a counter or a ratio of them (`model.ratios`); null is an open end.
+Version 1 has no ratios, version 2 no second look, version 3 no other thread counts (null: none);
+all are read, too. On a machine of `cores`, an answer means another hint from and up to so many
+`threads`. A second look may name `start.llc_misses`, the counter's value in the first sample. A
+condition is above < value <= upto, of a counter or a ratio of them (`model.ratios`); null is an
+open end.
 Numbers are finite: JSON has no NaN or ∞, and provenance holds them as the strings "NaN",
 "Infinity", "-Infinity". The same rules as `policies/schema/policy.schema.json`; checked by hand,
 since the run-time monitor reads policies too and shall not load a validator.
@@ -30,11 +34,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Never
 
-from autofinity.model.affinity import Hint
+from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.errors import PolicyError
 from autofinity.model.policy import (
     POLICY_VERSION,
     Condition,
+    Instead,
+    OtherCounts,
     Rule,
     RulePolicy,
     SecondLook,
@@ -45,8 +51,12 @@ from autofinity.whole_file import replace_file
 
 FORMAT = "autofinity-policy"
 LARGEST_FILE_BYTES = 16 * 1024 * 1024
+MOST_THREADS = 1 << 20
 _FIELDS = ("format", "version", "counters", "cut_points", "rules", "default", "provenance")
-_FIELDS_OF = {1: _FIELDS, 2: (*_FIELDS, "ratios"), 3: (*_FIELDS, "ratios", "second")}
+_ADDED = ("ratios", "second", "other_counts")
+_FIELDS_OF = {
+    version: (*_FIELDS, *_ADDED[: version - 1]) for version in range(1, POLICY_VERSION + 1)
+}
 _SECOND_FIELDS = ("sampled_in", "after", "ratios", "cut_points", "rules", "default")
 
 
@@ -74,8 +84,11 @@ def dumps(policy: RulePolicy) -> str:
         "counters": list(policy.counters),
         **_rules_document(policy),
         "second": None if policy.second is None else _second_document(policy.second),
+        "other_counts": _other_counts_document(policy.other_counts),
         "provenance": _writable(policy.provenance, "provenance"),
     }
+    if policy.version < 4 and policy.other_counts is None:
+        del document["other_counts"]
     if policy.version < 3 and policy.second is None:
         del document["second"]
     if policy.version < 2 and not policy.ratios:
@@ -93,6 +106,22 @@ def _second_document(second: SecondLook) -> dict[str, object]:
         "sampled_in": str(second.sampled_in),
         "after": [str(hint) for hint in second.after],
         **_rules_document(second.policy),
+    }
+
+
+def _other_counts_document(other: OtherCounts | None) -> dict[str, object] | None:
+    if other is None:
+        return None
+    return {
+        "cores": str(other.cores),
+        "instead": [
+            {
+                "hint": str(entry.hint),
+                "threads": [entry.least, entry.most],
+                "better": str(entry.better),
+            }
+            for entry in other.instead
+        ],
     }
 
 
@@ -198,6 +227,7 @@ class _Reader:
             provenance=self._object(top["provenance"], "provenance", None),
             version=version,
             second=self._second(top.get("second"), counters),
+            other_counts=self._other_counts(top.get("other_counts")),
         )
 
     def _rules(self, look: dict[str, object], prefix: str, counters: tuple[str, ...]) -> RulePolicy:
@@ -229,6 +259,46 @@ class _Reader:
                 for index, hint in enumerate(self._list(look["after"], "second.after"))
             ),
             self._rules(look, "second.", values),
+        )
+
+    def _other_counts(self, value: object) -> OtherCounts | None:
+        if value is None:
+            return None
+        other = self._object(value, "other_counts", ("cores", "instead"))
+        listed = self._list(other["instead"], "other_counts.instead")
+        return OtherCounts(
+            self._cores(other["cores"], "other_counts.cores"),
+            tuple(
+                self._instead(entry, f"other_counts.instead[{index}]")
+                for index, entry in enumerate(listed)
+            ),
+        )
+
+    def _cores(self, value: object, field: str) -> Affinity:
+        text = self._text(value, field)
+        try:
+            cores = Affinity.parse(text)
+        except ValueError as error:
+            self.wrong(field, str(error))
+        if str(cores) != text or any(count < 1 for socket in cores.occupancy for count in socket):
+            self.wrong(field, f"got {_show(text)}, expected counts above 0, the largest first")
+        return cores
+
+    def _instead(self, value: object, field: str) -> Instead:
+        entry = self._object(value, field, ("hint", "threads", "better"))
+        listed = self._list(entry["threads"], f"{field}.threads")
+        threads = [count for count in listed if type(count) is int]
+        if not (len(listed) == len(threads) == 2 and 1 <= threads[0] <= threads[1] <= MOST_THREADS):
+            self.wrong(
+                f"{field}.threads",
+                f"got {_show(listed)}, expected the least and the most, whole numbers from 1 to "
+                f"{MOST_THREADS}",
+            )
+        return Instead(
+            self._hint(entry["hint"], f"{field}.hint"),
+            threads[0],
+            threads[1],
+            self._hint(entry["better"], f"{field}.better"),
         )
 
     def _constant(self, text: str) -> Never:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from autofinity.model.affinity import HINTS, Hint
-from autofinity.model.policy import Condition, RulePolicy, SecondLook
+from autofinity.model.policy import Condition, Instead, OtherCounts, RulePolicy, SecondLook
 from autofinity.model.ratios import Ratio
 
 
@@ -22,6 +22,10 @@ def policy_text(policy: RulePolicy) -> str:
         lines.extend(f"  {line}" for line in _rules(policy.second.policy))
         again = policy.second.policy
         used |= {rule.hint for rule in again.rules} | {again.default, policy.second.sampled_in}
+    if policy.other_counts is not None:
+        lines.append(f"{cores_text(policy.other_counts)}:")
+        lines.extend(f"  {instead_text(entry)}" for entry in policy.other_counts.instead)
+        used |= {entry.better for entry in policy.other_counts.instead}
     lines.append("hints:")
     lines.extend(f"  {hint}  {hint_text(hint)}" for hint in HINTS if hint in used)
     made_of = [f"  {key}: {_plain(value)}" for key, value in policy.provenance.items()]
@@ -50,6 +54,17 @@ def _rules(policy: RulePolicy) -> list[str]:
 def second_text(second: SecondLook) -> str:
     """When a second look is taken, and where."""
     return f"after {', '.join(map(str, second.after))}, look again in {second.sampled_in}"
+
+
+def cores_text(other: OtherCounts) -> str:
+    """Where other hints serve better with other thread counts."""
+    return f"with other thread counts, on a machine of the cores {other.cores}"
+
+
+def instead_text(entry: Instead) -> str:
+    """`16 to 24 threads: Slp instead of slP`."""
+    count = str(entry.least) if entry.least == entry.most else f"{entry.least} to {entry.most}"
+    return f"{count} threads: {entry.better} instead of {entry.hint}"
 
 
 def _cuts(policy: RulePolicy, name: str) -> str:

@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.identity import ProcessIdentity, this_host
-from autofinity.model.errors import UsageError
+from autofinity.model.errors import StoreError, UsageError
 from autofinity.model.placement import CoreSet
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import RunRecord
+from autofinity.whole_file import replace_file
+
+CLAIMS_HEAD = "autofinity-claims 1"
 
 type Pick = Callable[[frozenset[OsIndex]], CoreSet]
 """GETAFFINITY for a thread count and a hint, over the CPUs given. Raises `PlacementError`."""
@@ -56,6 +60,18 @@ def expire(database: BehaviourDB) -> None:
         if not process_of(run).alive:
             database.update_run(run.id, phase="ended", cpus="", ended=True)
             database.forget_masks(run.id)
+
+
+def write_claims(path: Path, runs: Iterable[RunRecord]) -> None:
+    """Copy claims for the launcher, which has no SQLite (native `claims.c`). Raises `StoreError`.
+
+    Call it inside a write transaction of the database: the last to write wins.
+    """
+    lines = [CLAIMS_HEAD, *(f"{run.pid} {run.start_ticks} {run.cpus}" for run in runs if run.cpus)]
+    try:
+        replace_file(path, "\n".join(lines) + "\n", durable=False)
+    except OSError as error:
+        raise StoreError(f"the claims {path} cannot be written: {error}") from error
 
 
 def process_of(run: RunRecord) -> ProcessIdentity:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
 from autofinity.model.counters import Behaviour
@@ -265,13 +266,18 @@ class LivePolicy:
         return self._settle(state, decision)
 
     def _settle(self, state: LiveState, decision: Decision) -> tuple[LiveState, Sequence[Action]]:
-        """Place by the decision; in continuous mode nearly a tie leaves the former answer."""
+        """Place by the decision, as it is meant for so many threads as compute; in continuous mode
+        nearly a tie leaves the former answer.
+        """
+        assert self._policy is not None
+        cores = all_cores(self._topology, self._available())
+        hint = self._policy.at(decision.hint, len(state.workers.computing), cores)
         standing = state.standing
-        if standing not in (None, decision.hint) and not decisive(decision.margin):
+        if standing not in (None, hint) and not decisive(decision.margin):
             assert standing is not None
-            state = state.noting(f"{decision.hint} is nearly a tie: {standing} stays")
-            return self._place(state, standing, "placed")
-        return self._place(state, decision.hint, "placed")
+            state = state.noting(f"{hint} is nearly a tie: {standing} stays")
+            hint = standing
+        return self._place(state, hint, "placed")
 
     def _choose_again(
         self, state: LiveState, seen: Behaviour

@@ -33,6 +33,7 @@ from autofinity.runtime.claims import (
     live_runs,
     reserve_alone,
     whole_cores,
+    write_claims,
 )
 from autofinity.runtime.decider import LiveState
 from autofinity.runtime.decisions import CachedDecision, write_decision
@@ -176,6 +177,7 @@ class Journal:
                 cores = pick(free)
                 claim = format_cpu_list(whole_cores(topology, cores.cpus))
                 database.update_run(self._run, cpus=claim)
+                write_claims(database.path.with_name("claims"), live_runs(database))
             return Reserved(cores, free, note)
         except StoreError as error:
             self._trouble = str(error)

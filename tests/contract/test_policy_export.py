@@ -13,9 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from autofinity.model.affinity import HINTS
+from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.errors import ExportError
-from autofinity.model.policy import Condition, Rule, RulePolicy, SecondLook, looked_at
+from autofinity.model.policy import (
+    Condition,
+    Instead,
+    OtherCounts,
+    Rule,
+    RulePolicy,
+    SecondLook,
+    looked_at,
+)
 from autofinity.model.ratios import Ratio
 from autofinity.policy import files
 from autofinity.policy.export import FORMATS, exported
@@ -83,8 +91,13 @@ def with_ratios(seed: int) -> RulePolicy:
     )
 
 
+CORES = Affinity.parse("{6,6}{6,6}")
+
+
 def with_second(seed: int) -> RulePolicy:
-    """Ten rules over four counters, and ten over both their samples and gains between them."""
+    """Ten rules over four counters, ten over both their samples and gains between them, and what
+    two of the answers mean with other thread counts.
+    """
     first, again = random_policy(seed, 10, 4), random_policy(seed + 1, 10, 10)
     names = (*looked_at(first.counters), "speed_gain", "share")
     known = dict(zip(again.counters, names, strict=True))
@@ -104,7 +117,10 @@ def with_second(seed: int) -> RulePolicy:
             Ratio("share", ("event_0", "start.event_3"), ("event_2", "event_3"), 1e3),
         ),
     )
-    return replace(first, second=SecondLook(HINTS[6], (HINTS[4], HINTS[7]), rules))
+    second = SecondLook(HINTS[6], (HINTS[4], HINTS[7]), rules)
+    instead = (Instead(HINTS[6], 13, 18, HINTS[3]), Instead(HINTS[6], 19, 30, HINTS[2]))
+    counts = OtherCounts(CORES, (*instead, Instead(HINTS[4], 1, 1, HINTS[0])))
+    return replace(first, second=second, other_counts=counts)
 
 
 POLICIES = [
@@ -128,6 +144,10 @@ int main(void) {
     printf("in %d\n", (int)autofinity_second_in());
     for (int hint = 0; hint < 8; hint++)
         printf("%d", autofinity_asks_second((enum autofinity_hint)hint));
+    for (int threads = 0; threads < 40; threads++)
+        for (int hint = 0; hint < 8; hint++)
+            printf("%s%d", hint ? " " : "\nat ",
+                   (int)autofinity_at((enum autofinity_hint)hint, threads));
     return 0;
 }
 """
@@ -209,11 +229,13 @@ def test_the_second_look_of_the_header_decides_as_the_policy_on_10000_samples(
     rows = samples(policy.second.policy, 10_000)
     data = b"".join(struct.pack(f"{len(row)}d", *row) for row in rows)
     out = subprocess.run([str(program)], input=data, capture_output=True, check=True)
-    *answers, where, asked = out.stdout.decode().splitlines()
+    lines = out.stdout.decode().splitlines()
+    answers, (where, asked), counts = lines[:-42], lines[-42:-40], lines[-40:]
     got = [tuple(map(int, line.split())) for line in answers]
     assert got == expected(policy.second.policy, rows)
     assert len(set(got)) > 5
     assert (where, asked) == ("in 6", "00001001")
+    assert counts == ["at " + " ".join(str(HINTS.index(h)) for h in row) for row in at(policy)]
 
 
 def test_the_second_look_of_the_python_module_decides_as_the_policy() -> None:
@@ -233,6 +255,17 @@ def test_the_second_look_of_the_python_module_decides_as_the_policy() -> None:
     ]
     assert got == expected(policy.second.policy, rows)
     assert (module["SECOND_IN"], module["SECOND_AFTER"]) == ("slP", ("sLP", "slp"))
+    other = module["at"]
+    assert callable(other)
+    assert module["CORES"] == str(CORES)
+    assert [[other(str(hint), threads) for hint in HINTS] for threads in range(40)] == [
+        [str(hint) for hint in row] for row in at(policy)
+    ]
+
+
+def at(policy: RulePolicy) -> list[list[Hint]]:
+    """What each hint means with 0 to 39 threads."""
+    return [[policy.at(hint, threads, CORES) for hint in HINTS] for threads in range(40)]
 
 
 @pytest.mark.parametrize("dialect", list(DIALECTS))

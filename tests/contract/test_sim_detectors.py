@@ -217,12 +217,21 @@ def test_neighbours_are_recovered_and_told_from_a_shared_table(
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One thread that goes round more pages than its TLBs hold."""
-    folder = tmp_path_factory.mktemp("trace") / "alone"
+    return single_thread(tmp_path_factory.mktemp("trace") / "alone", turns=20)
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, hardly begun."""
+    return single_thread(tmp_path_factory.mktemp("trace") / "short", turns=1)
+
+
+def single_thread(folder: Path, turns: int) -> Path:
     folder.mkdir()
     builder = TraceBuilder()
     stream = builder.stream()
     builder.roi_begin(stream)
-    for turn in range(20):
+    for turn in range(turns):
         for page in range(PAGES):
             line = BASE + page * LINES_PER_PAGE + (7 * page + turn) % LINES_PER_PAGE
             builder.access(stream, line, 1, 0, gap=200, flags=DEPENDENT)
@@ -262,6 +271,21 @@ def test_what_a_detector_is_said_to_cost_is_what_the_clock_has_lost(
     # Translations that were shot down are walked for again, and faults keep misses apart.
     assert 0.99 * seen.cost_ns - 100 <= lost_ns <= 1.15 * seen.cost_ns + 100
     assert lost_ns > 0.002 * free.roi_ns
+
+
+@pytest.mark.parametrize(
+    "detector",
+    [
+        TlbMatching(trigger="time", period_ns=10, entry_cycles=1000),
+        FaultSampling(share_per_s=1e9, round_ns=10),
+        HintingFaults(scan_period_ns=10),
+    ],
+)
+def test_a_detector_that_wants_all_of_the_time_leaves_the_program_some(
+    machine: SimMachine, short: Path, detector: Detector
+) -> None:
+    free = watched(machine, short, threads=1)
+    assert watched(machine, short, detector, threads=1).roi_ns > 2 * free.roi_ns
 
 
 @pytest.mark.parametrize(

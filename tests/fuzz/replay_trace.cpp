@@ -37,9 +37,9 @@ void replay(const trace::TracePtr& read, const std::shared_ptr<const sim::Machin
     const bool ended = simulation.advance(sim::ticks_per_clock * 1000);
     simulation.check();
     if (!ended) {
-        simulation.bind(0, pus - 1);
+        simulation.bind(0, pus - 1, true);
         // The first eight dense pages are never used.
-        if (program->virtual_page.size() > 8) simulation.move_page(program->virtual_page[8], 1);
+        if (program->virtual_page.size() > 8) simulation.move_page(0, program->virtual_page[8], 1);
         simulation.run();
         simulation.check();
     }

@@ -91,6 +91,22 @@ def test_the_condition_added_is_the_best_of_all(seed: int, count: int, least: fl
     assert gain(values, labels, weights, least, tuple(condition)) == pytest.approx(most)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("least", [0.0, 40.0])
+@pytest.mark.parametrize("seed", range(2))
+def test_the_condition_added_is_the_best_of_thousands(seed: int, least: float) -> None:
+    draw = np.random.default_rng(seed)
+    values = np.column_stack([draw.normal(size=2500), draw.integers(0, 1100, 2500)])
+    values[draw.random(values.shape) < 0.05] = np.nan
+    steep = (values @ [1.0, 0.004]) + draw.normal(size=2500) > 1.5 + seed
+    labels, weights = steep.astype(np.int32), draw.integers(1, 4, 2500).astype(float)
+    found = native.best_condition(values, [False, False], labels, weights, least)
+    assert found is not None
+    *condition, bits = found
+    every = conditions(values, [False, False])
+    assert bits == pytest.approx(max(gain(values, labels, weights, least, one) for one in every))
+    assert gain(values, labels, weights, least, tuple(condition)) == pytest.approx(bits)  # type: ignore[arg-type]
+
+
 @CALM
 @given(seeds, st.sampled_from(["ordered", "nominal"]))
 def test_the_policy_says_what_the_rules_say(seed: int, bin_type: str) -> None:

@@ -74,6 +74,12 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def blocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Program that runs another one with system calls refused."""
+    return _compile([HERE / "blocked.c"], tmp_path_factory.mktemp("blocked") / "blocked")
+
+
+@pytest.fixture(scope="session")
 def fake_pmu(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Library that makes hardware events countable where there is no PMU."""
     folder = tmp_path_factory.mktemp("pmu")

@@ -5,17 +5,18 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from autofinity.affinity.hints import get_affinity
+from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.in_run import Sampling, run_in
 from autofinity.evaluation.switched import SwitchedRuns
 from autofinity.evaluation.times import Subject, times_of
 from autofinity.linux.capabilities import probe
-from autofinity.model.affinity import PACKED, Affinity, Hint
-from autofinity.model.policy import RulePolicy, SecondLook
+from autofinity.model.affinity import PACKED, Hint
+from autofinity.model.policy import Instead, OtherCounts, RulePolicy, SecondLook
 from autofinity.ports import RunRequest
 from autofinity.sim.machine import SimMachine
 from autofinity.store.observations import read
@@ -91,20 +92,24 @@ def test_an_evaluation_judges_every_program_and_adds_up(work: Path) -> None:
     assert summary["energy"]["best_hint_ratio"] <= 1
 
 
-@pytest.mark.parametrize("second", [None, "sLP", "slP", "SLP"])
+@pytest.mark.parametrize(
+    ("second", "at_four"),
+    [(None, None), ("sLP", None), ("slP", None), ("SLP", None), (None, "sLP"), ("sLP", "SlP")],
+)
 def test_a_switched_run_that_is_looked_up_takes_as_long_as_the_run_itself(
-    work: Path, second: str | None
+    work: Path, second: str | None, at_four: str | None
 ) -> None:
     table = read(work / "observations" / "opteron-6164he-20us")
     machine = SimMachine.preset("opteron-6164he")
-
-    def match(threads: int, hint: Hint) -> Affinity:
-        return get_affinity(machine.topology, threads, hint).affinity
-
+    match = BestMatches(machine.topology)
     request = RunRequest(str(work / "traces" / "pic-tiny-4t"), threads=4)
     last = PACKED if second is None else Hint.parse(second)
     look = SecondLook(PACKED, (PACKED,), RulePolicy((), {}, (), last))
     policy = RulePolicy((), {}, (), PACKED, second=look if second else None)
+    if at_four:
+        instead = Instead(last, 4, 4, Hint.parse(at_four))
+        policy = replace(policy, other_counts=OtherCounts(match.cores, (instead,)))
+        last = instead.better
     looked_up = SwitchedRuns(table, times_of(table), match)(Subject("pic", "tiny", 4), policy)
     run = run_in(machine, request, policy, Sampling(20_000), seed=1)
     assert looked_up == pytest.approx(run.roi_s)

@@ -13,10 +13,12 @@ import pytest
 from live_masks import allowed, fake_sysfs, masks_of
 
 from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.linux.identity import identity_of
 from autofinity.model.affinity import PACKED, Hint
 from autofinity.model.errors import StoreError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import save
+from autofinity.runtime.claims import CLAIMS_HEAD
 from autofinity.store.behaviour_db import BehaviourDB
 
 type Runner = Any  # of conftest.py
@@ -88,6 +90,28 @@ def test_a_decision_for_other_cpus_or_another_policy_binds_nothing(
     assert b"bound to CPUs" not in run("--policy", policy, *options[2:]).stderr
     by_environment = run("--policy", policy, *options[2:], env=run.env | {"OMP_NUM_THREADS": "2"})
     assert b"bound to CPUs" in by_environment.stderr
+
+
+def test_what_other_live_runs_claim_is_not_bound_before_exec(
+    run: Runner, probe: Path, policy: Path
+) -> None:
+    cpus = format_cpu_list(sorted(allowed())[:2])
+    _write_cache(run, probe, policy, cpus)
+    options = ("--policy", policy, "--threads", "2", "--", probe, "0")
+    me, ticks = os.getpid(), identity_of(os.getpid()).start_ticks
+    claims = run.db.with_name("claims")
+    claims.write_text(f"{CLAIMS_HEAD}\n1 7 {cpus}\n{me} {ticks} {cpus}\n")
+    done = run(*options)
+    assert b"not bound before start: other runs claim some of CPUs" in done.stderr
+    assert f"Cpus_allowed_list:\t{format_cpu_list(allowed())}\n".encode() in done.stdout
+    for harmless in (
+        f"{CLAIMS_HEAD}\n{me} {ticks + 1} {cpus}\n",  # another process had this pid
+        f"{CLAIMS_HEAD}\n{me} {ticks} 60000\n",
+        f"{CLAIMS_HEAD}\nnonsense\n\n-1 -1 -\n",
+        f"{me} {ticks} {cpus}\n",
+    ):
+        claims.write_text(harmless)
+        assert b"hint slp, bound to CPUs" in run(*options).stderr
 
 
 def test_without_a_named_policy_the_users_own_counts(

@@ -10,7 +10,7 @@ import pytest
 
 from autofinity.linux.bind import allowed_now, bind_thread, mask_of
 from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
-from autofinity.linux.proc import Task, family_of, parse_stat, switches_of, tasks_of
+from autofinity.linux.proc import Task, family_of, parse_stat, switches_of, tasks_of, times_of
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex
 
@@ -42,9 +42,17 @@ def test_our_own_threads_are_found_in_order_of_creation() -> None:
         assert tids.index(os.getpid()) < tids.index(thread.native_id or 0)
         task = tasks_of(os.getpid())[0]
         assert sum(switches_of(task)) > 0
+        on_cpu, waited = times_of(task)
+        assert on_cpu >= 0
+        assert waited >= 0
     finally:
         stop.set()
         thread.join()
+
+
+def test_without_schedstat_cpu_time_is_what_stat_said() -> None:
+    gone = Task(tid=1 << 30, pid=1 << 30, name="x", started=1, cpu_ns=70, faults=0)
+    assert times_of(gone) == (70, 0)
 
 
 def test_descendants_belong_to_the_family() -> None:

@@ -14,11 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autofinity.model.affinity import HINTS
+from autofinity.model.affinity import HINTS, Affinity
 from autofinity.model.errors import PolicyError
 from autofinity.model.policy import (
     POLICY_VERSION,
     Condition,
+    Instead,
+    OtherCounts,
     Rule,
     RulePolicy,
     SecondLook,
@@ -76,7 +78,18 @@ def two_looks(draw: st.DrawFn) -> RulePolicy:
         ratios=tuple(Ratio(f"gain {i}", (name,), values) for i, name in enumerate(values[:2])),
     )
     second = SecondLook(draw(st.sampled_from(HINTS)), tuple(draw(hints)), again)
-    return replace(first, second=second)
+    return replace(first, second=second, other_counts=draw(st.none() | other_counts()))
+
+
+@st.composite
+def other_counts(draw: st.DrawFn) -> OtherCounts:
+    hints = st.sampled_from(HINTS)
+    counts = st.integers(1, files.MOST_THREADS)
+    entries = draw(st.lists(st.tuples(hints, st.tuples(counts, counts), hints), max_size=3))
+    return OtherCounts(
+        Affinity.of(draw(st.lists(st.lists(st.integers(1, 64), min_size=1), min_size=1))),
+        tuple(Instead(hint, min(of), max(of), better) for hint, of, better in entries),
+    )
 
 
 @given(two_looks())
@@ -93,7 +106,10 @@ def ratio(**other: object) -> dict[str, object]:
     return {"name": "r", "numerator": ["x"], "denominator": ["y"], "scale": 1.0, **other}
 
 
-@pytest.mark.parametrize(("version", "lacks"), [(1, ("ratios", "second")), (2, ("second",))])
+ADDED = ("ratios", "second", "other_counts")
+
+
+@pytest.mark.parametrize(("version", "lacks"), [(1, ADDED), (2, ADDED[1:]), (3, ADDED[2:])])
 def test_a_policy_of_an_earlier_version_is_read_and_written_as_it_was(
     version: int, lacks: tuple[str, ...]
 ) -> None:
@@ -102,7 +118,7 @@ def test_a_policy_of_an_earlier_version_is_read_and_written_as_it_was(
     for field in lacks:
         del document[field]
     old = files.loads(json.dumps(document).encode())
-    assert (old.ratios, old.inputs, old.second) == ((), ("x", "y"), None)
+    assert (old.ratios, old.inputs, old.second, old.other_counts) == ((), ("x", "y"), None, None)
     assert json.loads(files.dumps(old)) == document
 
 
@@ -117,6 +133,12 @@ def a_second_look(**other: object) -> dict[str, object]:
         "default": "sLP",
         **other,
     }
+
+
+def with_24(cores: str = "{6,6}{6,6}", **other: object) -> dict[str, object]:
+    """What answers mean with other thread counts, as a file has it."""
+    entry = {"hint": "slP", "threads": [24, 24], "better": "SlP", **other}
+    return {"cores": cores, "instead": [entry]}
 
 
 def sample_policy() -> RulePolicy:
@@ -174,6 +196,18 @@ DAMAGE: list[tuple[Callable[[Any], Any], str]] = [
         lambda d: d.update(counters=["x", "y", "start.x"], second=a_second_look()),
         "none may begin with 'start.'",
     ),
+    (lambda d: d.pop("other_counts"), "lacks 'other_counts'"),
+    (lambda d: d.update(other_counts=with_24(cores="{a}")), r"other_counts\.cores"),
+    (lambda d: d.update(other_counts=with_24(cores="{2}{6}")), "largest first"),
+    (lambda d: d.update(other_counts=with_24(cores="{0}")), r"other_counts\.cores"),
+    (lambda d: d.update(other_counts=with_24(cores="{-1}")), r"other_counts\.cores"),
+    (lambda d: d.update(other_counts=with_24(threads=[9, 8])), r"instead\[0\]\.threads"),
+    (lambda d: d.update(other_counts=with_24(threads=[0, 8])), r"instead\[0\]\.threads"),
+    (lambda d: d.update(other_counts=with_24(threads=[1, 2.5])), r"instead\[0\]\.threads"),
+    (lambda d: d.update(other_counts=with_24(threads=[True, 2])), r"instead\[0\]\.threads"),
+    (lambda d: d.update(other_counts=with_24(threads=[1, 10**9])), r"instead\[0\]\.threads"),
+    (lambda d: d.update(other_counts=with_24(threads=24)), r"instead\[0\]\.threads"),
+    (lambda d: d.update(other_counts=with_24(better="up")), r"instead\[0\]\.better"),
     (lambda d: d.update(version="1"), "version"),
     (lambda d: d.pop("ratios"), "ratios"),
     (lambda d: d.update(version=1), "ratios"),
@@ -278,6 +312,10 @@ def test_the_schema_names_the_fields_that_are_read_and_written() -> None:
     assert {*schema["required"]} | later == set(document)
     second = schema["properties"]["second"]
     assert set(second["required"]) == set(second["properties"]) == set(a_second_look())
+    counts = schema["properties"]["other_counts"]
+    assert set(counts["required"]) == set(counts["properties"]) == set(with_24())
+    entry = counts["properties"]["instead"]["items"]
+    assert set(entry["required"]) == set(entry["properties"]) == {"hint", "threads", "better"}
     rule = schema["$defs"]["rules"]["items"]
     assert set(rule["required"]) == set(rule["properties"]) == set(document["rules"][0])
     condition = rule["properties"]["when"]["items"]

@@ -16,7 +16,7 @@ from autofinity.model.affinity import PACKED
 from autofinity.model.errors import PlacementError
 from autofinity.model.placement import CoreSet
 from autofinity.model.topology import PU, OsIndex, Topology
-from autofinity.runtime.claims import claimed, free_cpus, live_runs, whole_cores
+from autofinity.runtime.claims import CLAIMS_HEAD, claimed, free_cpus, live_runs, whole_cores
 from autofinity.runtime.journal import Journal, Subject
 from autofinity.store.behaviour_db import BehaviourDB
 
@@ -74,6 +74,10 @@ def test_two_runs_at_once_do_not_share_a_core_and_a_third_is_told(tmp_path: Path
         finally:
             one.kill()
             two.kill()
+    # A copy for the launcher, which reads no database.
+    head, *lines = (tmp_path / "claims").read_text().splitlines()
+    assert head == CLAIMS_HEAD
+    assert {int(line.split()[0]) for line in lines} == {one.pid, two.pid, os.getpid()}
     assert not whole_cores(MACHINE, first.cpus) & whole_cores(MACHINE, second.cpus)
     assert no_note == ""
     assert "kept off" in note

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+import pytest
+
+from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity, Hint
 from autofinity.model.counters import CounterSample
-from autofinity.model.policy import Decision, RulePolicy, SecondLook, looked_at
+from autofinity.model.policy import (
+    Decision,
+    Instead,
+    OtherCounts,
+    RulePolicy,
+    SecondLook,
+    looked_at,
+)
 from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
 from autofinity.runtime.decider import LivePolicy, LiveState, Settings
@@ -174,6 +183,21 @@ def test_a_second_look_samples_again_elsewhere_and_has_the_last_word() -> None:
         policy=two_looks(DISTRIBUTED),
     )
     assert (back.hint, back.phase) == (DISTRIBUTED, "placed")
+
+
+@pytest.mark.parametrize(
+    ("cores", "answer"), [("{4,4}{4,4}", ONE_SOCKET), ("{8}{8}", PACKED)], ids=["as here", "others"]
+)
+@pytest.mark.parametrize("policy", [POLICY, two_looks(PACKED)], ids=["one look", "two looks"])
+def test_an_answer_means_another_hint_with_other_threads_on_the_machine_it_was_learned_for(
+    policy: RulePolicy, cores: str, answer: Hint
+) -> None:
+    other = OtherCounts(Affinity.parse(cores), (Instead(PACKED, 4, 4, ONE_SOCKET),))
+    process = FakeProcess(dict.fromkeys(range(4), 0), counters={"data_cache_accesses": 5_000_000})
+    state = run(process, policy=replace(policy, other_counts=other))
+    assert (state.hint, state.phase) == (answer, "placed")
+    fewer = FakeProcess(dict.fromkeys(range(3), 0), counters={"data_cache_accesses": 5_000_000})
+    assert run(fewer, policy=replace(policy, other_counts=other)).hint == PACKED
 
 
 def test_a_second_look_that_could_show_nothing_new_is_not_taken() -> None:

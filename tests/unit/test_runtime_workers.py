@@ -38,6 +38,31 @@ def test_threads_with_a_fair_share_compute_and_others_serve() -> None:
     assert len(workers.alive) == 4
 
 
+def starved(times_ms: Mapping[int, tuple[int, int]]) -> Interval:
+    """100 ms in which thread n, new, was on a CPU and waited for one as long as `times_ms[n]`."""
+    samples = tuple(
+        CounterSample(
+            100 + n,
+            0,
+            100 * MS,
+            {"task_clock_ns": had * MS, "run_delay_ns": waited * MS},
+            100 * MS,
+            100 * MS,
+        )
+        for n, (had, waited) in times_ms.items()
+    )
+    events = tuple(ThreadEvent("begin", n, 100 + n, 0) for n in times_ms)
+    return Interval(0, 100 * MS, samples, events)
+
+
+def test_on_a_crowded_machine_waiting_for_a_cpu_counts_as_computing() -> None:
+    assert after(starved({0: (5, 90), 1: (4, 95), 2: (0, 80)})).computing == (0, 1)
+
+
+def test_who_hardly_runs_is_no_worker_though_each_wake_up_waits() -> None:
+    assert after(starved({0: (50, 50), 1: (50, 50), 2: (1, 60)})).computing == (0, 1)
+
+
 def test_a_program_that_merely_blinks_has_no_workers() -> None:
     assert after(look({0: 5, 1: 4}, begin=(0, 1))).computing == ()
 

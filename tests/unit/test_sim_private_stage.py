@@ -20,7 +20,7 @@ from autofinity.sim.preset import load_preset
 from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.stage_agreement import Difference, Totals, farthest_off
-from autofinity.sim.stage_fitting import fitting_stage, may_have_stage
+from autofinity.sim.stage_fitting import compared_placements, fitting_stage, may_have_stage
 from tests.support.sim_programs import FIRST_WRITE, false_sharing, region
 
 ANY_PLACEMENT = ("opteron-6164he", "xeon-8480")
@@ -241,6 +241,22 @@ def test_a_stage_of_another_program_is_refused() -> None:
     other = core.Program(false_sharing(2, 300, 8))
     with pytest.raises(SimulationError, match="damaged private stage, stream 0"):
         core.unpack_private_stage(machine, other, pus, packed, seed=3)
+
+
+def test_stages_are_compared_where_threads_have_llcs_of_their_own_in_one_package() -> None:
+    spec, program = load_preset("epyc-9654"), core.Program(own_then_neighbours(8))
+    found = []
+    for placed in compared_placements(spec, program, range(8)):
+        pus = [spec.topology.pus[pu] for pu in placed]
+        found.append((len({pu.package for pu in pus}), len({pu.llc for pu in pus})))
+    assert found == [(1, 1), (2, 8), (2, 2), (1, 8)]
+
+
+def test_no_placement_is_compared_twice() -> None:
+    """On two packages of one LLC each, to spread over the LLCs of one package is to pack."""
+    spec, program = load_preset("xeon-e5-2650"), core.Program(own_then_neighbours(4))
+    placements = compared_placements(spec, program, range(4))
+    assert len({tuple(placed) for placed in placements}) == len(placements) < 4
 
 
 def test_cores_that_share_an_l2_have_no_stage() -> None:

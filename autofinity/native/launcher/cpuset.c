@@ -59,6 +59,13 @@ bool cpuset_within(const CpuSet* inner, const CpuSet* outer) {
     return true;
 }
 
+bool cpuset_overlap(const CpuSet* a, const CpuSet* b) {
+    for (int i = 0; i < WORDS; i++) {
+        if (a->words[i] & b->words[i]) return true;
+    }
+    return false;
+}
+
 bool cpuset_format(const CpuSet* set, char* out, size_t size) {
     size_t used = 0;
     out[0] = '\0';

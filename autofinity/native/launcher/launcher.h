@@ -80,6 +80,7 @@ bool cpuset_parse(const char* list, CpuSet* out);
 int cpuset_count(const CpuSet* set);
 bool cpuset_equal(const CpuSet* a, const CpuSet* b);
 bool cpuset_within(const CpuSet* inner, const CpuSet* outer);
+bool cpuset_overlap(const CpuSet* a, const CpuSet* b);
 // Kernel list format ("0-5,12"); false when it does not fit.
 bool cpuset_format(const CpuSet* set, char* out, size_t size);
 
@@ -88,6 +89,7 @@ bool cpuset_format(const CpuSet* set, char* out, size_t size);
 typedef struct {
     char db[PATH_MAX];         // behaviour database, absolute; empty: no state folder can be named
     char decisions[PATH_MAX];  // decision cache, beside it
+    char claims[PATH_MAX];     // cores of other runs, beside it
 } State;
 void find_state(const Options* options, State* out);
 // A database whose header is damaged, from a newer version or not writable: false and the reason.
@@ -101,6 +103,13 @@ typedef struct {
 // Looks the program up. Only a decision of this very policy for the CPUs allowed now counts.
 bool find_decision(const State* state, const char* key, int threads, const char* policy_digest,
                    const char* bind, const CpuSet* allowed, Known* out);
+
+// A file of ours beside the database as text, to be freed; NULL when it is missing, does not begin
+// with `head`, or is another user's, who could choose masks by it.
+char* read_private(const char* path, const char* head);
+
+// Whether a live run holds one of these CPUs.
+bool claimed_by_others(const State* state, const CpuSet* set);
 
 // ---- Python -------------------------------------------------------------------------------------
 typedef struct {

@@ -114,6 +114,8 @@ static void prepare(const Options* options, Plan* plan) {
     bool known = use_db && options->bind_threads && threads > 0 && plan->digest[0] &&
                  find_decision(&plan->state, plan->program.key, threads, plan->digest,
                                options->bind, &plan->allowed, &plan->known);
+    bool crowded = known && claimed_by_others(&plan->state, &plan->known.set);
+    if (crowded) known = false;  // the monitor looks for cores beside them
     bool monitored = false;
     MonitorRequest request = {
         .options = options,
@@ -148,6 +150,10 @@ static void prepare(const Options* options, Plan* plan) {
     if (known && cpuset_set(&plan->known.set)) {
         say("known with %d threads: hint %s, bound to CPUs %s before start", threads,
             plan->known.hint, plan->known.list);
+    } else if (crowded) {
+        say("known with %d threads: hint %s, not bound before start: other runs claim some of CPUs "
+            "%s",
+            threads, plan->known.hint, plan->known.list);
     } else if (monitored) {
         tell_tier(&plan->attached, plan->policy[0], options->bind_threads);
     }

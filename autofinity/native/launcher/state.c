@@ -49,7 +49,9 @@ void find_state(const Options* options, State* out) {
         }
         if (!put(out->db, folder, "behaviour.db")) return;
     }
-    if (!put(out->decisions, folder, "decisions")) out->db[0] = '\0';
+    if (!put(out->decisions, folder, "decisions") || !put(out->claims, folder, "claims")) {
+        out->db[0] = '\0';
+    }
 }
 
 // The first folder of `path` that exists is writable: the monitor can make the rest.
@@ -110,10 +112,9 @@ bool check_database(const State* state, char reason[REASON_CHARS]) {
     return true;
 }
 
-// The whole cache as text, or NULL. Only a file of our own user counts: another could choose masks.
-static char* read_cache(const State* state) {
-    if (!state->decisions[0]) return NULL;
-    int fd = open(state->decisions, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+char* read_private(const char* path, const char* head) {
+    if (!path[0]) return NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) return NULL;
     struct stat info;
     char* text = NULL;
@@ -121,8 +122,7 @@ static char* read_cache(const State* state) {
         info.st_uid == geteuid() && (text = malloc((size_t)info.st_size + 1))) {
         ssize_t got = read(fd, text, (size_t)info.st_size);
         text[got > 0 ? got : 0] = '\0';
-        static const char head[] = "autofinity-decisions 1\n";
-        if (strncmp(text, head, sizeof head - 1) != 0) {
+        if (strncmp(text, head, strlen(head)) != 0) {
             free(text);
             text = NULL;
         }
@@ -133,7 +133,7 @@ static char* read_cache(const State* state) {
 
 bool find_decision(const State* state, const char* key, int threads, const char* policy_digest,
                    const char* bind, const CpuSet* allowed, Known* out) {
-    char* text = read_cache(state);
+    char* text = read_private(state->decisions, "autofinity-decisions 1\n");
     if (!text) return false;
     char wanted[2 * DIGEST_CHARS + 64];
     snprintf(wanted, sizeof wanted, "\n%s %d %s %s ", key, threads, policy_digest, bind);

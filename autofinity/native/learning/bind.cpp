@@ -85,7 +85,7 @@ std::optional<std::tuple<int, std::string, double, double>> best_condition(
         cells.push_back(static_cast<Cell>(cell));
     }
     const Problem problem = make_problem(table, cells, 1);
-    const auto choice = Growth(problem, least_weight).best(problem.weight, {});
+    const auto choice = Growth(problem, least_weight).best(problem.weight, cells);
     if (!choice) return std::nullopt;
     const auto [column, relation, number] = test_of(table, choice->condition);
     return std::tuple(column, relation, number, choice->gain);

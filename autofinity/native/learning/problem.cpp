@@ -30,10 +30,15 @@ std::int64_t units_of(double weight) {
 
 }  // namespace
 
-bool Problem::covers(const Rule& rule, Cell cell) const {
-    return std::all_of(rule.begin(), rule.end(), [&](const Condition& condition) {
-        return condition.holds(codes[condition.column][cell]);
-    });
+std::vector<Cell> Problem::covered(const Rule& rule, std::vector<Cell> cells) const {
+    for (const Condition& condition : rule) keep(condition, cells);
+    return cells;
+}
+
+Pair Problem::weight_of(const std::vector<Cell>& cells) const {
+    Pair sum;
+    for (const Cell cell : cells) sum += weight[cell];
+    return sum;
 }
 
 Problem make_problem(const Table& table, const std::vector<Cell>& cells, int label) {

@@ -29,7 +29,13 @@ struct Problem {
     double possible = 0;                     // conditions that can be made
 
     std::size_t cells() const { return weight.size(); }
-    bool covers(const Rule& rule, Cell cell) const;
+    // Drops the cells that the condition does not hold for.
+    void keep(const Condition& condition, std::vector<Cell>& cells) const {
+        keep_covered(condition, codes[condition.column], cells);
+    }
+    // Those of some cells that the rule covers.
+    std::vector<Cell> covered(const Rule& rule, std::vector<Cell> cells) const;
+    Pair weight_of(const std::vector<Cell>& cells) const;
 };
 
 // `cells` are those of the table that are left; in the problem they are numbered from 0.

@@ -3,16 +3,17 @@
 namespace autofinity::learning {
 
 std::size_t conditions_to_keep(const Problem& problem, const std::vector<Pair>& weight,
-                               const Rule& rule, Worth worth) {
-    // covered[k]: what the first k conditions cover; filled from what fails at condition k.
-    std::vector<Pair> covered(rule.size() + 1);
-    for (std::size_t cell = 0; cell < problem.cells(); ++cell) {
-        if (weight[cell].sum() <= 0) continue;
-        std::size_t k = 0;
-        while (k < rule.size() && rule[k].holds(problem.codes[rule[k].column][cell])) ++k;
-        covered[k] += weight[cell];
+                               std::vector<Cell> cells, const Rule& rule, Worth worth) {
+    std::vector<Pair> covered;  // by the first k conditions
+    const auto sum = [&] {
+        Pair& all = covered.emplace_back();
+        for (const Cell cell : cells) all += weight[cell];
+    };
+    sum();
+    for (const Condition& condition : rule) {
+        problem.keep(condition, cells);
+        sum();
     }
-    for (std::size_t k = rule.size(); k-- > 0;) covered[k] += covered[k + 1];
     std::size_t best = 0;
     const auto value = [&](std::size_t k) {
         if (worth == Worth::precision) return (covered[k].right + 1) / (covered[k].sum() + 2);

@@ -15,6 +15,6 @@ enum class Worth : std::uint8_t { precision, accuracy };
 // How many of the first conditions of `rule` to keep: those worth most on `weight`, the fewest of
 // equally good ones. 0: always saying yes is as good.
 std::size_t conditions_to_keep(const Problem& problem, const std::vector<Pair>& weight,
-                               const Rule& rule, Worth worth);
+                               std::vector<Cell> cells, const Rule& rule, Worth worth);
 
 }  // namespace autofinity::learning

@@ -1,6 +1,7 @@
 #include "learning/ripper.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -40,9 +41,9 @@ class OneClass {
             const std::vector<Cell> left = rules.left();
             if (!any_right(left)) break;
             split(problem, left, draw, samples);
-            Rule rule = pruned(growth.grow(samples.growing, {}), Worth::precision);
+            Rule rule = pruned(growth.grow(samples.growing, left, {}), left, Worth::precision);
             if (rule.empty()) break;
-            const Pair covered = weight_covered(rule, left);
+            const Pair covered = problem.weight_of(problem.covered(rule, left));
             if (covered.right <= covered.wrong) break;
             rules.add(std::move(rule));
             const double bits = rules.bits();
@@ -62,7 +63,7 @@ class OneClass {
         double least = rules.bits();
         split(problem, left, draw, samples);
         for (const Rule& start : {Rule{}, rules[index]}) {
-            Rule rule = pruned(growth.grow(samples.growing, start), Worth::accuracy);
+            Rule rule = pruned(growth.grow(samples.growing, left, start), left, Worth::accuracy);
             if (rule.empty()) continue;
             const double bits = rules.bits_with(index, rule, left);
             if (bits < least) {
@@ -73,17 +74,9 @@ class OneClass {
         rules.replace(index, std::move(best));
     }
 
-    Rule pruned(Rule rule, Worth worth) const {
-        rule.resize(conditions_to_keep(problem, samples.pruning, rule, worth));
+    Rule pruned(Rule rule, const std::vector<Cell>& left, Worth worth) const {
+        rule.resize(conditions_to_keep(problem, samples.pruning, left, rule, worth));
         return rule;
-    }
-
-    Pair weight_covered(const Rule& rule, const std::vector<Cell>& cells) const {
-        Pair sum;
-        for (const Cell cell : cells) {
-            if (problem.covers(rule, cell)) sum += problem.weight[cell];
-        }
-        return sum;
     }
 
     bool any_right(const std::vector<Cell>& cells) const {
@@ -116,13 +109,18 @@ std::vector<int> rarest_first(const Table& table) {
 // Moves the cells that a rule covers out of `left`; returns what the classes weigh in them.
 std::vector<double> take_covered(const Table& table, const Rule& rule, std::vector<Cell>& left) {
     std::vector<double> weight(table.classes, 0.0);
-    std::erase_if(left, [&](Cell cell) {
-        for (const Condition& condition : rule) {
-            if (!condition.holds(table.columns[condition.column].codes[cell])) return false;
-        }
+    std::vector<Cell> covered = left;
+    for (const Condition& condition : rule) {
+        keep_covered(condition, table.columns[condition.column].codes, covered);
+    }
+    for (const Cell cell : covered) {
         for (const ClassWeight& part : table.of(cell)) weight[part.label] += part.weight;
-        return true;
-    });
+    }
+    std::vector<Cell> rest;
+    rest.reserve(left.size() - covered.size());
+    std::set_difference(left.begin(), left.end(), covered.begin(), covered.end(),
+                        std::back_inserter(rest));
+    left = std::move(rest);
     return weight;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace autofinity::learning {
@@ -20,21 +21,37 @@ struct Condition {
     Relation relation = Relation::equal;
     Code code = missing;
 
-    bool holds(Code other) const {
-        switch (relation) {
-            case Relation::at_most:
-                return other != missing && other <= code;
-            case Relation::at_least:
-                return other >= code;
-            case Relation::equal:
-                return other == code;
-        }
-        return false;
+    // The codes that it holds for: from the least to the most.
+    Code least() const { return relation == Relation::at_most ? 0 : code; }
+    Code most() const {
+        return relation == Relation::at_least ? std::numeric_limits<Code>::max() : code;
     }
 };
 
 // All conditions hold; in the order in which they were added.
 using Rule = std::vector<Condition>;
+
+// Drops the cells for which `holds` is false. Without a branch: which cells go is hard to foresee.
+template <typename Holds>
+void keep_where(std::vector<Cell>& cells, const Holds& holds) {
+    std::size_t kept = 0;
+    for (const Cell cell : cells) {
+        cells[kept] = cell;
+        kept += holds(cell) ? 1 : 0;
+    }
+    cells.resize(kept);
+}
+
+// The cells of a column of codes for which the condition holds, of some.
+inline void keep_covered(const Condition& condition, const std::vector<Code>& codes,
+                         std::vector<Cell>& cells) {
+    const Code least = condition.least();
+    const Code most = condition.most();
+    keep_where(cells, [&](Cell cell) {
+        const Code code = codes[cell];
+        return static_cast<int>(code >= least) & static_cast<int>(code <= most);
+    });
+}
 
 // Weight for and against the class that is being learned.
 struct Pair {

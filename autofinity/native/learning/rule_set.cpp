@@ -1,5 +1,6 @@
 #include "learning/rule_set.hpp"
 
+#include <numeric>
 #include <utility>
 
 #include "learning/description_length.hpp"
@@ -34,10 +35,7 @@ std::vector<Cell> RuleSet::left(std::size_t without) {
 
 double RuleSet::bits_with(std::size_t index, const Rule& rule,
                           const std::vector<Cell>& left) const {
-    Pair still;
-    for (const Cell cell : left) {
-        if (!problem.covers(rule, cell)) still += problem.weight[cell];
-    }
+    const Pair still = problem.weight_of(left) - problem.weight_of(problem.covered(rule, left));
     return bits_of(theory - bits_of(rules[index].conditions) + bits_of(rule), still);
 }
 
@@ -54,12 +52,10 @@ void RuleSet::drop_useless() {
 }
 
 RuleSet::Member RuleSet::member(Rule rule) const {
-    Member made{std::move(rule), {}};
-    for (std::size_t i = 0; i < problem.cells(); ++i) {
-        const Cell cell = static_cast<Cell>(i);
-        if (problem.covers(made.conditions, cell)) made.cells.push_back(cell);
-    }
-    return made;
+    std::vector<Cell> all(problem.cells());
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<Cell> cells = problem.covered(rule, std::move(all));
+    return {std::move(rule), std::move(cells)};
 }
 
 void RuleSet::include(const Member& member) {

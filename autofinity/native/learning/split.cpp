@@ -61,8 +61,8 @@ std::int64_t Draw::among(std::int64_t some, std::int64_t all, std::int64_t drawn
 }
 
 void split(const Problem& problem, const std::vector<Cell>& left, Draw& draw, Samples& samples) {
-    samples.growing.assign(problem.cells(), {});
-    samples.pruning.assign(problem.cells(), {});
+    samples.growing.resize(problem.cells());
+    samples.pruning.resize(problem.cells());
     Units rows;
     for (const Cell cell : left) {
         rows.right += problem.units[cell].right;

@@ -29,7 +29,7 @@ class Draw {
     std::uint64_t state;
 };
 
-// Weights by cell; zero where a cell has no row in the sample.
+// Weights by cell, of those that were split; zero where a cell has no row in the sample.
 struct Samples {
     std::vector<Pair> growing;
     std::vector<Pair> pruning;

@@ -28,7 +28,8 @@ template <Mode mode>
     if (accesses<mode>(step)) {
         const std::uint32_t next_gap = s.at[1].gap;
         if constexpr (mode == Mode::derive) memory_.outcome().clear();
-        if (!slow_access(p, s, step, issue, at, horizon, next_gap)) return false;
+        if (!access_slowly<mode == Mode::watched>(p, s, step, issue, at, horizon, next_gap))
+            return false;
         if constexpr (mode == Mode::full || mode == Mode::watched)
             if (memory_.worth_foresight())
                 memory_.foresee(memory_.caches(p.slot), s.at, s.foreseen);
@@ -321,11 +322,18 @@ void Simulation::set_watch(Pu& p, const Stream& s) {
 
 bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
                              Ticks horizon, std::uint32_t next_gap) {
+    if (mode_ == Mode::watched)
+        return access_slowly<true>(p, s, step, issue, at, horizon, next_gap);
+    return access_slowly<false>(p, s, step, issue, at, horizon, next_gap);
+}
+
+template <bool watched>
+bool Simulation::access_slowly(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
+                               Ticks horizon, std::uint32_t next_gap) {
     PrivateCaches& c = memory_.caches(p.slot);
     const bool atomic = (step.flags & step_atomic) != 0;
     const Ticks free = atomic ? at : buffer_free(p, step, at);
-    const std::uint32_t page = step.line >> page_shift;
-    const bool induced = detection_ != nullptr && detection_->armed(page);
+    const bool induced = watched && detection_->armed(step.line >> page_shift);
     if (free > horizon && (induced || !memory_.stays_private(p.slot, step))) {
         p.key = free;
         if (p.shares) leave_issue(p, at, free);
@@ -340,7 +348,7 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
     // The kernel works on the core: nothing overlaps with that.
     if (faulted) [[unlikely]]
         p.time += memory_.take_fault(p.slot, step.line);
-    if (detection_ != nullptr && (faulted || induced)) [[unlikely]]
+    if (watched && (faulted || induced)) [[unlikely]]
         p.time += detection_->faulted(actor(p, s), step.line, induced);
     const Ticks begun = p.time;
     // What an access asks of the memory it asks at its own time, after a fault or a walk too: cores
@@ -364,8 +372,7 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
     s.stall_ticks += begun - issued;
     stall(p, s, begun, p.time);
     s.dirty_victims += served.dirty_victims;
-    if (detection_ != nullptr) [[unlikely]]
-        p.time += watch_access(p, s, step, served, served.ready - begun);
+    if constexpr (watched) p.time += watch_access(p, s, step, served, served.ready - begun);
     if ((step.flags & (step_run | step_free)) == step_run) remember_run(s, step, issue);
     if (!memory_.lost().empty()) split_lost_runs(issued);
     return true;

@@ -54,10 +54,11 @@ Ticks Detection::accessed(const Actor& actor, std::uint32_t page, std::uint64_t 
 }
 
 Ticks Detection::translated(const Actor& actor, std::uint32_t page, Memory::Walk walk) {
+    const bool of_program = program_.virtual_page[page] != 0;
     Ticks cost = 0;
     for (const auto& sink : sinks_) {
         if (walk.evicted != 0) cost += sink->evicted(actor.slot, walk.evicted, false);
-        cost += sink->walked(actor, page);
+        if (of_program) cost += sink->walked(actor, page);
     }
     return cost;
 }

@@ -50,8 +50,8 @@ static_assert(sizeof(DirectoryLine) == 16);
 struct Served {
     Ticks ready;
     bool contended;
-    std::uint32_t dirty_victims = 0;  // of the L1, that a derived program takes for clean
     std::uint8_t supplied = 0;        // 1 + distance of the cache that the line came from; 0: none
+    std::uint32_t dirty_victims = 0;  // of the L1, that a derived program takes for clean
 };
 
 // A core lost a line, or the right to write it, to another one.

@@ -274,6 +274,10 @@ class Simulation {
     bool take_step(std::uint32_t pu, Pu& p, Stream& s, const Step& step, std::uint64_t issue,
                    Ticks at, Ticks horizon);
     // An access that may leave the fast path; false when its turn has not come.
+    template <bool watched>
+    bool access_slowly(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
+                       Ticks horizon, std::uint32_t next_gap);
+    // The same, where it happens seldom.
     bool slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
                      Ticks horizon, std::uint32_t next_gap);
     Ticks buffer_free(Pu& p, const Step& step, Ticks at);

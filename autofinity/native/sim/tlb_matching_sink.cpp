@@ -25,8 +25,13 @@ class TlbMatchingSink final : public Sink {
           compare_(clock_ticks(wanted.compare_cycles)),
           mirrors_(max_cores_in_use, shape(host.machine).sets),
           cores_(max_cores_in_use),
+          of_program_(host.memory.units().count()),
           next_(trigger_ == TlbMatching::Trigger::time ? period_ : never) {}
 
+    Ticks faulted(const Actor&, std::uint32_t page, Line, bool) override {
+        of_program_[host_.memory.units().of(page)] = 1;
+        return 0;
+    }
     // Which threads have used an entry is known to TLBs that they share; in another one it is the
     // thread that runs there.
     Ticks accessed(const Actor& actor, std::uint32_t page, std::uint64_t) override {
@@ -59,19 +64,29 @@ class TlbMatchingSink final : public Sink {
         return 0;
     }
     Ticks next() const override { return next_; }
-    // All cores read their TLBs, each spends its part.
+    // All cores read their TLBs, each spends its part. One that is still at it, or has not had a
+    // period for the program since, is left out: otherwise a short period would stop the program.
     void act(Ticks now) override {
-        next_ = trigger_ == TlbMatching::Trigger::time ? now + period_ : never;
+        const bool timed = trigger_ == TlbMatching::Trigger::time;
+        next_ = timed ? now + period_ : never;
         all_misses_ = 0;
         ++host_.triggers;
-        const auto used = static_cast<Ticks>(
-            std::count_if(cores_.begin(), cores_.end(), [](const Core& c) { return c.used; }));
+        std::vector<std::uint32_t> readers;
         for (std::uint32_t slot = 0; slot < cores_.size(); ++slot)
-            if (cores_[slot].used) host_.charge(slot, Overhead::tlb_read, entry_ * mirror(slot));
-        const std::size_t looked_at = mirrors_.match_all(host_.sharing);
-        for (std::uint32_t slot = 0; slot < cores_.size(); ++slot)
-            if (cores_[slot].used)
-                host_.charge(slot, Overhead::tlb_compare, compare_ * looked_at / used);
+            if (cores_[slot].used && (!timed || now >= cores_[slot].rests_until))
+                readers.push_back(slot);
+        for (const std::uint32_t slot : readers) {
+            const Ticks read = entry_ * mirror(slot);
+            host_.charge(slot, Overhead::tlb_read, read);
+            cores_[slot].rests_until = now + read + period_;
+        }
+        if (readers.empty()) return;
+        const Ticks compare = compare_ * mirrors_.match_all(host_.sharing) / readers.size();
+        for (const std::uint32_t slot : readers) {
+            host_.charge(slot, Overhead::tlb_compare, compare);
+            cores_[slot].rests_until += compare;
+        }
+        if (timed) next_ = std::max(next_, next_reading());
     }
 
   private:
@@ -80,8 +95,16 @@ class TlbMatchingSink final : public Sink {
         std::uint64_t misses = 0;
         Thread thread = no_thread;  // that runs there
         bool used = false;
+        Ticks rests_until = 0;
     };
 
+    // When the first core may be read again.
+    Ticks next_reading() const {
+        Ticks first = never;
+        for (const Core& core : cores_)
+            if (core.used) first = std::min(first, core.rests_until);
+        return first;
+    }
     static CacheShape shape(const Machine& machine) {
         const PrivateSide& side = machine.classes[0].side;
         return side.tlb2.ways != 0 ? side.tlb2 : side.tlb1;
@@ -102,6 +125,7 @@ class TlbMatchingSink final : public Sink {
         PrivateCaches& caches = host_.memory.caches(slot);
         const bool told_apart = host_.machine.core_of_pu.size() > host_.machine.llc_of_core.size();
         const auto put = [&](std::uint32_t unit) {
+            if (of_program_[unit] == 0) return;
             const std::size_t set = unit % mirrors_.sets();
             if (!told_apart) {
                 mirrors_.put(slot, set, {unit, cores_[slot].thread});
@@ -160,6 +184,8 @@ class TlbMatchingSink final : public Sink {
     detect::TlbMirrors mirrors_;
     std::vector<Core> cores_;                            // by slot
     std::vector<std::unique_ptr<Zeroed<Users>>> users_;  // by slot, of each unit
+    // By unit. The others are the simulator's own, of locks and barriers.
+    Zeroed<std::uint8_t> of_program_;
     std::uint64_t all_misses_ = 0;
     Ticks next_;
 };

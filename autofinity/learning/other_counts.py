@@ -1,0 +1,156 @@
+"""What answers mean with thread counts that nothing was learned with.
+
+The eight hints have other best matches with 24 threads than with 8, so the hint that served best
+with 8 need not with 24. But an affinity of 24 threads has a *likeness* among those of 8: the same
+caches of the same sockets, each with the same share of the threads. {6,6}{6,6} is like {2,2}{2,2}.
+Where threads sit to each other is the same in both; how the programs that an answer was right for
+ran in the likenesses says which of the eight best matches of 24 threads would suit them.
+
+Nothing is said where there is no likeness: where the best matches for the learned thread count were
+all that was profiled, or where no affinity of it uses the same caches.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.affinity.best_matches import BestMatches
+from autofinity.affinity.leeway import edit_distance
+from autofinity.learning.regret_table import log_worth
+from autofinity.model.affinity import HINTS, Affinity, Hint
+from autofinity.model.policy import Instead, OtherCounts, RulePolicy
+from autofinity.store.observation_table import ObservationTable
+
+type Floats = npt.NDArray[np.float64]
+
+FARTHEST = 4
+"""Times the learned thread count, and its part, up to which likenesses are trusted."""
+
+
+def with_other_counts(
+    policy: RulePolicy,
+    table: ObservationTable,
+    performance: Floats,
+    losses: Floats,
+    tie_within: float,
+    matches: BestMatches,
+) -> RulePolicy:
+    """`policy`, and which hints serve better than its answers with other thread counts.
+
+    `losses` are those of whole runs (`regret_table.log_losses` of the same table and performance).
+    An answer stands unless another hint gains more than `tie_within` over it, in the mean over
+    the programs that the answer is right for.
+    """
+    ran = _Ran(table, performance, losses, matches)
+    instead: list[Instead] = []
+    for hint in policy.last_words:
+        better = {count: ran.better(hint, count, tie_within) for count in ran.other_counts()}
+        instead.extend(_stretches(hint, better, matches))
+    if not instead:
+        return policy
+    return replace(policy, other_counts=OtherCounts(matches.cores, tuple(instead)))
+
+
+class _Ran:
+    """How fast programs ran in every affinity that was profiled."""
+
+    def __init__(
+        self,
+        table: ObservationTable,
+        performance: Floats,
+        losses: Floats,
+        matches: BestMatches,
+    ) -> None:
+        self._worth = log_worth(table, performance)
+        self._losses = losses
+        self._matches = matches
+        workload = table.workload()
+        self._threads = np.zeros(len(self._worth), np.int64)
+        self._threads[workload] = table.threads
+        self._affinities = tuple(Affinity.parse(name) for name in table.affinity.names)
+        self._learned = sorted(set(table.threads.tolist()))
+
+    def other_counts(self) -> list[int]:
+        """Thread counts that were not learned with and are not too far from one that was."""
+        topology = self._matches.topology
+        most = sum(pu.os_index in topology.allowed for pu in topology.pus)
+        near = {
+            count
+            for learned in self._learned
+            for count in range(math.ceil(learned / FARTHEST), min(most, learned * FARTHEST) + 1)
+        }
+        return sorted(near - set(self._learned))
+
+    def better(self, hint: Hint, threads: int, tie_within: float) -> Hint:
+        """The hint that serves the programs best that `hint` was right for; itself when level."""
+        learned = min(self._learned, key=lambda count: abs(math.log(count / threads)))
+        right = (self._losses[:, HINTS.index(hint)] == 0) & (self._threads == learned)
+        if not right.any():
+            return hint
+        places = [i for i, at in enumerate(self._affinities) if at.threads == learned]
+        there = [i for i in places if not np.isnan(self._worth[right, i]).any()]
+        profiled = tuple(self._affinities[i] for i in there)
+
+        def worth(other: Hint) -> float:
+            like = alike(self._matches(threads, other), profiled)
+            return float(self._worth[right][:, [there[i] for i in like]].mean()) if like else np.nan
+
+        best = max(HINTS, key=lambda other: np.nan_to_num(worth(other), nan=-np.inf))
+        gain = worth(best) - worth(hint)
+        return best if gain > math.log1p(tie_within) else hint
+
+
+@functools.lru_cache(maxsize=4096)
+def alike(affinity: Affinity, profiled: tuple[Affinity, ...]) -> tuple[int, ...]:
+    """The affinities (their numbers), of another thread count, that `affinity` is most like: as
+    many LLC domains of as many sockets, and the shares of the threads as near as can be.
+    """
+    same = [i for i, other in enumerate(profiled) if _caches(other) == _caches(affinity)]
+    if not same:
+        return ()
+    apart = [_apart(affinity, profiled[i]) for i in same]
+    return tuple(i for i, far in zip(same, apart, strict=True) if far == min(apart))
+
+
+def _caches(affinity: Affinity) -> list[int]:
+    """LLC domains used of each socket used."""
+    return sorted(len(socket) for socket in affinity.occupancy)
+
+
+def _apart(one: Affinity, other: Affinity) -> int:
+    """Threads to move from one to the other when both are blown up to the same thread count."""
+    return edit_distance(_times(one, other.threads), _times(other, one.threads))
+
+
+def _times(affinity: Affinity, factor: int) -> Affinity:
+    return Affinity(
+        tuple(tuple(factor * count for count in socket) for socket in affinity.occupancy)
+    )
+
+
+def _stretches(hint: Hint, better: dict[int, Hint], matches: BestMatches) -> list[Instead]:
+    """Entries for neighbouring thread counts as one, those between them where it is the same
+    affinity either way among them.
+    """
+    found: list[Instead] = []
+    for threads, instead in sorted(better.items()):
+        if instead == hint:
+            continue
+        if found and found[-1].better == instead and _same(found[-1], threads, matches):
+            found[-1] = replace(found[-1], most=threads)
+        else:
+            found.append(Instead(hint, threads, threads, instead))
+    return found
+
+
+def _same(entry: Instead, threads: int, matches: BestMatches) -> bool:
+    """Whether the entry may reach up to `threads` without changing anything on the way."""
+    return all(
+        matches(count, entry.hint) == matches(count, entry.better)
+        for count in range(entry.most + 1, threads)
+    )
