@@ -16,8 +16,11 @@ import pytest
 
 import autofinity
 from autofinity.model.affinity import PACKED
+from autofinity.model.errors import StoreError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import save
+from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.behaviour_rows import RunRecord
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -131,6 +134,19 @@ class Runner:
                 yield process
             finally:
                 process.kill()
+
+    def last(self) -> RunRecord | None:
+        """The latest run on record."""
+        try:
+            with BehaviourDB.open(self.db, read_only=True) as database:
+                return next(iter(database.runs()), None)
+        except StoreError:  # the monitor is just making it
+            return None
+
+    def placed(self) -> RunRecord | None:
+        """The latest run, once its threads are placed."""
+        found = self.last()
+        return found if found is not None and found.phase == "placed" else None
 
     @staticmethod
     def monitors_of(pid: int) -> list[int]:

@@ -16,9 +16,7 @@ import pytest
 from live_masks import allowed, masks_of
 
 from autofinity.linux.program_key import running_program
-from autofinity.model.errors import StoreError
 from autofinity.store.behaviour_db import BehaviourDB
-from autofinity.store.behaviour_rows import RunRecord
 
 type Runner = Any  # of conftest.py
 
@@ -33,19 +31,6 @@ def command(run: Runner, *words: str | Path) -> list[str]:
 
 def asked(run: Runner, *words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command(run, *words), env=run.env, capture_output=True, text=True)
-
-
-def last(run: Runner) -> RunRecord | None:
-    try:
-        with BehaviourDB.open(run.db, read_only=True) as database:
-            return next(iter(database.runs()), None)
-    except StoreError:  # it is just being made
-        return None
-
-
-def placed(run: Runner) -> bool:
-    found = last(run)
-    return found is not None and found.phase == "placed"
 
 
 def single(pid: int) -> bool:
@@ -69,7 +54,7 @@ def test_an_attached_program_is_placed_left_and_restored(
     words = command(run, "attach", "--policy", policy, "--bind", "core", "--sample-s", "0.3")
     with program(spinner, "2", "300", preexec_fn=lambda: os.nice(-5)) as app:
         with program(*words, str(app.pid), env=run.env, stderr=subprocess.PIPE) as watcher:
-            assert run.eventually(lambda: placed(run) and single(app.pid))
+            assert run.eventually(lambda: run.placed() and single(app.pid))
             again = asked(run, "attach", str(app.pid))
             assert again.returncode == 2
             assert "is watched already (run 1)" in again.stderr
@@ -92,7 +77,7 @@ def test_restore_ends_the_monitor_and_keeps_what_others_pinned(
 ) -> None:
     options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
     with run.lasting(*options, "--", spinner, "2", "300") as app:
-        assert run.eventually(lambda: placed(run) and single(app.pid))
+        assert run.eventually(lambda: run.placed() and single(app.pid))
         tids = sorted(map(int, os.listdir(f"/proc/{app.pid}/task")))
         elsewhere = allowed() - os.sched_getaffinity(tids[1])
         os.sched_setaffinity(tids[1], elsewhere)  # somebody else pins the first worker
@@ -102,7 +87,7 @@ def test_restore_ends_the_monitor_and_keeps_what_others_pinned(
         assert (told["done"], told["pinned"]) == (1, 1)
         assert not run.monitors_of(app.pid)
         assert masks_of(app.pid) == [allowed(), elsewhere, allowed()]
-        found = last(run)
+        found = run.last()
         assert found is not None and (found.phase, found.cpus) == ("restored", "")
 
 
@@ -112,15 +97,15 @@ def test_who_attaches_after_a_killed_monitor_takes_over_its_masks(
 ) -> None:
     options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
     with run.lasting(*options, "--", spinner, "2", "300") as app:
-        assert run.eventually(lambda: placed(run) and single(app.pid))
+        assert run.eventually(lambda: run.placed() and single(app.pid))
         (monitor,) = run.monitors_of(app.pid)
         os.kill(monitor, signal.SIGKILL)
         assert run.eventually(lambda: not run.monitors_of(app.pid))
         words = command(run, "attach", *options, "--restore", str(app.pid))
         with program(*words, env=run.env, stderr=subprocess.PIPE) as watcher:
-            second = lambda: (found := last(run)) is not None and found.id == 2  # noqa: E731
-            assert run.eventually(lambda: second() and placed(run))
-            found = last(run)
+            second = lambda: (found := run.last()) is not None and found.id == 2  # noqa: E731
+            assert run.eventually(lambda: second() and run.placed())
+            found = run.last()
             assert found is not None and "pinned" not in found.notes
             watcher.terminate()
             _, said = watcher.communicate(timeout=120)
@@ -173,7 +158,7 @@ def test_a_running_program_has_the_key_that_the_launcher_gives_it(
     for words in ((probe, "300000"), ("sh", "-u", script)):
         options = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL}
         with run.lasting("--quiet", "--", *words, **options) as app:
-            assert run.eventually(lambda: (found := last(run)) and found.pid == app.pid)
-            found = last(run)
+            assert run.eventually(lambda: (found := run.last()) and found.pid == app.pid)
+            found = run.last()
             assert found is not None
             assert running_program(app.pid).key == found.program

@@ -12,26 +12,9 @@ from typing import Any
 import pytest
 from live_masks import allowed, masks_of
 
-from autofinity.model.errors import StoreError
-from autofinity.store.behaviour_db import BehaviourDB
-from autofinity.store.behaviour_rows import RunRecord
-
 type Runner = Any  # of conftest.py
 
 HERE = Path(__file__).parent
-
-
-def last(run: Runner) -> RunRecord | None:
-    try:
-        with BehaviourDB.open(run.db, read_only=True) as database:
-            return next(iter(database.runs()), None)
-    except StoreError:  # it is just being made
-        return None
-
-
-def placed(run: Runner) -> RunRecord | None:
-    found = last(run)
-    return found if found is not None and found.phase == "placed" else None
 
 
 POOL = "import multiprocessing as m; print(sum(m.Pool(2).map(abs, range(-9, 0))))"
@@ -74,8 +57,8 @@ def test_a_static_binary_is_run_and_watched(run: Runner, tmp_path: Path, policy:
     if built.returncode:
         pytest.skip("no static C library here")
     with run.lasting("--policy", policy, "--sample-s", "0.3", "--", static, "2", "300"):
-        assert run.eventually(lambda: placed(run)), last(run)
-        found = last(run)
+        assert run.eventually(lambda: run.placed()), run.last()
+        found = run.last()
         assert found is not None and found.path == str(static)
 
 
@@ -85,7 +68,7 @@ def test_what_a_program_becomes_by_exec_is_placed_too(
 ) -> None:
     options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
     with run.lasting(*options, "--", "sh", "-c", 'exec "$0" 2 300', spinner) as process:
-        assert run.eventually(lambda: placed(run)), last(run)
+        assert run.eventually(lambda: run.placed()), run.last()
         assert run.eventually(lambda: [len(mask) for mask in masks_of(process.pid)][1:] == [1, 1])
 
 
@@ -105,10 +88,10 @@ def test_blocked_system_calls_are_told_and_harm_nothing(
     words = [blocked, calls, *run.command(*options, "--", spinner, "2", "300")]
     process = subprocess.Popen(words, env=run.env, stderr=subprocess.DEVNULL)
     try:
-        assert run.eventually(lambda: (found := placed(run)) and found.pid == process.pid), last(
-            run
+        assert run.eventually(lambda: (found := run.placed()) and found.pid == process.pid), (
+            run.last()
         )
-        found = last(run)
+        found = run.last()
         assert found is not None
         if len(allowed()) > 1:
             assert "EPERM" in found.notes
