@@ -99,6 +99,8 @@ std::uint32_t Memory::follow(std::uint32_t slot, const Step& step) {
         if (state != invalid) leave_private(slot, word_of(step.line, state));
         return 0;
     }
+    // Nothing is fetched ahead from a page that nobody has touched, whatever a stage file says.
+    if (!pages_.mapped(step.line >> page_shift)) return 0;
     prefetch(slot, step.line, now_);
     return state == invalid && private_state(slot, step.line) == modified ? step.span : 0;
 }

@@ -222,7 +222,10 @@ class Reader {
         const std::uint32_t what = event.gap & ((1u << what_bits) - 1);
         if (what >= what_end || (what == what_prefetch && !prefetches_))
             damaged("a step of an unknown kind");
-        if (event.value < (1u << group_shift) || event.value >= program_.n_lines)
+        // Lines of locks and page tables leave a core, but are no program's to access.
+        const bool pushed = what == what_leave || what == what_prefetch;
+        const Line end = pushed ? program_.n_lines : program_.first_lock_line;
+        if (event.value < (1u << group_shift) || event.value >= end)
             damaged("a line that the program does not have");
         step.line = static_cast<Line>(event.value);
         step.gap = event.gap >> what_bits;
