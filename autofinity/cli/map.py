@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from autofinity.cli.backends import available_cpus, machine_topology
+from autofinity.cli.backends import available_cpus, cpu_list, machine_topology
 from autofinity.cli.figure_options import picture_option
 from autofinity.cli.hint_option import hint_of, print_picture
 from autofinity.cli.json_option import json_option
@@ -44,7 +44,12 @@ ALGORITHMS = (
     help="Who says where threads sit.",
 )
 @click.option("--threads", "-t", type=click.IntRange(min=1), help="Only the first threads.")
-@click.option("--hint", help="Only the cores of this hint's best match, for example sLp.")
+@click.option(
+    "--hint",
+    default="slp",
+    show_default=True,
+    help="Which cores are used: the best match of this hint. With more threads than CPUs, all.",
+)
 @available_option
 @click.option("--directed", is_flag=True, help="Cells i,j and j,i are added: one way each.")
 @picture_option
@@ -54,7 +59,7 @@ def command(
     machine: str,
     algorithm: str,
     threads: int | None,
-    hint: str | None,
+    hint: str,
     available: str | None,
     directed: bool,
     output: Path | None,
@@ -63,9 +68,10 @@ def command(
     """Map threads to CPUs so that those that share most sit closest, and say what that is worth.
 
     The cost is the sum of sharing times distance over all pairs of threads: 0 on one CPU, 1 in a
-    core, 2 in an L2, 4 in a last-level cache, 10 in a node, and the SLIT between nodes. Fewer
-    threads than CPUs are spread over sockets and caches first; --hint and --available choose other
-    cores.
+    core, 2 in an L2, 4 in a last-level cache, 10 in a node, and the SLIT between nodes.
+
+    Which cores are used is chosen first, by --hint and --available; all algorithms only say who
+    sits where on them.
     """
     from autofinity.mapping.compare import compared, mapped
     from autofinity.mapping.matrix_file import read_matrix
@@ -80,9 +86,9 @@ def command(
 
         save_mapping(sharing, topology, chosen, output)
     if as_json:
-        click.echo(json.dumps(_document(machine, sharing, chosen, others)))
+        click.echo(json.dumps(_document(machine, hint, cpus, sharing, chosen, others)))
         return
-    _print(topology, machine, cpus, sharing, chosen, others)
+    _print(topology, machine, hint, cpus, sharing, chosen, others)
     if output is not None:
         click.echo(f"{chosen.name}: kept in {output}", err=True)
 
@@ -98,18 +104,25 @@ def _first(sharing: SharingMatrix, threads: int | None, path: Path) -> SharingMa
 
 
 def _usable(
-    topology: Topology, threads: int, hint: str | None, available: str | None
+    topology: Topology, threads: int, hint: str, available: str | None
 ) -> frozenset[OsIndex]:
+    wish = hint_of(hint)
     cpus = available_cpus(topology, available)
-    if hint is None:
-        return topology.allowed if cpus is None else cpus
+    usable = topology.allowed if cpus is None else cpus
+    if threads > len(usable):
+        return usable
     from autofinity.affinity.hints import get_affinity
 
-    return frozenset(get_affinity(topology, threads, hint_of(hint), cpus).cpus)
+    return frozenset(get_affinity(topology, threads, wish, usable).cpus)
 
 
 def _document(
-    machine: str, sharing: SharingMatrix, chosen: Mapped, others: list[Mapped]
+    machine: str,
+    hint: str,
+    used: frozenset[OsIndex],
+    sharing: SharingMatrix,
+    chosen: Mapped,
+    others: list[Mapped],
 ) -> dict[str, Any]:
     from autofinity.model.sharing_metrics import (
         heterogeneity,
@@ -120,6 +133,8 @@ def _document(
     return {
         "machine": machine,
         "threads": sharing.threads,
+        "hint": hint,
+        "used": sorted(used),
         "heterogeneity": heterogeneity(sharing),
         "heterogeneity_off_diagonal": heterogeneity_off_diagonal(sharing),
         "sharing_amount": sharing_amount(sharing),
@@ -138,7 +153,8 @@ def _document(
 def _print(
     topology: Topology,
     machine: str,
-    available: frozenset[OsIndex],
+    hint: str,
+    used: frozenset[OsIndex],
     sharing: SharingMatrix,
     chosen: Mapped,
     others: list[Mapped],
@@ -149,7 +165,8 @@ def _print(
     from autofinity.mapping.mappers import MAPPERS
 
     said = f"{chosen.name}: {sharing.threads} threads at a cost of {chosen.cost:g}"
-    print_picture(topology, machine, available, chosen.cpus, said)
+    print_picture(topology, machine, None, chosen.cpus, said)
+    click.echo(f"CPUs used, by all algorithms (--hint {hint}): {cpu_list(used)}")
     click.echo("CPUs in thread order: " + ",".join(map(str, chosen.cpus)))
     table = Table()
     for heading in ("algorithm", "cost", f"of {chosen.name}", "ms", ""):

@@ -75,6 +75,19 @@ def test_exact_is_the_cheapest_of_all_mappings(
 
 
 @settings(max_examples=30)
+@given(tasks(6))
+def test_no_mapper_is_cheaper_than_exact_on_the_same_cpus(
+    task: tuple[SharingMatrix, Topology, frozenset[OsIndex]],
+) -> None:
+    sharing, topology, available = task
+    used = frozenset(seats(topology, sharing.threads, available))
+    least = cost(sharing, topology, exact(sharing, topology, used))
+    for mapper in MAPPERS.values():
+        found = cost(sharing, topology, mapper.run(sharing, topology, used))
+        assert found >= least * (1 - 1e-9)
+
+
+@settings(max_examples=30)
 @given(tasks(10), st.randoms(use_true_random=False))
 def test_cost_does_not_depend_on_the_numbers_of_threads(
     task: tuple[SharingMatrix, Topology, frozenset[OsIndex]], random: object

@@ -42,15 +42,18 @@ def test_the_machine_is_drawn_with_the_threads_on_it(pairs: Path, tmp_path: Path
     done = run("--matrix", pairs, "-m", MACHINE, "-a", "eagermap", "-o", picture)
     assert done.returncode == 0, done.stderr
     assert "eagermap: 8 threads at a cost of 144" in done.stdout
+    assert "(--hint slp): 0-7" in done.stdout
     assert "CPUs in thread order: 0,1,4,5,2,3,6,7" in done.stdout
     assert picture.read_text().startswith("<?xml")
 
 
 def test_threads_hints_and_cpu_lists_choose_where(pairs: Path) -> None:
     few = ("--matrix", pairs, "-m", MACHINE, "--threads", 3, "--json")
-    packed = json.loads(run(*few, "--hint", "slp").stdout)
+    packed = json.loads(run(*few).stdout)
+    apart = json.loads(run(*few, "--hint", "SLP").stdout)
     listed = json.loads(run(*few, "--available", "1,5-6").stdout)
-    assert set(packed["cpus"]) == {0, 1, 2}
+    assert set(packed["cpus"]) == set(packed["used"]) == {0, 1, 2}
+    assert len({cpu // 4 for cpu in apart["cpus"]}) == 2
     assert set(listed["cpus"]) == {1, 5, 6}
 
 
