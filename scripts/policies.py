@@ -8,8 +8,8 @@ run one after the other:
     data/observations/M.parquet ─► rules ─► policies/M.json ─► export ─► policies/M.h
                                 └► evaluate, leaving one program out ─► policies/README.md
 
-It learns with one thread count and judges with all that were profiled. `make observations` makes
-the observations.
+It learns with one thread count (8, or the lowest that a machine was profiled with where it was not
+with 8) and judges with all that were profiled. `make observations` makes the observations.
 """
 
 from __future__ import annotations
@@ -60,11 +60,14 @@ def make(machine: str, threads: int, root: Path, work: Path) -> None:
     """Policy, header and evaluation of one machine."""
     observations = root / "data" / "observations" / f"{machine}.parquet"
     policy = root / "policies" / f"{'default' if machine == DEFAULT else machine}.json"
+    profiled = sorted(set(read(observations).threads.tolist()))
+    if threads not in profiled:
+        threads = profiled[0]
     autofinity(
         *("rules", observations, "--machine", machine, "--threads", str(threads), "-o", policy)
     )
     autofinity("export", policy, "--format", "c", "-o", policy.with_suffix(".h"))
-    judged = ",".join(map(str, sorted(set(read(observations).threads.tolist()))))
+    judged = ",".join(map(str, profiled))
     counts = ("--threads", judged, "--train-threads", str(threads))
     said = autofinity(
         *("evaluate", "--machine", machine, *counts, "--observations", observations, "--json"),
@@ -110,12 +113,17 @@ def row(policy: Path, evaluation: Path) -> str:
             " and ".join(map(str, rules)),
             f"{judged['threads'].replace(',', ', ')} threads",
             f"{summary['wins']} of {summary['interesting']}",
-            f"{summary['best_hint_ratio']:.3f}",
-            f"{summary['oracle_ratio']:.3f}",
-            f"{summary['regret_median']:.1%}",
-            f"{summary['regret_max']:.1%} |",
+            known(summary["best_hint_ratio"], ".3f"),
+            known(summary["oracle_ratio"], ".3f"),
+            known(summary["regret_median"], ".1%"),
+            known(summary["regret_max"], ".1%") + " |",
         )
     )
+
+
+def known(value: float | None, form: str) -> str:
+    """A figure, or a dash where no case gives one."""
+    return "–" if value is None else format(value, form)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import pytest
 import autofinity
 from autofinity.model.affinity import DISTRIBUTED
 from autofinity.model.errors import StoreError
-from autofinity.model.policy import RulePolicy
+from autofinity.model.policy import POLICY_VERSION, RulePolicy
 from autofinity.store.behaviour_db import BehaviourDB
 
 type Runner = Any  # of conftest.py
@@ -66,6 +66,18 @@ def test_a_broken_policy_is_one_line(
     assert ran(done)
     assert len(lines(done, reason)) == 1
     assert done.stderr.count(b"\n") == 1
+
+
+def test_the_launcher_reads_policies_as_new_as_the_package_writes_and_none_newer(
+    run: Runner, tmp_path: Path
+) -> None:
+    policy = tmp_path / "policy.json"
+    document = json.loads(_policy(tmp_path).read_text())
+    for version, newer in ((POLICY_VERSION, False), (POLICY_VERSION + 1, True)):
+        policy.write_text(json.dumps(document | {"version": version}))
+        done = run("--policy", policy, "--", *HELLO)
+        assert ran(done)
+        assert (f"it has version {version}".encode() in done.stderr) == newer
 
 
 def test_a_missing_policy_a_folder_and_a_fifo_are_one_line(run: Runner, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@
 
 #include "launcher.h"
 
-enum { LARGEST = 16 << 20, DEEPEST = 64, NEWEST_VERSION = 3 };
+enum { LARGEST = 16 << 20, DEEPEST = 64, NEWEST_VERSION = 4 };
 
 // A recognizer of JSON (RFC 8259). It notes which keys the outermost object has.
 typedef struct {
