@@ -128,7 +128,10 @@ def capture_binary(
         code = subprocess.run(argv, env={**environment}, stdout=stdout, check=False).returncode
         what = shlex.join(request.argv)
         if code < 0:
-            raise CaptureError(f"{what} was ended by {signal.Signals(-code).name} under capture")
+            raise CaptureError(
+                f"{what} was ended by {signal.Signals(-code).name} under capture; where it is not "
+                "without, QEMU was (7.2 at times says 'code should not be reached'): start it again"
+            )
         if not is_whole(partial):
             raise CaptureError(
                 f"{what} ran to its end (exit code {code}), but nothing whole was recorded; it may "
