@@ -93,7 +93,9 @@ def evaluation_of(work: Path, policy: Path) -> Path:
 
 def figures(root: Path, work: Path) -> str:
     """One row for each policy that has been judged, the default one first."""
-    policies = sorted((root / "policies").glob("*.json"), key=lambda path: path.stem != "default")
+    policies = sorted(
+        (root / "policies").glob("*.json"), key=lambda path: (path.stem != "default", path.stem)
+    )
     judged = [(path, evaluation_of(work, path)) for path in policies]
     return "\n".join([HEAD, *(row(path, by) for path, by in judged if by.exists())])
 
