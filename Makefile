@@ -29,7 +29,7 @@ test: $(VENV)/.ready-dev ## All tests
 check: $(VENV)/.ready-dev ## Formatting, lint, types, import rules
 	@scripts/check $(VENV)
 
-observations: $(VENV)/.ready ## Profile what is shipped in data/observations (an hour; goes on where it stopped; MACHINES=..., ESTIMATE=1)
+observations: $(VENV)/.ready ## Profile what is shipped in data/observations (two hours; goes on where it stopped; MACHINES=..., ESTIMATE=1)
 	@scripts/observations $(if $(ESTIMATE),-e) $(VENV) $(MACHINES)
 
 policies: $(VENV)/.ready ## Learn the policies from the shipped observations, and judge them (minutes; MACHINES=...)
