@@ -1,0 +1,97 @@
+/* Affinity policy, written by autofinity. Do not edit: learn or export it again.
+ * machine: epyc-9654-nps1
+ * autofinity: 0.1.0
+ * action_table_rows: 20
+ *
+ * Where should the threads of a program sit? Measure the counters below over a second or so of
+ * parallel work, divide each by the number of threads and by the seconds, and ask:
+ *
+ *     double sample[] = { llc_misses, instructions };
+ *     enum autofinity_hint hint = autofinity_decide(sample);
+ *
+ * C99 or later and C++98 or later; no allocation, no state, no library. A value that was not
+ * measured is NaN: no condition on it holds (do not compile with -ffinite-math-only then).
+ */
+#ifndef AUTOFINITY_POLICY_H_autofinity
+#define AUTOFINITY_POLICY_H_autofinity
+
+#ifndef AUTOFINITY_HINT_DEFINED
+#define AUTOFINITY_HINT_DEFINED
+/* S: spread over sockets, L: spread over last-level caches, P: the wish about sockets comes first.
+ * A capital letter is a yes, so that AUTOFINITY_sLp spreads over the caches of few sockets.
+ */
+enum autofinity_hint {
+    AUTOFINITY_SLP = 0,
+    AUTOFINITY_SLp = 1,
+    AUTOFINITY_SlP = 2,
+    AUTOFINITY_Slp = 3,
+    AUTOFINITY_sLP = 4,
+    AUTOFINITY_sLp = 5,
+    AUTOFINITY_slP = 6,
+    AUTOFINITY_slp = 7
+};
+#endif
+
+/* Values of a sample, and rules before the default. */
+enum {
+    autofinity_counter_count = 2,
+    autofinity_rule_count = 1
+};
+
+/* Names of the counters in the order of a sample, then a null pointer. */
+static inline const char *const *autofinity_counters(void) {
+    static const char *const names[autofinity_counter_count + 1] = {
+        "llc_misses",
+        "instructions",
+        0};
+    return names;
+}
+
+/* Number of the rule that decides, from 0, or -1 for the default. */
+static inline int autofinity_rule(const double sample[]) {
+    double missing = 0.0;
+    double ratio[1];
+    missing /= missing; /* NaN, without a library */
+    /* llc_misses_pki */
+    ratio[0] = sample[1] > 0.0 ? 1000.0 * (sample[0]) / (sample[1]) : missing;
+    /* sLP if llc_misses_pki <= 0.06401 */
+    if (ratio[0] <= 0.06400612980433205) return 0;
+    (void)sample;
+    return -1;
+}
+
+/* The hint for a sample. */
+static inline enum autofinity_hint autofinity_decide(const double sample[]) {
+    static const enum autofinity_hint hints[autofinity_rule_count + 1] = {
+        AUTOFINITY_Slp,
+        AUTOFINITY_sLP};
+    return hints[autofinity_rule(sample) + 1];
+}
+
+/* What the last word means with so many threads, on a machine whose cores are, by last-level cache
+ * and socket, {8,8,8,8,8,8,8,8,8,8,8,8}{8,8,8,8,8,8,8,8,8,8,8,8}. Elsewhere take the hint as it is.
+ */
+static inline enum autofinity_hint autofinity_at(enum autofinity_hint hint, int threads) {
+    if (hint == AUTOFINITY_Slp && threads >= 9 && threads <= 32)
+        return AUTOFINITY_slP;
+    (void)threads;
+    return hint;
+}
+
+/* Optional: tell autofinity that a fixed amount of useful work is done, so that spinning is not
+ * taken for progress. Define AUTOFINITY_WITH_HEARTBEAT before including this header (gcc and clang). A
+ * call costs one test of a pointer when nobody listens.
+ */
+#if defined(AUTOFINITY_WITH_HEARTBEAT) && !defined(AUTOFINITY_HEARTBEAT_DEFINED)
+#define AUTOFINITY_HEARTBEAT_DEFINED
+#ifdef __cplusplus
+extern "C" void autofinity_heartbeat(void) __attribute__((weak));
+#else
+extern void autofinity_heartbeat(void) __attribute__((weak));
+#endif
+static inline void autofinity_beat(void) {
+    if (autofinity_heartbeat) autofinity_heartbeat();
+}
+#endif
+
+#endif
