@@ -121,7 +121,7 @@ def _print_sources(names: tuple[str, ...], markdown: bool) -> None:
     if markdown:
         _print_rows(headings, rows)
     else:
-        _print_rich(headings, rows)
+        _print_rich(headings, rows, padding=0)
 
 
 def _print_markdown(specs: list[MachineSpec]) -> None:
@@ -140,12 +140,12 @@ def _print_rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         click.echo("| " + " | ".join(row) + " |")
 
 
-def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table for the terminal."""
+def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]], padding: int = 1) -> None:
+    """A table for the terminal, with so many blanks on both sides of a cell."""
     from rich.console import Console
     from rich.table import Table
 
-    table = Table()
+    table = Table(padding=(0, padding))
     for column, heading in enumerate(headings):
         table.add_column(heading, overflow="fold", no_wrap=column == 0)
     for row in rows:

@@ -54,15 +54,19 @@ def _print(
     from rich.markup import escape
     from rich.table import Table
 
+    def titled(title: str, *headings: str) -> Table:
+        table = Table(box=None, pad_edge=False, title=title, title_justify="left")
+        for heading in headings:
+            table.add_column(heading, overflow="fold")
+        return table
+
     console = Console()
     if not console.is_terminal:
         console.width = 160  # a pipe has no width to keep to
     if not known and not runs:
         console.print(f"nothing is known yet ({escape(str(path))}); `autofinity run` finds out")
     if known:
-        table = Table(box=None, pad_edge=False, title="programs", title_justify="left")
-        for heading in ("program", "threads", "hint", "policy", "measured by", "sampled"):
-            table.add_column(heading, overflow="fold")
+        table = titled("programs", "program", "threads", "hint", "policy", "measured by", "sampled")
         for row in known:
             table.add_row(
                 escape(row.path),
@@ -74,9 +78,9 @@ def _print(
             )
         console.print(table)
     if live:
-        table = Table(box=None, pad_edge=False, title="running", title_justify="left")
-        for heading in ("run", "pid", "program", "threads", "phase", "hint", "CPUs", "monitor"):
-            table.add_column(heading, overflow="fold")
+        table = titled(
+            "running", "run", "pid", "program", "threads", "phase", "hint", "CPUs", "monitor"
+        )
         for run in live:
             table.add_row(
                 str(run.id),
@@ -90,9 +94,9 @@ def _print(
             )
         console.print(table)
     if runs:
-        table = Table(box=None, pad_edge=False, title="latest runs", title_justify="left")
-        for heading in ("run", "pid", "started", "ended", "threads", "hint", "bound", "notes"):
-            table.add_column(heading, overflow="fold")
+        table = titled(
+            "latest runs", "run", "pid", "started", "ended", "threads", "hint", "bound", "notes"
+        )
         for run in runs:
             table.add_row(
                 str(run.id),
