@@ -76,6 +76,8 @@ def command(
         click.echo(json.dumps(document))
         return
     click.echo(explanation_text(read, why), nl=False)
+    if why.missing:  # of a run there is nothing more to give
+        click.echo(f"give {', '.join(why.missing)} with --sample for a sound decision")
     if second is not None:
         click.echo(f"{second_text(second)}:")
         if again is None:

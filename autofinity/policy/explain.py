@@ -82,10 +82,7 @@ def explanation_text(policy: RulePolicy, why: Explanation) -> str:
             f"runner-up: {why.nearest.hint}, {percent(why.nearest.relative)} away ({together})"
         )
     if why.missing:
-        lines.append(
-            f"not measured: {', '.join(why.missing)}; no condition on them can hold, so give them "
-            "with --sample for a sound decision"
-        )
+        lines.append(f"not measured: {', '.join(why.missing)}; no condition on them can hold")
     if why.unknown:
         known = ", ".join(policy.counters) or "no counter"
         lines.append(f"ignored: {', '.join(why.unknown)}; the policy looks at {known}")
