@@ -4,7 +4,9 @@ Cruz, Diener & Navaux, Communication-Aware Thread Mapping Using the Translation 
 CCPE 2014: "dynamic mapping has more potential for improvements than static mapping, since it can
 react to changes in the communication pattern". The program is `training/prodcons`, captured, on the
 paper's machine, with blocks of 1 MiB: what two partners exchange fills a TLB, so that the pages of
-former partners leave it.
+former partners leave it. Each pair exchanges 16 of them in a period: with 8, the pages that a
+period leaves behind still decide about one thread in the next (where the stack lies, differs from
+capture to capture, and with it which one).
 
 The phases last some milliseconds, the paper's seconds: fewer misses than T · E set the detection
 off.
@@ -35,7 +37,7 @@ THREADS, PERIODS = 8, 4
 NEAR = tuple(thread ^ 1 for thread in range(THREADS))
 FAR = tuple((thread + THREADS // 2) % THREADS for thread in range(THREADS))
 WORDS = 131_072
-BLOCKS = PERIODS * THREADS // 2 * 8
+BLOCKS = PERIODS * THREADS // 2 * 16
 MISSES = 64
 LOOK_NS = 50_000
 
