@@ -28,6 +28,7 @@ from autofinity.model.policy import (
 )
 from autofinity.model.ratios import Ratio
 from autofinity.policy import files
+from autofinity.policy.reading import MOST_THREADS
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -84,7 +85,7 @@ def two_looks(draw: st.DrawFn) -> RulePolicy:
 @st.composite
 def other_counts(draw: st.DrawFn) -> OtherCounts:
     hints = st.sampled_from(HINTS)
-    counts = st.integers(1, files.MOST_THREADS)
+    counts = st.integers(1, MOST_THREADS)
     entries = draw(st.lists(st.tuples(hints, st.tuples(counts, counts), hints), max_size=3))
     return OtherCounts(
         Affinity.of(draw(st.lists(st.lists(st.integers(1, 64), min_size=1), min_size=1))),

@@ -13,6 +13,7 @@
 #include "affinity/hint_problem.hpp"
 #include "affinity/machine.hpp"
 #include "affinity/search.hpp"
+#include "core/pu_columns.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -21,16 +22,14 @@ namespace autofinity::affinity {
 
 namespace {
 
-using Columns = std::vector<std::vector<int64_t>>;
-
 // A machine with its default set of available PUs. Keeps the columns it was made of, to be pickled.
 class Handle {
   public:
-    Handle(Columns pus, std::vector<int64_t> distances, int nodes, std::vector<int64_t> allowed)
+    Handle(PuColumns pus, std::vector<int64_t> distances, int nodes, std::vector<int64_t> allowed)
         : columns(std::move(pus)),
           slit(std::move(distances)),
           default_os(std::move(allowed)),
-          machine(rows(columns), slit, nodes),
+          machine(pus_of<Pu>(columns), slit, nodes),
           default_mask(machine.pus().size(), 0) {
         for (const int64_t os : default_os) {
             const int at = machine.find(os);
@@ -55,24 +54,11 @@ class Handle {
         return found;
     }
 
-    Columns columns;
+    PuColumns columns;
     std::vector<int64_t> slit;
     std::vector<int64_t> default_os;
     Machine machine;
     std::vector<uint8_t> default_mask;
-
-  private:
-    static std::vector<Pu> rows(const Columns& columns) {
-        if (columns.size() != 6) {
-            throw std::invalid_argument("expected six columns of PUs");
-        }
-        std::vector<Pu> pus;
-        for (size_t i = 0; i < columns[0].size(); ++i) {
-            const auto column = [&](int c) { return static_cast<int>(columns[c].at(i)); };
-            pus.push_back({columns[0][i], column(1), column(2), column(3), column(4), column(5)});
-        }
-        return pus;
-    }
 };
 
 nb::tuple tuple_of(const std::vector<int>& values) {
@@ -176,11 +162,12 @@ nb::object place(const Handle& handle, const Occupancy& occupancy, nb::handle av
 }  // namespace autofinity::affinity
 
 void bind_affinity(nb::module_& module) {
+    using autofinity::PuColumns;
     using namespace autofinity::affinity;
     nb::class_<Handle>(module, "Machine",
                        "A topology as the native search sees it: columns os, core, domain, socket, "
                        "node, smt_rank of the PUs, the SLIT row by row, and the PUs allowed.")
-        .def(nb::init<Columns, std::vector<int64_t>, int, std::vector<int64_t>>(), "pus"_a,
+        .def(nb::init<PuColumns, std::vector<int64_t>, int, std::vector<int64_t>>(), "pus"_a,
              "distances"_a, "nodes"_a, "allowed"_a)
         .def("best_match", &best_match, "threads"_a, "spread_sockets"_a, "spread_llcs"_a,
              "socket_first"_a, "available"_a.none() = nb::none(),
@@ -194,8 +181,8 @@ void bind_affinity(nb::module_& module) {
                                         handle.default_os);
              })
         .def("__setstate__",
-             [](Handle& handle,
-                const std::tuple<Columns, std::vector<int64_t>, int, std::vector<int64_t>>& state) {
+             [](Handle& handle, const std::tuple<PuColumns, std::vector<int64_t>, int,
+                                                 std::vector<int64_t>>& state) {
                  new (&handle) Handle(std::get<0>(state), std::get<1>(state), std::get<2>(state),
                                       std::get<3>(state));
              });

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/pu_columns.hpp"
 #include "mapping/bisection.hpp"
 #include "mapping/cost.hpp"
 #include "mapping/eager.hpp"
@@ -64,8 +65,8 @@ Matrix matrix_of(nb::handle rows) {
 // A machine, and how mappings on it are made and judged.
 class Handle {
   public:
-    Handle(std::vector<std::vector<int64_t>> pus, const std::vector<double>& slit, int nodes)
-        : machine(rows(pus), slit, nodes) {}
+    Handle(const PuColumns& pus, const std::vector<double>& slit, int nodes)
+        : machine(pus_of<Pu>(pus), slit, nodes) {}
 
     double distance(int64_t a, int64_t b) const { return machine.distance(logical(a), logical(b)); }
 
@@ -137,18 +138,6 @@ class Handle {
     Machine machine;
 
   private:
-    static std::vector<Pu> rows(const std::vector<std::vector<int64_t>>& columns) {
-        if (columns.size() != 6) {
-            throw std::invalid_argument("expected six columns of PUs");
-        }
-        std::vector<Pu> pus;
-        for (size_t i = 0; i < columns[0].size(); ++i) {
-            const auto column = [&](int c) { return static_cast<int>(columns[c].at(i)); };
-            pus.push_back({columns[0][i], column(1), column(2), column(3), column(4), column(5)});
-        }
-        return pus;
-    }
-
     int logical(int64_t os) const {
         const int found = machine.find(os);
         if (found < 0) {
@@ -214,8 +203,8 @@ nb::tuple Handle::by_groups(nb::handle sharing, const std::vector<int64_t>& seat
 void bind_mapping(nb::module_& module) {
     using autofinity::mapping::Handle;
     nb::class_<Handle>(module, "Machine", "A topology as the mappers see it.")
-        .def(nb::init<std::vector<std::vector<int64_t>>, std::vector<double>, int>(), "pus"_a,
-             "slit"_a, "nodes"_a)
+        .def(nb::init<autofinity::PuColumns, std::vector<double>, int>(), "pus"_a, "slit"_a,
+             "nodes"_a)
         .def("distance", &Handle::distance, "a"_a, "b"_a)
         .def("path", &Handle::path, "cpu"_a)
         .def("cost", &Handle::cost, "sharing"_a, "cpus"_a)

@@ -1,0 +1,88 @@
+"""A policy's JSON, checked field by field; every message names the file and the field."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Never
+
+from autofinity.model.errors import PolicyError
+
+
+class FieldReader:
+    """Takes values of known kinds out of a document, or says what was got and expected."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def wrong(self, field: str, problem: str) -> Never:
+        """Raises `PolicyError`, with what to do."""
+        raise PolicyError(
+            f"{self.name}: {field}: {problem}. Learn the policy again with `autofinity train`, "
+            "or repair the file (schema: policies/schema/policy.schema.json)"
+        )
+
+    def document(self, data: bytes) -> object:
+        """The JSON in `data`, without NaN, ∞ and fields named twice."""
+        try:
+            return json.loads(
+                data.decode("utf-8"), parse_constant=self._constant, object_pairs_hook=self._unique
+            )
+        except (ValueError, RecursionError) as error:
+            self.wrong("content", f"no JSON ({error})")
+
+    def an_object(
+        self, value: object, field: str, allowed: tuple[str, ...] | None
+    ) -> dict[str, object]:
+        """An object; with `allowed`, exactly these fields."""
+        if not isinstance(value, dict):
+            self.wrong(field, f"got {shown(value)}, expected an object")
+        if allowed is not None:
+            for name in allowed:
+                if name not in value:
+                    self.wrong(field, f"lacks {name!r}")
+            for name in value:
+                if name not in allowed:
+                    self.wrong(field, f"unknown field {shown(name)}")
+        return value
+
+    def a_list(self, value: object, field: str) -> list[object]:
+        """A list, of anything."""
+        if not isinstance(value, list):
+            self.wrong(field, f"got {shown(value)}, expected a list")
+        return value
+
+    def a_text(self, value: object, field: str) -> str:
+        """A text that is not empty."""
+        if not isinstance(value, str) or not value:
+            self.wrong(field, f"got {shown(value)}, expected a text that is not empty")
+        return value
+
+    def a_number(self, value: object, field: str) -> float:
+        """A finite number, and no truth value."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self.wrong(field, f"got {shown(value)}, expected a number")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            self.wrong(field, f"got {shown(value)}, expected a finite number")
+        return number
+
+    def _constant(self, text: str) -> Never:
+        self.wrong("content", f"{text} is not allowed; open ends are null")
+
+    def _unique(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            self.wrong(twice, "named twice in one object")
+        return found
+
+
+def shown(value: object) -> str:
+    """A value in a message: short, whatever the file holds."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
