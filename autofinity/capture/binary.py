@@ -130,7 +130,7 @@ def capture_binary(
         if code < 0:
             raise CaptureError(
                 f"{what} was ended by {signal.Signals(-code).name} under capture; where it is not "
-                "without, QEMU was (7.2 at times says 'code should not be reached'): start it again"
+                f"without, what {Path(qemu).name} says above may tell why"
             )
         if not is_whole(partial):
             raise CaptureError(

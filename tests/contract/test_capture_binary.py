@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from autofinity._core import trace as core
-from autofinity.capture.binary import BinaryCapture, BinaryRequest, capture_binary, emulator
+from autofinity.capture.binary import BinaryRequest, capture_binary, emulator
 from autofinity.capture.build import Compilers, build_program
 from autofinity.capture.campaign import capture_suite
 from autofinity.capture.run import CaptureRequest, arguments_of
@@ -43,22 +43,9 @@ def build(folder: Path, source: str, flags: str = "-O1") -> Path:
 
 
 def capture(folder: Path, source: str, flags: str = "-O1", **more: Any) -> TraceMeta:
-    done = emulated(BinaryRequest((str(build(folder, source, flags)),), folder, **more))
+    done = capture_binary(BinaryRequest((str(build(folder, source, flags)),), folder, **more))
     assert done.exit_code == 0
     return done.meta
-
-
-def emulated(request: BinaryRequest) -> BinaryCapture:
-    """Do what the message of `capture_binary` advises: on a busy machine QEMU 7.2 was seen to end
-    by itself (plugins/core.c: code should not be reached).
-    """
-    for _ in range(2):
-        try:
-            return capture_binary(request)
-        except CaptureError as error:
-            if "start it again" not in str(error):
-                raise
-    return capture_binary(request)
 
 
 def replays(meta: TraceMeta) -> Any:
@@ -144,6 +131,48 @@ int main(void) {
     return total != 5 * 3 * 7 * 3;
 }
 """
+OWN_MEMORY = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+extern void autofinity_roi_begin(void) __attribute__((weak));
+extern void autofinity_roi_end(void) __attribute__((weak));
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void* work(void* p) {
+    for (int i = 0; i < 200; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); }
+    return p;
+}
+int main(void) {
+    char line[4096];
+    FILE* maps = fopen("/proc/self/maps", "r");
+    while (fgets(line, sizeof line, maps))
+        if (strstr(line, "libautofinity-preload") && strstr(line, " rw")) printf("own %s", line);
+    fclose(maps);
+    pthread_t t;
+    work(0);
+    autofinity_roi_begin();
+    pthread_create(&t, 0, work, 0);
+    work(0);
+    pthread_join(t, 0);
+    autofinity_roi_end();
+}
+"""
+
+
+@needs_qemu
+def test_what_the_runtime_touches_itself_is_not_in_the_trace_of_a_binary(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    meta = capture(tmp_path, OWN_MEMORY, "-O1 -pthread -Wl,-z,now", roi="marks")
+    said = [line.split()[1] for line in capfd.readouterr().out.splitlines() if "own" in line]
+    assert said
+    for first, last in ([int(at, 16) >> 6 for at in span.split("-")] for span in said):
+        for stream in range(2):
+            events = core.read(str(meta.path)).events(stream)
+            lines = events["value"][(events["kind"] == 0) & (events["writes"] > 0)]
+            assert not ((lines >= first) & (lines < last)).any(), stream
+
+
 SHARED_LOOP = r"""
 #include <stdio.h>
 static double a[1 << 14];
@@ -263,7 +292,7 @@ def test_first_level_misses_of_a_training_program_are_those_of_the_compiled_one(
     (meta,) = capture_suite(suite, [name], 4, "tiny", tmp_path)
     plain = build_program(suite, spec, Compilers.find({}), tmp_path / ".builds", instrumented=False)
     argv = arguments_of(CaptureRequest(suite, spec, plain, 4, "tiny", tmp_path))
-    other = emulated(BinaryRequest(argv, tmp_path, 4, spec.roi)).meta
+    other = capture_binary(BinaryRequest(argv, tmp_path, 4, spec.roi)).meta
     # The main thread's stream holds the start of the process, which compiled programs do not see.
     workers, everything = (1, 2, 3), (0, 1 << 58)
     misses = [

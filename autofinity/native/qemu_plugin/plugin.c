@@ -100,6 +100,11 @@ static void on_locked(unsigned vcpu, qemu_memory_info info, uint64_t address, vo
     c->part = 0;
 }
 
+// The runtime's own accesses are not the program's.
+static void on_own_access(unsigned vcpu, qemu_memory_info info, uint64_t address, void* data) {
+    (void)vcpu, (void)info, (void)address, (void)data;
+}
+
 // ---------------------------------------------------------------------- while it is translated
 
 static bool is_prefix(uint8_t byte) {
@@ -125,10 +130,24 @@ static void classify(const uint8_t* byte, size_t size, bool* locked, bool* repea
                           (code >= 0x6c && code <= 0x6f));
 }
 
+// No instruction may be without a callback of its own. Up to 7.2, QEMU tells what its helpers
+// access (locked instructions are helpers) to the callbacks of the last instruction that had any: a
+// return or an indirect jump ends its block before it takes its own back. Accesses of the runtime
+// were recorded so, and QEMU ended itself ("plugins/core.c: code should not be reached") where it
+// had freed those callbacks meanwhile, as it does when the first thread is made.
+static void leave_alone(qemu_block* block) {
+    for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++)
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), on_own_access,
+                                         QEMU_CB_NO_REGISTERS, QEMU_LOADS_AND_STORES, NULL);
+}
+
 static void on_translation(qemu_plugin_id id, qemu_block* block) {
     (void)id;
     const uint64_t first = qemu_plugin_tb_vaddr(block);
-    if (first >= runtime_text && first < runtime_end) return;
+    if (first >= runtime_text && first < runtime_end) {
+        leave_alone(block);
+        return;
+    }
     const size_t n = qemu_plugin_tb_n_insns(block);
     block_facts* facts = calloc(1, sizeof *facts);  // lives as long as the translation may
     if (facts == NULL) return;
