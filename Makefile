@@ -14,6 +14,9 @@ $(VENV)/.ready: $(SOURCES) scripts/setup
 $(VENV)/.ready-dev: $(SOURCES) scripts/setup
 	@scripts/setup $(VENV) dev
 
+$(VENV)/.ready-docs: $(VENV)/.ready
+	@$(PY) -m pip install --disable-pip-version-check -q 'sphinx>=8' 'myst-parser>=4' 'furo>=2024.8' 'sphinx-click>=6' && touch $@
+
 # What building outside of pip needs.
 $(VENV)/.ready-native: $(VENV)/.ready-dev
 	@$(PY) -m pip install --disable-pip-version-check -q 'nanobind>=2.4' cmake ninja && touch $@
@@ -44,7 +47,10 @@ check-native: $(VENV)/.ready-native ## Native code under sanitizers (SANITIZE=ad
 bench: $(VENV)/.ready-dev ## All benchmarks beside their peers (QUICK=1: minutes, not an hour); build/bench.json
 	@$(PY) scripts/bench $(if $(QUICK),--quick)
 
+docs: $(VENV)/.ready-docs ## The documents and all commands as a site and a manual page, in build/docs
+	@scripts/docs $(VENV)
+
 fuzz: $(VENV)/.ready-native ## Look for bytes that break the readers (SECONDS=60 each; needs clang)
 	@scripts/fuzz "$(PY)" "$(or $(SECONDS),60)"
 
-.PHONY: help setup demo test check check-native observations policies dev bench fuzz
+.PHONY: help setup demo test check check-native observations policies dev bench docs fuzz

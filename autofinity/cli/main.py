@@ -54,6 +54,7 @@ class _Lazy(click.Group):
         module = importlib.import_module(f"autofinity.cli.{cmd_name.replace('-', '_')}")
         found = module.command
         assert isinstance(found, click.Command)
+        found.name = cmd_name
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

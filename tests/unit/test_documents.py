@@ -1,0 +1,77 @@
+"""What the documents name exists: files they link to, commands, options and make's targets."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from autofinity.cli.main import COMMANDS, cli
+from autofinity.runtime.launcher import find_launcher
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [
+    *ROOT.glob("*.md"),
+    *ROOT.glob("docs/*.md"),
+    ROOT / "policies/README.md",
+    ROOT / "training/README.md",
+]
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+SHOWN = re.compile(r"`([^`\n]+)`|^(?:time )?((?:autofinity|make) .*)$", re.MULTILINE)
+NAME = re.compile(r"[a-z][a-z-]+")
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def shown(document: Path) -> Iterator[list[str]]:
+    """Command lines, in words: code spans and lines of code blocks, without shell comments."""
+    for span, line in SHOWN.findall(document.read_text()):
+        try:
+            words = shlex.split(span or line, comments=True)
+        except ValueError:  # prose with an apostrophe
+            continue
+        yield words[words[:1] == ["time"] :]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_of_a_document_leads_to_a_file(document: Path) -> None:
+    targets = [t for t in LINK.findall(document.read_text()) if "://" not in t]
+    missing = [t for t in targets if not (document.parent / t).exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_command_and_option_that_a_document_shows_exists(document: Path) -> None:
+    wrong = []
+    for words in shown(document):
+        if words[:1] == ["make"] and len(words) > 1 and words[1] not in TARGETS:
+            wrong.append(words)
+        if words[:1] != ["autofinity"] or len(words) < 2 or not NAME.fullmatch(words[1]):
+            continue
+        own = words[2 : words.index("--")] if "--" in words else words[2:]
+        known = options_of(words[1]) if words[1] in COMMANDS else set()
+        wrong += [words] * any(option(word) not in known for word in ["--help", *own])
+    assert not wrong
+
+
+@functools.cache
+def options_of(name: str) -> set[str]:
+    """All that a command takes, by its own word; `run` is a program that reads its own options."""
+    if name == "run":
+        asked = [str(find_launcher()), "run", "--help"]
+        text = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+        return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text))
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    return {"--help", "-h"}.union(*(param.opts + param.secondary_opts for param in command.params))
+
+
+def option(word: str) -> str:
+    """`--name` of `--name=value` and `[--name`; what is no option is `--help`, which all know."""
+    found = re.match(r"\[?(--?[a-z][a-z-]*)", word)
+    return found[1] if found else "--help"
