@@ -4,7 +4,13 @@ project = "autofinity"
 author = "the autofinity founders"
 extensions = ["myst_parser", "sphinx_click"]
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/*.md", "docs/commands.rst", "policies/README.md", "training/README.md"]
+include_patterns = [
+    "*.md",
+    "docs/*.md",
+    "docs/commands.rst",
+    "policies/README.md",
+    "training/README.md",
+]
 # Links to folders; tests/unit/test_documents.py follows every link.
 suppress_warnings = ["myst.xref_missing"]
 myst_heading_anchors = 3
