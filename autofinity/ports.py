@@ -68,11 +68,10 @@ class BindThreads:
 
 @dataclass(frozen=True, slots=True)
 class MovePages:
-    """Move pages (`model.sharing.page_number`) to logical nodes."""
+    """Move pages (`page_number`, larger ones by their first 4 KiB) to logical nodes."""
 
     pages: tuple[int, ...]
     nodes: tuple[int, ...]
-    page_size_bytes: int = 4096
     thread: int | None = None
     """Whose core copies them; None for one outside the program, whose time is nobody's loss."""
 
@@ -133,6 +132,9 @@ class RunRequest:
     repeats: int = 1
     """How often the region of interest runs, with the caches and pages that the last time left; a
     simulated machine only."""
+    beside: tuple[str, ...] = ()
+    """Traces of more programs that begin with it. `threads` are those of all, as many each, in
+    order; a simulated machine only."""
     pages: PagePlacement = FIRST_TOUCH
     """Where its pages go; anything else than first touch on a simulated machine only."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Sequence
@@ -11,30 +10,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity import __version__
-from autofinity.cli.campaign import Wanted, capture, observations_folder
+from autofinity.cli.campaign import Wanted
 from autofinity.cli.campaign_options import thread_counts, work_folder
+from autofinity.cli.comparing import Asked, compared
 from autofinity.cli.json_option import json_option
 from autofinity.cli.latencies_option import latencies_option
+from autofinity.cli.page_size_option import page_size_option
 from autofinity.cli.placing_options import simulated_option
-from autofinity.cli.progress import progress
 from autofinity.model.errors import SimulationError, UsageError
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite
 
 if TYPE_CHECKING:
-    from autofinity.evaluation.comparison import MechanismCase
-    from autofinity.mechanisms.recipe import WholeTrace
     from autofinity.mechanisms.registry import Entry
-    from autofinity.model.policy import RulePolicy
-    from autofinity.profiling.campaign import Subject
-
-RESULTS = "mechanisms.jsonl"
 
 
 @click.command("compare")
 @simulated_option
 @latencies_option
+@page_size_option
 @click.option(
     "--suite",
     "suite_path",
@@ -50,7 +44,11 @@ RESULTS = "mechanisms.jsonl"
     help="Such as kmaf16,tlb; os and oracle-trace always run, too.  [default: all]",
 )
 @click.option(
-    "--programs", default="", metavar="NAMES", help="Of the suite, such as cg,lu.  [default: all]"
+    "--programs",
+    default="",
+    metavar="NAMES",
+    help="Of the suite, such as cg,lu; cg+lu runs the two side by side, with --threads each.  "
+    "[default: all]",
 )
 @click.option("--size", default="small", show_default=True, help="Input by size.")
 @click.option(
@@ -75,6 +73,14 @@ RESULTS = "mechanisms.jsonl"
     show_default=True,
     help="Seconds of a run in the papers that a whole run stands for: periods and rates of "
     "mechanisms are scaled to it. What their operations cost is not.",
+)
+@click.option(
+    "--fault-rate",
+    type=click.FloatRange(min=0, max=1e6),
+    default=10,
+    show_default=True,
+    metavar="PERCENT",
+    help="Of the touched pages that kMAF and SPCD make fault again, per second of a paper's run.",
 )
 @click.option(
     "--policy",
@@ -108,6 +114,7 @@ RESULTS = "mechanisms.jsonl"
 def command(
     machine: str,
     latencies: str | None,
+    page_size: str | None,
     suite_path: Path | None,
     threads: str,
     mechanisms: str,
@@ -116,6 +123,7 @@ def command(
     seeds: int,
     repeats: int,
     paper_seconds: float,
+    fault_rate: float,
     policy: Path | None,
     workers: int,
     work: Path | None,
@@ -129,7 +137,6 @@ def command(
     pages, migrated threads, and its own mapping. All figures are ratios to the operating system's
     scheduler with first-touch pages, as geometric means over programs with 95 % intervals.
     """
-    from autofinity.evaluation.comparison import Comparison, compare
     from autofinity.evaluation.comparison_summary import summarise
     from autofinity.mechanisms.registry import pick
     from autofinity.report import comparison_table
@@ -138,13 +145,12 @@ def command(
     if only_list:
         _list(entries, as_json)
         return
-    if machine == "host":
-        raise UsageError("--machine host: mechanisms are compared on simulated machines only")
     (count,) = _one(thread_counts(threads))
     path = suite_path or shipped("training", "suite.toml")
     wanted = Wanted(
         machine=machine,
         latencies=latencies,
+        page_size=page_size,
         suite=load_suite(path),
         programs=_names(programs),
         size=size,
@@ -157,41 +163,24 @@ def command(
         work=work_folder(work, path),
         quiet=as_json,
     )
-    from autofinity.cli.backends import simulated
-    from autofinity.store.mechanism_runs import MechanismRuns
-
-    simulator = simulated(machine, latencies)
-    chosen = _policy(policy, machine)
-    recipe = f"{__version__} {simulator.spec!r} {chosen!r} {repeats} {paper_seconds}"
-    made_by = hashlib.sha256(recipe.encode()).hexdigest()[:16]
-    comparison = Comparison(
-        machine=simulator,
-        clock_hz=simulator.clock_hz,
-        policy=chosen,
-        whole_trace=_whole_trace,
-        seeds=tuple(range(1, 1 + seeds)),
-        repeats=repeats,
-        paper_s=paper_seconds,
-        made_of=lambda subject: f"{subject.origin} {made_by}",
+    cases = compared(
+        Asked(wanted, seeds, repeats, paper_seconds, fault_rate / 100, policy), entries
     )
-    subjects = capture(wanted, count)
-    runs = MechanismRuns(observations_folder(wanted) / RESULTS)
-    with progress("compare", len(subjects) * len(entries) * seeds, as_json) as bar:
-        cases = compare(comparison, subjects, entries, runs, workers, bar.step)
-    summary = summarise(_ordered(cases, entries))
+    summary = summarise(cases)
     if not summary:
         raise SimulationError(
             f"nothing could be compared on {machine}: "
             + "; ".join(sorted({case.reason for case in cases if case.run is None}))
         )
-    title = f"{machine}, {count} threads, {len(subjects)} programs: ratios to os"
+    programs_run = len({case.program for case in cases})
+    title = f"{machine}, {count} threads, {programs_run} programs: ratios to os"
     if out is not None:
         from autofinity.report.chart_image import save
 
         save(comparison_table.chart(summary, title), out)
         click.echo(f"{title}: kept in {out}", err=True)
     if as_json:
-        click.echo(json.dumps(comparison_table.as_json(_ordered(cases, entries), summary)))
+        click.echo(json.dumps(comparison_table.as_json(cases, summary)))
         return
     from rich.console import Console
 
@@ -221,31 +210,3 @@ def _list(entries: Sequence[Entry], as_json: bool) -> None:
     width = max(len(entry.name) for entry in entries)
     for entry in entries:
         click.echo(f"{entry.name:{width}}  {entry.about}")
-
-
-def _policy(given: Path | None, machine: str) -> RulePolicy:
-    """The one named, or that of the machine, or the default one."""
-    from autofinity.policy import files
-
-    if given is None:
-        folder = shipped("policies", "default.json").parent
-        own = folder / f"{machine}.json"
-        given = own if own.exists() else folder / "default.json"
-    return files.load(given)
-
-
-def _whole_trace(subject: Subject) -> WholeTrace:
-    from autofinity.detect.whole_trace import whole_trace
-    from autofinity.mechanisms.recipe import WholeTrace
-    from autofinity.sim.replay import load_program, workers_of
-
-    directory = subject.request.program
-    workers = workers_of(directory, subject.threads)
-    sharing, accesses = whole_trace(load_program(directory), workers)
-    return WholeTrace(sharing, accesses.pages)
-
-
-def _ordered(cases: Sequence[MechanismCase], entries: Sequence[Entry]) -> list[MechanismCase]:
-    """By program and seed in the order they came, mechanisms as they are listed."""
-    rank = {entry.name: number for number, entry in enumerate(entries)}
-    return sorted(cases, key=lambda case: rank[case.mechanism])

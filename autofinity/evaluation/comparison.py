@@ -43,6 +43,8 @@ class Comparison:
     """How often each region of interest runs."""
     paper_s: float
     """Seconds of a paper's run that a whole run stands for (see `mechanism_run`)."""
+    fault_share_per_s: float
+    """Of the touched pages, per second of a paper's run (see `Setting`)."""
     made_of: Callable[[Subject], str]
     """Digest of what the runs of a subject are made of."""
 
@@ -154,6 +156,7 @@ class _Program:
             clock_hz=comparison.clock_hz,
             seed=seed,
             paper_second_ns=paper_second_ns,
+            fault_share_per_s=comparison.fault_share_per_s,
             policy=comparison.policy,
             sample=self._sample,
             whole_trace=self._whole_trace,

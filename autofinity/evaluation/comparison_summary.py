@@ -23,6 +23,7 @@ from autofinity.model.mechanism_run import MechanismRun
 FIGURES: Mapping[str, Callable[[MechanismRun], float]] = {
     "time": lambda run: run.time_s,
     "mpki": lambda run: run.mpki,
+    "l2_mpki": lambda run: run.l2_mpki,
     "traffic": lambda run: run.traffic_bytes,
     "cache_to_cache": lambda run: run.cache_to_cache_transfers,
     "invalidations": lambda run: run.invalidations,

@@ -39,8 +39,8 @@ TRANSFERS = (
     "cache_to_cache_transfers_remote",
 )
 SCORED = (
-    *("instructions", "llc_misses", "link_bytes", "link_request_bytes"),
-    *("invalidations_sent", "migrations", "cycles"),
+    *("instructions", "l2_misses", "llc_misses", "dtlb_accesses", "page_walks"),
+    *("link_bytes", "link_request_bytes", "invalidations_sent", "migrations", "cycles"),
     *TRANSFERS,
 )
 """Events that a run is scored by, whatever the mechanism itself looks at."""
@@ -107,7 +107,10 @@ class _Counted:
             time_s=(self.end_ns - (self.begin_ns or 0)) / 1e9,
             threads=threads,
             instructions=counts["instructions"],
+            l2_misses=counts["l2_misses"],
             llc_misses=counts["llc_misses"],
+            tlb_accesses=counts["dtlb_accesses"],
+            page_walks=counts["page_walks"],
             traffic_bytes=counts["link_bytes"] + counts["link_request_bytes"],
             cache_to_cache_transfers=sum(counts[name] for name in TRANSFERS),
             invalidations=counts["invalidations_sent"],

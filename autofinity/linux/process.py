@@ -276,7 +276,7 @@ class LinuxProcess:
         return "" if refusal == "ended" else refusal
 
     def _move(self, action: MovePages) -> tuple[int, Mapping[str, int]]:
-        addresses = [page * action.page_size_bytes for page in action.pages]
+        addresses = [page * 4096 for page in action.pages]
         try:
             moved = move(self._pid, addresses, [OsIndex(node) for node in action.nodes])
         except CapabilityError as error:

@@ -20,25 +20,22 @@ from autofinity.mechanisms.recipe import NS_PER_S, Setting
 from autofinity.mechanisms.sharing_aware import SharingAware, by
 from autofinity.model.detection import FaultSampling
 
-SHARE_PER_S = 0.1
 
-
-def faults(setting: Setting, share_per_s: float = SHARE_PER_S) -> FaultSampling:
-    """Table 3's detection, at this share of pages per second of a paper's run."""
+def faults(setting: Setting) -> FaultSampling:
+    """Table 3's detection, at the setting's share of pages per second of a paper's run."""
     return FaultSampling(
-        share_per_s=share_per_s * NS_PER_S / setting.paper_second_ns, round_ns=setting.ns(10)
+        share_per_s=setting.fault_share_per_s * NS_PER_S / setting.paper_second_ns,
+        round_ns=setting.ns(10),
     )
 
 
-def kmaf16(
-    setting: Setting, *, threads: bool = True, pages: bool = True, share_per_s: float = SHARE_PER_S
-) -> SharingAware:
-    """Both mappings, or one of them alone (figures 9a and 9b, and 11 of kMAF'14)."""
+def kmaf16(setting: Setting, *, threads: bool = True, pages: bool = True) -> SharingAware:
+    """Both mappings, or one of them alone (figure 9a)."""
     part = "" if threads and pages else "-threads" if threads else "-pages"
     return SharingAware(
         name=f"kmaf16{part}",
         setting=setting,
-        detectors=(faults(setting, share_per_s),),
+        detectors=(faults(setting),),
         mapper=eagermap if threads else None,
         mapper_ns=eagermap_ns,
         page_mapper=by(locality_or_balance) if pages else None,

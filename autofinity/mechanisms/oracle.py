@@ -19,7 +19,7 @@ from autofinity.mapping.eagermap import eagermap
 from autofinity.mapping.pages import exclusive_or_interleave, moves
 from autofinity.mechanisms.recipe import Setting, Start, WholeTrace
 from autofinity.mechanisms.static import Static
-from autofinity.model.placement import FIRST_TOUCH, PagePlacement
+from autofinity.model.placement import FIRST_TOUCH
 from autofinity.model.sharing import NumaVectors
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.profiling.placements import bound, compact_cpus
@@ -35,7 +35,7 @@ def oracle(setting: Setting, what: Literal["threads", "pages", "both"]) -> Stati
         cpus = eagermap(trace.sharing, topology, topology.allowed)
     pages = FIRST_TOUCH
     if what != "threads":
-        pages = PagePlacement(nodes=homes(trace, cpus, topology))
+        pages = trace.placed(homes(trace, cpus, topology))
     name = "oracle-trace" if what == "both" else f"oracle-{what}"
     return Static(name, setting, Start(bound(cpus), pages))
 
@@ -49,7 +49,7 @@ def homes(trace: WholeTrace, cpus: tuple[OsIndex, ...], topology: Topology) -> M
         for node, count in zip(node_of, accesses, strict=True):
             by_node[node] += count
         vectors[page] = tuple(by_node)
-    return dict(moves(NumaVectors(vectors), exclusive_or_interleave))
+    return dict(moves(NumaVectors(vectors, trace.page_size_bytes), exclusive_or_interleave))
 
 
 def measured(setting: Setting) -> tuple[Static, ...]:

@@ -43,7 +43,15 @@ class WholeTrace:
 
     sharing: SharingMatrix
     accesses: Mapping[int, tuple[int, ...]]
-    """Page (4 KiB number) → accesses of each thread."""
+    """Page → accesses of each thread; a larger page has the number of its first 4 KiB."""
+    page_size_bytes: int = PAGE_BYTES
+
+    def placed(self, nodes: Mapping[int, int]) -> PagePlacement:
+        """Pages on logical nodes, for a machine that looks places up by any 4 KiB of a page."""
+        small = range(self.page_size_bytes // PAGE_BYTES)
+        return PagePlacement(
+            nodes={page + part: node for page, node in nodes.items() for part in small}
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,9 @@ class Setting:
     paper_second_ns: int = NS_PER_S
     """Nanoseconds of the run that stand for a second of a paper's run: periods and rates are scaled
     by it, what an operation costs is not."""
+    fault_share_per_s: float = 0.1
+    """Share of the touched pages that mechanisms with page faults sample, per second of a paper's
+    run (kMAF'16, table 3)."""
     policy: RulePolicy | None = None
     sample: Callable[[Hint], Mapping[str, float]] | None = None
     """Counters of an earlier run of the program in the best match of a hint, per thread and second.
@@ -75,9 +86,14 @@ class Setting:
         return self.whole_trace()
 
     @property
+    def pages(self) -> int:
+        """How many the program touches. Raises as `known_trace`."""
+        return len(self.known_trace().accesses)
+
+    @property
     def memory_bytes(self) -> int:
         """What the program touches. Raises as `known_trace`."""
-        return PAGE_BYTES * len(self.known_trace().accesses)
+        return self.known_trace().page_size_bytes * self.pages
 
 
 class Recipe[State](Mechanism[State], Protocol):

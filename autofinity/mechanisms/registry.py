@@ -66,6 +66,8 @@ def _entries() -> Iterable[Entry]:
     yield one("autofinity-restart", "the same, run again in the choice", autofinity.restarted)
     yield one("spcd", "page faults, Edmonds' matching; threads", spcd.spcd)
     yield one("kmaf14", "page faults, bipartitioning; threads and pages", kmaf14.kmaf14)
+    yield one("kmaf14-threads", "threads only", lambda setting: kmaf14.kmaf14(setting, pages=False))
+    yield one("kmaf14-pages", "pages only", lambda setting: kmaf14.kmaf14(setting, threads=False))
     yield one("kmaf16", "page faults, EagerMap; threads and pages", kmaf16.kmaf16)
     yield one("kmaf16-threads", "threads only", lambda setting: kmaf16.kmaf16(setting, pages=False))
     yield one("kmaf16-pages", "pages only", lambda setting: kmaf16.kmaf16(setting, threads=False))

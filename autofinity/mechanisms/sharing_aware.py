@@ -116,11 +116,10 @@ def sent(pages: NumaVectors | None, mapper: PageMapper, threads: int) -> list[Ac
         MovePages(
             tuple(page for page, _ in share),
             tuple(node for _, node in share),
-            pages.page_size_bytes,
             thread,
         )
         for thread, share in enumerate(shares)
-        if share and pages is not None
+        if share
     ]
 
 

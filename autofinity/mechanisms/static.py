@@ -64,8 +64,9 @@ def random_mapping(setting: Setting) -> Static:
     cpus = random_cpus(setting.topology, setting.threads, setting.seed)
     homes = sorted(set(range(setting.topology.n_nodes)) - setting.topology.memoryless_nodes)
     draw = random.Random(setting.seed)
-    nodes = {page: draw.choice(homes) for page in sorted(setting.known_trace().accesses)}
-    return Static("random", setting, Start(bound(cpus), PagePlacement(nodes=nodes)))
+    trace = setting.known_trace()
+    nodes = {page: draw.choice(homes) for page in sorted(trace.accesses)}
+    return Static("random", setting, Start(bound(cpus), trace.placed(nodes)))
 
 
 def interleave(setting: Setting) -> Static:

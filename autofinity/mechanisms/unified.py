@@ -34,7 +34,7 @@ from autofinity.mechanisms.autofinity import InRun
 from autofinity.mechanisms.in_place import in_place, on_their_nodes
 from autofinity.mechanisms.mapping_time import eagermap_ns
 from autofinity.mechanisms.page_evidence import PageEvidence
-from autofinity.mechanisms.recipe import NS_PER_S, PAGE_BYTES, Setting, Start
+from autofinity.mechanisms.recipe import NS_PER_S, Setting, Start
 from autofinity.mechanisms.seat_trial import SeatTrial
 from autofinity.mechanisms.sharing_aware import added, nothing, scaled, sent
 from autofinity.model.affinity import DISTRIBUTED, Hint
@@ -78,7 +78,7 @@ class Unified:
         self._inner = InRun(setting)
         self.start = Start(bound(self._spread(DISTRIBUTED)))
         faults_per_s = OVERHEAD * setting.threads * NS_PER_S / FAULT_NS
-        share_per_s = faults_per_s * PAGE_BYTES / max(PAGE_BYTES, setting.memory_bytes)
+        share_per_s = faults_per_s / max(1, setting.pages)
         self.sensors = Sensors(
             (*self._inner.sensors.counters, "dram_reads_remote"),
             (FaultSampling(share_per_s=share_per_s, round_ns=setting.ns(10)),),

@@ -13,7 +13,11 @@ class MechanismRun:
     time_s: float
     threads: int
     instructions: int
+    l2_misses: int
     llc_misses: int
+    tlb_accesses: int
+    page_walks: int
+    """Translations that no TLB had."""
     traffic_bytes: int
     """Between last-level caches, nodes and packages: lines, requests and answers on every link."""
     cache_to_cache_transfers: int
@@ -28,7 +32,17 @@ class MechanismRun:
     @property
     def mpki(self) -> float:
         """Misses of the last-level caches per 1,000 instructions."""
-        return 1000 * self.llc_misses / self.instructions if self.instructions else float("nan")
+        return _share(1000 * self.llc_misses, self.instructions)
+
+    @property
+    def l2_mpki(self) -> float:
+        """Misses of the L2 caches per 1,000 instructions."""
+        return _share(1000 * self.l2_misses, self.instructions)
+
+    @property
+    def tlb_miss_rate(self) -> float:
+        """Share of the translations that no TLB had."""
+        return _share(self.page_walks, self.tlb_accesses)
 
     @property
     def overhead(self) -> float:
@@ -38,3 +52,7 @@ class MechanismRun:
     def overhead_of(self, kind: str) -> float:
         """The same of one kind; 0 of one that never came."""
         return self.overhead_ns.get(kind, 0) / (1e9 * self.threads * self.time_s)
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else float("nan")

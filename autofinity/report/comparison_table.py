@@ -88,6 +88,8 @@ def as_json(
                 "seed": case.seed,
                 "time": run.time_s,
                 "mpki": _known(run.mpki),
+                "l2_mpki": _known(run.l2_mpki),
+                "tlb_miss_rate": _known(run.tlb_miss_rate),
                 "traffic": run.traffic_bytes,
                 "cache_to_cache": run.cache_to_cache_transfers,
                 "invalidations": run.invalidations,

@@ -54,7 +54,8 @@ def native_detectors(detectors: Sequence[Detector]) -> list[core.Detector]:
 class Senses:
     """What is to be read of a replay after each interval."""
 
-    def __init__(self, detectors: Sequence[Detector] = ()) -> None:
+    def __init__(self, detectors: Sequence[Detector], page_bytes: int) -> None:
+        self._page_bytes = page_bytes
         self._any = bool(detectors)
         self._sharing = any(map(senses_sharing, detectors))
         self._pages = any(map(senses_pages, detectors))
@@ -72,6 +73,7 @@ class Senses:
         found = simulation.take_pages()
         return NumaVectors(
             {page: tuple(counts) for page, _, counts in found},
+            self._page_bytes,
             nodes={page: node for page, node, _ in found},
         )
 

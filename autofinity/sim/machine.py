@@ -9,7 +9,7 @@ from pathlib import Path
 from autofinity._core import sim as core
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import CapabilityError, PlacementError, SimulationError
-from autofinity.model.placement import FIRST_TOUCH, Placement
+from autofinity.model.placement import FIRST_TOUCH, PagePlacement, Placement
 from autofinity.model.sharing import process_and_page
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import (
@@ -88,7 +88,7 @@ class SimProcess:
         self._workers = tuple(workers)
         self._counters = sensors.counters
         self._columns = [EVENT_INDEX[name] for name in sensors.counters]
-        self._senses = Senses(sensors.detectors)
+        self._senses = Senses(sensors.detectors, spec.page_bytes)
         self._spent_ns: dict[str, int] = {}
         self._before: list[list[int]] | None = None
         self._energy_j = 0.0
@@ -221,18 +221,12 @@ class SimProcess:
 
     def _move(self, action: MovePages) -> tuple[int, int]:
         """The core knows a larger page by any 4 KiB of it, and moves it whole."""
-        if action.page_size_bytes not in {4096, self._spec.page_bytes}:
-            raise SimulationError(
-                f"got pages of {action.page_size_bytes} bytes; this machine has "
-                f"{self._spec.page_bytes}"
-            )
-        small = action.page_size_bytes // 4096
         moved, cost_ns = 0, 0
         for page, node in zip(action.pages, action.nodes, strict=True):
             if page < 0:
                 raise SimulationError(f"got page {page}; expected an address over 4096")
             process, number = process_and_page(page)
-            ns = self._simulation.move_page(number * small, node, process)
+            ns = self._simulation.move_page(number, node, process)
             moved += ns > 0
             cost_ns += ns
         return moved, cost_ns
@@ -295,12 +289,14 @@ class SimMachine:
         `TraceError`, `PlacementError`, `SimulationError`.
         """
         self._check(sensors)
-        if placement is None:
-            return self._start_unplaced(request, sensors, seed)
-        if len(placement.masks) != request.threads:
+        if placement is not None and len(placement.masks) != request.threads:
             raise PlacementError(
                 f"got {len(placement.masks)} masks for {request.threads} threads; expected one each"
             )
+        if request.beside:
+            return self._start_beside(request, placement, sensors, seed)
+        if placement is None:
+            return self._start_unplaced(request, sensors, seed)
         cpus = choose_pus(placement, self.topology)
         program = self._load(request.program)
         workers = workers_of(request.program, request.threads)
@@ -345,6 +341,29 @@ class SimMachine:
         )
         return SimProcess(simulation, self.spec, workers, sensors)
 
+    def _start_beside(
+        self, request: RunRequest, placement: Placement | None, sensors: Sensors, seed: int
+    ) -> SimProcess:
+        traces = (request.program, *request.beside)
+        if request.threads % len(traces) or request.repeats != 1:
+            raise SimulationError(
+                f"got {request.threads} threads and {request.repeats} repeats for {len(traces)} "
+                "programs side by side; expected as many threads each, and one run"
+            )
+        each = request.threads // len(traces)
+        everywhere = tuple(sorted(self.topology.allowed))
+        cpus = None if placement is None else choose_pus(placement, self.topology)
+        runs = [
+            ProgramRun(
+                trace,
+                everywhere if cpus is None else cpus[number * each : (number + 1) * each],
+                workers_of(trace, each),
+            )
+            for number, trace in enumerate(traces)
+        ]
+        scheduler: Scheduler = "os" if placement is None else "bound"
+        return self.start_several(runs, sensors, seed, scheduler=scheduler, pages=request.pages)
+
     def start_several(
         self,
         runs: Sequence[ProgramRun],
@@ -354,6 +373,7 @@ class SimMachine:
         scheduler: Scheduler = "bound",
         restart: bool = False,
         shared: Sequence[SharedPages] = (),
+        pages: PagePlacement = FIRST_TOUCH,
     ) -> SimProcess:
         """Start programs together; the threads of the process are the workers of all, in order.
 
@@ -368,6 +388,7 @@ class SimMachine:
             machine=self._native,
             scheduler=scheduler,
             restart=restart,
+            pages=pages,
             seed=seed,
             detectors=sensors.detectors,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -168,6 +169,22 @@ def test_several_programs_are_one_process_with_the_threads_of_all(
     done = [sum(i.samples[t].counts["data_cache_accesses"] for i in intervals) for t in range(4)]
     assert done[:2] == done[2:]
     assert all(count >= 150 * 128 * 3 for count in done)
+
+
+def test_a_request_with_programs_beside_it_is_all_of_them(
+    machine: SimMachine, program: str
+) -> None:
+    sensors = Sensors(("data_cache_accesses",))
+    request = RunRequest(program, threads=4, beside=(program,))
+    runs = [ProgramRun(program, tuple(map(OsIndex, cpus))) for cpus in ((0, 6), (1, 7))]
+    several = all_intervals(machine.start_several(runs, sensors), 100_000)
+    asked = all_intervals(machine.start(request, masks(0, 6, 1, 7), sensors), 100_000)
+    assert asked == several
+    unplaced = machine.start(request, None, sensors, seed=1)
+    assert len(all_intervals(unplaced, 10**12)[-1].samples) == 4
+    for wrong in (replace(request, repeats=2), replace(request, threads=3)):
+        with pytest.raises(SimulationError, match="expected as many threads each, and one run"):
+            machine.start(wrong, None, sensors)
 
 
 def test_the_operating_system_places_the_threads_as_the_seed_says(

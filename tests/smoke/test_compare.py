@@ -56,6 +56,24 @@ def test_mechanisms_are_compared_and_what_was_run_is_not_run_again(tmp_path: Pat
     assert again == said
 
 
+def test_programs_run_side_by_side_with_large_pages_and_more_faults(tmp_path: Path) -> None:
+    said = json.loads(
+        autofinity(
+            *("compare", "--machine", "opteron-6164he", "--threads", "4", "--size", "tiny"),
+            *("--repeats", "1", "--page-size", "2M", "--fault-rate", "40"),
+            *("--programs", "prodcons+pic,pic", "--mechanisms", "kmaf16,compact"),
+            *("--work", str(tmp_path), "--json"),
+        ).stdout
+    )
+    assert said["failed"] == []
+    time = {(case["program"], case["mechanism"]): case["time"] for case in said["cases"]}
+    for mechanism in ("os", "compact", "kmaf16", "oracle-trace"):
+        assert time["prodcons+pic", mechanism] > 0
+    assert {case["overhead"] > 0 for case in said["cases"] if case["mechanism"] == "kmaf16"} == {
+        True
+    }
+
+
 def test_the_mechanisms_are_listed_with_a_line_each() -> None:
     lines = autofinity("compare", "--list").stdout.splitlines()
     assert lines[0].startswith("os ")
@@ -69,6 +87,7 @@ def test_what_cannot_be_compared_is_one_line() -> None:
         (("--threads", "4,8"), 2, "got 2 thread counts; expected one"),
         (("--machine", "host"), 2, "simulated machines only"),
         (("--programs", "nothing"), 1, "no program 'nothing'"),
+        (("--programs", "pic+lu"), 2, "programs side by side run once"),
     ):
         failed = autofinity("compare", *arguments, code=code)
         assert reason in failed.stderr

@@ -25,7 +25,10 @@ RUN = MechanismRun(
     time_s=2.0,
     threads=4,
     instructions=1_000_000,
+    l2_misses=20_000,
     llc_misses=5_000,
+    tlb_accesses=300_000,
+    page_walks=600,
     traffic_bytes=100,
     cache_to_cache_transfers=10,
     invalidations=4,
@@ -40,7 +43,15 @@ ENTRIES = pick(["packed", "compact"])
 def comparison(machine: FakeMachine, seeds: int = 2) -> Comparison:
     trace = WholeTrace(nothing(2), {1: (1, 1)})
     return Comparison(
-        machine, 1e9, None, lambda subject: trace, tuple(range(1, 1 + seeds)), 3, 60, lambda s: "x"
+        machine,
+        1e9,
+        None,
+        lambda subject: trace,
+        tuple(range(1, 1 + seeds)),
+        3,
+        60,
+        0.1,
+        lambda s: "x",
     )
 
 
@@ -54,6 +65,8 @@ def case(program: str, mechanism: str, time_s: float, seed: int = 1) -> Mechanis
 
 def test_misses_and_overhead_are_shares_of_the_work() -> None:
     assert RUN.mpki == 5.0
+    assert RUN.l2_mpki == 20.0
+    assert RUN.tlb_miss_rate == pytest.approx(0.002)
     assert RUN.overhead == pytest.approx(0.08 / (4 * 2.0))
 
 

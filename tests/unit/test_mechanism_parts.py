@@ -13,6 +13,7 @@ from autofinity.mechanisms import (
     kmaf16,
     marathe,
     numa_balancing,
+    spcd,
     static,
     tlb_matching,
     trials,
@@ -120,7 +121,7 @@ def test_balancing_without_history_moves_on_one_fault_and_with_it_on_the_second(
     seen = interval(pages={5: (0, 1)}, nodes={5: 0})
     eager = numa_balancing.numa_balancing(setting)
     _, moves = eager.step(eager.begin(TOPOLOGY, TOPOLOGY.allowed, 4), seen)
-    assert moves == [MovePages((5,), (1,), 4096, 0)]
+    assert moves == [MovePages((5,), (1,), 0)]
     patient = numa_balancing.two_faults(setting)
     state, first = patient.step(patient.begin(TOPOLOGY, TOPOLOGY.allowed, 4), seen)
     _, second = patient.step(state, seen)
@@ -142,7 +143,7 @@ def test_marathe_places_pages_once_after_its_profile() -> None:
     recipe = marathe.Marathe(SETTING)
     seen = interval(pages={3: (2, 1), 4: (1, 2)}, nodes={3: 0, 4: 0})
     placed, moves = recipe.step(recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4), seen)
-    assert moves == [MovePages((4,), (1,), 4096, 0)]
+    assert moves == [MovePages((4,), (1,), 0)]
     assert recipe.step(placed, seen) == (True, ())
 
 
@@ -162,6 +163,25 @@ def test_the_oracle_puts_exclusive_pages_to_their_threads_and_deals_the_rest_out
     cpus = tuple(OsIndex(cpu) for cpu in (0, 1, 6, 7))
     trace = WholeTrace(pairs(4), {8: (9, 0, 1, 0), 9: (1, 0, 9, 9), 11: (5, 0, 5, 0)})
     assert homes(trace, cpus, TOPOLOGY) == {8: 0, 9: 1, 11: 1}
+
+
+def test_a_larger_page_is_placed_whole_and_dealt_out_by_its_own_number() -> None:
+    """Its number is that of its first 4 KiB: by these, all would go to one node."""
+    cpus = tuple(OsIndex(cpu) for cpu in (0, 1, 6, 7))
+    shared = {4 * page: (1, 1, 1, 1) for page in range(4)}
+    trace = WholeTrace(pairs(4), shared, page_size_bytes=16384)
+    nodes = homes(trace, cpus, TOPOLOGY)
+    assert nodes == {0: 0, 4: 1, 8: 0, 12: 1}
+    assert trace.placed(nodes).nodes == {page: page // 4 % 2 for page in range(16)}
+    assert replace(SETTING, whole_trace=lambda: trace).memory_bytes == 4 * 16384
+
+
+def test_faults_are_sampled_at_the_rate_asked_for() -> None:
+    often = replace(SETTING, fault_share_per_s=2 * SETTING.fault_share_per_s)
+    for make in (kmaf14.kmaf14, kmaf16.kmaf16, spcd.spcd):
+        (before,), (after,) = make(SETTING).detectors, make(often).detectors
+        assert isinstance(before, FaultSampling) and isinstance(after, FaultSampling)
+        assert after.share_per_s == pytest.approx(2 * before.share_per_s)
 
 
 def test_random_mappings_are_those_of_their_seed() -> None:

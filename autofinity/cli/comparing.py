@@ -1,0 +1,156 @@
+"""What `compare` and the figures of mechanisms share: a comparison, from what was asked for."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autofinity import __version__
+from autofinity.cli.campaign import Wanted, capture, observations_folder
+from autofinity.cli.progress import progress
+from autofinity.model.errors import UsageError
+from autofinity.profiling.campaign import Subject
+from autofinity.resources import shipped
+
+if TYPE_CHECKING:
+    from autofinity.evaluation.comparison import MechanismCase
+    from autofinity.mechanisms.recipe import WholeTrace
+    from autofinity.mechanisms.registry import Entry
+    from autofinity.model.policy import RulePolicy
+    from autofinity.sim.machine import SimMachine
+
+RESULTS = "mechanisms.jsonl"
+BESIDE = "+"
+"""Between the names of programs that run side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What mechanisms are compared on, and for how long.
+
+    `wanted.programs` may hold names such as `lu+sor`: programs side by side, each with
+    `wanted.threads` threads.
+    """
+
+    wanted: Wanted
+    seeds: int
+    repeats: int
+    paper_s: float
+    fault_share_per_s: float
+    policy: Path | None = None
+    """For `autofinity` and `unified`. Default: the machine's."""
+
+    @property
+    def threads(self) -> int:
+        """Of each program."""
+        return self.wanted.threads[0]
+
+
+def compared(asked: Asked, entries: Sequence[Entry]) -> list[MechanismCase]:
+    """All cases, mechanisms in the order of `entries`. Runs that are kept are not made again.
+
+    Raises `UsageError` for the machine at hand and for programs side by side that are to be
+    repeated, and what capturing raises.
+    """
+    from autofinity.cli.backends import simulated
+    from autofinity.evaluation.comparison import Comparison, compare
+    from autofinity.store.mechanism_runs import MechanismRuns
+
+    wanted = asked.wanted
+    if wanted.machine == "host":
+        raise UsageError("--machine host: mechanisms are compared on simulated machines only")
+    machine = simulated(wanted.machine, wanted.latencies, wanted.page_size)
+    policy = _policy(asked.policy, wanted.machine)
+    rates = f"{asked.repeats} {asked.paper_s} {asked.fault_share_per_s}"
+    made_by = hashlib.sha256(
+        f"{__version__} {machine.spec!r} {policy!r} {rates}".encode()
+    ).hexdigest()[:16]
+    comparison = Comparison(
+        machine=machine,
+        clock_hz=machine.clock_hz,
+        policy=policy,
+        whole_trace=lambda subject: _whole_trace(subject, machine),
+        seeds=tuple(range(1, 1 + asked.seeds)),
+        repeats=asked.repeats,
+        paper_s=asked.paper_s,
+        fault_share_per_s=asked.fault_share_per_s,
+        made_of=lambda subject: f"{subject.origin} {made_by}",
+    )
+    subjects = _subjects(asked)
+    runs = MechanismRuns(observations_folder(wanted) / RESULTS)
+    steps = len(subjects) * len(entries) * asked.seeds
+    with progress("compare", steps, wanted.quiet) as bar:
+        cases = compare(comparison, subjects, entries, runs, wanted.jobs, bar.step)
+    rank = {entry.name: number for number, entry in enumerate(entries)}
+    return sorted(cases, key=lambda case: rank[case.mechanism])
+
+
+def _subjects(asked: Asked) -> list[Subject]:
+    """Programs alone, and programs side by side."""
+    names = asked.wanted.programs
+    some_beside = any(BESIDE in name for name in names)
+    if some_beside and asked.repeats != 1:
+        raise UsageError(
+            f"--repeats {asked.repeats}: programs side by side run once; expected --repeats 1, and "
+            "larger inputs where runs are too short"
+        )
+    parts = dict.fromkeys(part for name in names for part in name.split(BESIDE))
+    alone = capture(replace(asked.wanted, programs=tuple(parts)), asked.threads)
+    if not some_beside:
+        return alone
+    by_name = {subject.program: subject for subject in alone}
+    found = []
+    for name in names:
+        together = [by_name[part] for part in name.split(BESIDE) if part in by_name]
+        if len(together) == name.count(BESIDE) + 1:
+            found.append(_beside(together))
+    return found
+
+
+def _beside(subjects: Sequence[Subject]) -> Subject:
+    """All of them as one. One by itself is itself."""
+    first, *others = subjects
+    if not others:
+        return first
+    threads = sum(subject.threads for subject in subjects)
+    beside = tuple(subject.request.program for subject in others)
+    return Subject(
+        BESIDE.join(subject.program for subject in subjects),
+        first.input,
+        threads,
+        replace(first.request, threads=threads, beside=beside),
+        origin=BESIDE.join(subject.origin for subject in subjects),
+    )
+
+
+def _policy(given: Path | None, machine: str) -> RulePolicy:
+    """The one named, or that of the machine, or the default one."""
+    from autofinity.policy import files
+
+    if given is None:
+        folder = shipped("policies", "default.json").parent
+        own = folder / f"{machine}.json"
+        given = own if own.exists() else folder / "default.json"
+    return files.load(given)
+
+
+def _whole_trace(subject: Subject, machine: SimMachine) -> WholeTrace:
+    from autofinity.detect.whole_trace import whole_trace
+    from autofinity.mechanisms.recipe import WholeTrace
+    from autofinity.sim.replay import workers_of
+    from autofinity.sim.together import ProgramRun, prepare_together
+
+    traces = (subject.request.program, *subject.request.beside)
+    program = prepare_together([ProgramRun(trace, ()) for trace in traces])
+    each = subject.threads // len(traces)
+    workers = [
+        first + worker
+        for trace, (first, _) in zip(traces, program.processes, strict=True)
+        for worker in workers_of(trace, each)
+    ]
+    page_bytes = machine.spec.page_bytes
+    sharing, accesses = whole_trace(program, workers, page_bytes)
+    return WholeTrace(sharing, accesses.pages, page_bytes)
