@@ -49,7 +49,8 @@ class Interval:
     pages: NumaVectors | None = None
     """Vectors of the pages that were seen in this interval; None without a detector of pages."""
     cpus: tuple[OsIndex, ...] = ()
-    """PU that each thread was last on, by thread number; empty where nobody looks."""
+    """PU that each thread was last on, by thread number (-1: no thread has the number just now);
+    empty where nobody looks."""
     triggers: int = 0
     """How often a detector was set off (`TlbMatching`)."""
     overhead_ns: Mapping[str, int] = field(default_factory=dict)

@@ -10,6 +10,8 @@ import click
 
 from autofinity.cli.run_options import database_option, policy_option
 from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.mechanisms.live import LIVE
+from autofinity.mechanisms.monitor import by_mechanism
 from autofinity.ports import Interval, Outcome
 from autofinity.runtime.attaching import Wishes, request_for
 from autofinity.runtime.claims import live_runs
@@ -53,6 +55,23 @@ from autofinity.store.behaviour_file import default_path
     metavar="SECONDS",
     help="Go on looking: when the program has changed, sample and decide anew.",
 )
+@click.option(
+    "--mechanism",
+    type=click.Choice(["autofinity", *LIVE]),
+    default="autofinity",
+    show_default=True,
+    help="Who decides: the policy, or who shares with whom, by page faults; unified: both.",
+)
+@click.option(
+    "--migrate-pages",
+    is_flag=True,
+    help="Let pages follow the threads that use them (with a --mechanism).",
+)
+@click.option(
+    "--arm",
+    is_flag=True,
+    help="Root: switch kernel.numa_balancing on meanwhile, so that pages fault again.",
+)
 @click.option("--restore", "put_back", is_flag=True, help="Put the masks back when this ends.")
 @click.option("--quiet", is_flag=True, help="Say nothing.")
 @database_option
@@ -63,6 +82,9 @@ def command(
     bind: Binding,
     sample_s: float,
     every_s: float | None,
+    mechanism: str,
+    migrate_pages: bool,
+    arm: bool,
     put_back: bool,
     quiet: bool,
     db: Path | None,
@@ -74,13 +96,16 @@ def command(
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as by Ctrl-C
     path = (db or default_path()).absolute()
-    wishes = Wishes(threads or 0, bind, sample_s, every_s or 0.0, policy or default_policy())
+    chosen = policy or default_policy()
+    wishes = Wishes(
+        threads or 0, bind, sample_s, every_s or 0.0, chosen, mechanism, migrate_pages, arm
+    )
     with BehaviourDB.open(path) as database:
         request = request_for(pid, wishes, database)
     teller = _Teller(quiet)
     teller.say(f"watching {request.program} (pid {pid}); Ctrl-C leaves it running")
     try:
-        watch(request, teller)
+        watch(request, teller, by_mechanism)
         teller.say("the program has ended")
     except KeyboardInterrupt:
         if not put_back:
@@ -116,11 +141,16 @@ class _Teller:
             self.say(line)
         for line in outcome.reasons if outcome else ():
             self.say(f"not bound: {line}")
-        if (after.phase, after.placed, after.hint) == (before.phase, before.placed, before.hint):
+        if _where(after) == _where(before):
             return
         count = len(after.placed)
         if after.phase == "settling":
             self.say(f"{count} threads compute: sampled in {after.hint}")
-        elif after.phase == "placed":
+        elif after.phase == "placed" and after.cpus:
             cpus = format_cpu_list(after.cpus)
-            self.say(f"hint {after.hint}: {count} threads on CPUs {cpus}")
+            by = f"hint {after.hint}" if after.hint else "by sharing"
+            self.say(f"{by}: {count} threads on CPUs {cpus}")
+
+
+def _where(state: LiveState) -> tuple[object, ...]:
+    return state.phase, state.placed, state.hint, state.cpus

@@ -1,11 +1,13 @@
 """Where pages are, and moving them: move_pages(2) in batches, failures counted, nothing raised for
-a page that is not there.
+a page that is not there. A program waits for its pages while they are moved, so after each batch it
+is left in peace for as long as that took.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,7 +52,10 @@ def move(pid: int, addresses: Sequence[int], nodes: Sequence[OsIndex], batch: in
             pairs.append((address, node))
         else:
             failed["EACCES"] += 1
+    took_s = 0.0
     for start in range(0, len(pairs), batch):
+        time.sleep(took_s)
+        before = time.monotonic()
         part = pairs[start : start + batch]
         states = _call(pid, [address for address, _ in part], [node for _, node in part])
         for (_, node), state in zip(part, states, strict=True):
@@ -58,6 +63,7 @@ def move(pid: int, addresses: Sequence[int], nodes: Sequence[OsIndex], batch: in
                 done += 1
             else:
                 failed[errno.errorcode.get(-state, str(state))] += 1
+        took_s = time.monotonic() - before
     return Moved(done, dict(failed))
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from autofinity.model.topology import OsIndex
+
 NS_PER_S = 1_000_000_000
 _NS_PER_TICK = NS_PER_S // os.sysconf("SC_CLK_TCK")
 
@@ -46,6 +48,8 @@ class Task:
     cpu_ns: int
     faults: int
     """Page faults, with and without I/O."""
+    cpu: OsIndex
+    """Where it last ran."""
 
     @property
     def helper(self) -> bool:
@@ -64,6 +68,7 @@ def parse_stat(text: str, pid: int) -> Task:
         started=int(fields[19]),
         cpu_ns=(int(fields[11]) + int(fields[12])) * _NS_PER_TICK,
         faults=int(fields[7]) + int(fields[9]),
+        cpu=OsIndex(int(fields[36])),
     )
 
 

@@ -1,7 +1,9 @@
 """`ports.Process` on a running program: sleep and look, then bind.
 
     advance: poll(pidfd) ─► /proc (threads, CPU time, faults, switches) + perf (per thread)
+                            + page faults (who shares with whom), where a sensor is given
     apply:   sched_setaffinity per thread; what others pinned is seen and left alone
+             move_pages, in batches
 
 Threads are numbered by creation, those of descendants included; the number of a thread that ended
 is used again. Threads whose name says that they serve a runtime are never numbered. A thread counts
@@ -14,8 +16,10 @@ from __future__ import annotations
 import os
 import select
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from autofinity.linux.bind import allowed_now, bind_thread, mask_of
 from autofinity.linux.event_tables import Encoding
@@ -24,12 +28,17 @@ from autofinity.linux.perf import ThreadCounters, open_thread
 from autofinity.linux.proc import Task, family_of, switches_of, tasks_of, times_of
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import CapabilityError
+from autofinity.model.sharing import NumaVectors, SharingMatrix, by_process, process_and_page
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Action, BindThreads, Interval, MovePages, Outcome, ThreadEvent
+
+if TYPE_CHECKING:
+    from autofinity.linux.fault_sensor import FaultSensor  # loads the native core
 
 _NS_PER_MS = 1_000_000
 _FAMILY_NS = 400 * _NS_PER_MS  # between two searches for new descendants
 _LEAST_REST = 100  # times what a look costs, between two looks
+_SMALL_PAGE_BYTES = 4096  # what page numbers count in
 _FRESH_NS = 10 * _NS_PER_MS  # a look is not repeated within this time: /proc costs 40 µs a thread
 
 SOFTWARE_EVENTS: Mapping[str, str] = {
@@ -65,10 +74,13 @@ class LinuxProcess:
         counters: Mapping[str, Encoding] | None = None,
         ours: frozenset[frozenset[OsIndex]] = frozenset(),
         keep_masks: Callable[[Sequence[MaskChange]], None] = lambda changes: None,
+        faults: FaultSensor | None = None,
+        node_os_indices: Sequence[OsIndex] = (),
     ) -> None:
         """`ours` are masks that count as given by us: before exec, or by an earlier watch.
         `keep_masks` is told of each change before it is made, so that it can be put back
-        whatever happens to us.
+        whatever happens to us. `faults` is closed with the process; `node_os_indices` are the
+        kernel's numbers of the nodes that pages may be moved to.
         """
         self._pid = pid
         self._poll = select.poll()
@@ -85,6 +97,8 @@ class LinuxProcess:
         self._ours = {allowed_at_start, *ours}
         self._bound: dict[int, frozenset[OsIndex]] = {}
         self._keep_masks = keep_masks
+        self._faults = faults
+        self._node_os_indices = tuple(node_os_indices)
         self._ended = False
         self._looked_at = -_FRESH_NS - 1
         self._look_cost_ns = 0
@@ -119,10 +133,12 @@ class LinuxProcess:
         times_before = dict(self._times)
         if self._counters:
             self._attach()
+        self._follow_faults()
         self._ended = self._ended or bool(self._poll.poll(max(1, duration_ns // _NS_PER_MS)))
         events += self._look(time.monotonic_ns())
         counted = {tid: counters.sample() for tid, counters in self._open.items()}
         end = time.monotonic_ns()
+        sharing, pages = self._look_at_faults()
         samples = [
             self._sample(
                 task, switches_before[tid], times_before[tid], counted.get(tid), start, end
@@ -130,7 +146,16 @@ class LinuxProcess:
             for tid, task in before.items()
             if tid in self._tasks
         ]
-        return Interval(start, end, tuple(samples), tuple(events), ended=self._ended)
+        return Interval(
+            start,
+            end,
+            tuple(samples),
+            tuple(events),
+            sharing=sharing,
+            ended=self._ended,
+            pages=pages,
+            cpus=self._last_cpus(),
+        )
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
         """Bind threads and move pages, as far as the kernel and other people's pins allow."""
@@ -159,6 +184,35 @@ class LinuxProcess:
         for counters in self._open.values():
             counters.close()
         self._open.clear()
+        if self._faults is not None:
+            self._faults.close()
+            self._faults = None
+
+    def _follow_faults(self) -> None:
+        """Sample the faults of all threads. The first refusal ends the attempt."""
+        if self._faults is None:
+            return
+        try:
+            self._faults.follow(self._tasks)
+        except CapabilityError as error:
+            self.notes.append(str(error))
+            self._faults.close()
+            self._faults = None
+
+    def _look_at_faults(self) -> tuple[SharingMatrix | None, NumaVectors | None]:
+        if self._faults is None:
+            return None, None
+        before = time.thread_time_ns()
+        seen = self._faults.look(self._numbers)
+        self._look_cost_ns += time.thread_time_ns() - before
+        return seen
+
+    def _last_cpus(self) -> tuple[OsIndex, ...]:
+        """By thread number; -1 for a number that no thread has just now."""
+        found = [OsIndex(-1)] * (1 + max(self._numbers.values(), default=-1))
+        for tid, number in self._numbers.items():
+            found[number] = self._tasks[tid].cpu
+        return tuple(found)
 
     def _look(self, now: int) -> list[ThreadEvent]:
         before = time.thread_time_ns()
@@ -276,12 +330,21 @@ class LinuxProcess:
         return "" if refusal == "ended" else refusal
 
     def _move(self, action: MovePages) -> tuple[int, Mapping[str, int]]:
-        addresses = [page * 4096 for page in action.pages]
-        try:
-            moved = move(self._pid, addresses, [OsIndex(node) for node in action.nodes])
-        except CapabilityError as error:
-            return 0, {str(error): len(addresses)}
-        return moved.done, moved.failed
+        wanted = dict(zip(action.pages, action.nodes, strict=True))
+        done, failed = 0, Counter[str]()
+        for process, pages in by_process(action.pages).items():
+            addresses = [process_and_page(page)[1] * _SMALL_PAGE_BYTES for page in pages]
+            nodes = [self._node_os_indices[wanted[page]] for page in pages]
+            try:
+                moved = move(process or self._pid, addresses, nodes)
+            except CapabilityError as error:
+                failed[str(error)] += len(pages)
+                continue
+            done += moved.done
+            failed.update(moved.failed)
+        if self._faults is not None:
+            self._faults.moved(action.pages)
+        return done, failed
 
 
 def open_pidfd(pid: int) -> int:

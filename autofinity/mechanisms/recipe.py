@@ -87,8 +87,8 @@ class Setting:
 
     @property
     def pages(self) -> int:
-        """How many the program touches. Raises as `known_trace`."""
-        return len(self.known_trace().accesses)
+        """How many the program touches; 0 where nobody knows that beforehand."""
+        return len(self.whole_trace().accesses) if self.whole_trace is not None else 0
 
     @property
     def memory_bytes(self) -> int:

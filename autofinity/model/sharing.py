@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 _PAGE_BITS = 36
@@ -42,6 +42,14 @@ def page_number(process: int, number: int) -> int:
 def process_and_page(page: int) -> tuple[int, int]:
     """What `page_number` put together."""
     return page >> _PAGE_BITS, page & (1 << _PAGE_BITS) - 1
+
+
+def by_process(pages: Iterable[int]) -> dict[int, list[int]]:
+    """The pages of each process."""
+    found: dict[int, list[int]] = {}
+    for page in pages:
+        found.setdefault(process_and_page(page)[0], []).append(page)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

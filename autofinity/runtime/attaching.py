@@ -32,6 +32,10 @@ class Wishes:
     every_s: float
     """Continuous mode; 0: decide once."""
     policy: Path | None
+    mechanism: str = "autofinity"
+    migrate_pages: bool = False
+    arm: bool = False
+    """Switch NUMA hinting on meanwhile."""
 
 
 def request_for(pid: int, wishes: Wishes, database: BehaviourDB) -> Request:
@@ -66,6 +70,9 @@ def request_for(pid: int, wishes: Wishes, database: BehaviourDB) -> Request:
         bound=bound,
         sample_s=wishes.sample_s,
         every_s=wishes.every_s,
+        mechanism=wishes.mechanism,
+        migrate_pages=wishes.migrate_pages,
+        arm=wishes.arm,
         earlier_run=earlier.id if earlier is not None else 0,
     )
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, Self
 
 from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
@@ -117,7 +117,7 @@ class LiveState:
     """Continuous mode: the hint that held before the program was sampled anew."""
     notes: tuple[str, ...] = ()
 
-    def noting(self, line: str) -> LiveState:
+    def noting(self, line: str) -> Self:
         """With one more note, unless it is there already."""
         return self if line in self.notes else replace(self, notes=(*self.notes, line))
 

@@ -109,7 +109,7 @@ class Journal:
             self._observed(after, after.affinity, after.outcome)
         if outcome is not None:
             self._refused = outcome.skipped > 0
-        if after.placed and (after.hint, after.placed) != (before.hint, before.placed):
+        if after.placed and _where(after) != _where(before):
             bound = outcome.done if outcome else 0
             for reason in outcome.reasons if outcome else ():
                 self.note(f"not bound: {reason}")
@@ -328,3 +328,7 @@ class Journal:
             with path.open("a", encoding="utf-8") as file:
                 stamp = time.strftime("%Y-%m-%dT%H:%M:%S")
                 file.write(f"{stamp} {self._subject.path} ({self._subject.pid}): {line}\n")
+
+
+def _where(state: LiveState) -> tuple[Hint | None, tuple[int, ...], frozenset[OsIndex]]:
+    return state.hint, state.placed, state.cpus

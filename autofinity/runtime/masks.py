@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from autofinity.model.placement import CoreSet
@@ -18,15 +19,29 @@ def thread_masks(
     A whole domain leaves the kernel room to balance inside it and costs no cache; a single PU is
     for programs that do not share the machine.
     """
+    own = tuple(frozenset({cpu}) for cpu in cores.cpus)
+    return widened(topology, own, available, bind)
+
+
+def widened(
+    topology: Topology,
+    masks: Sequence[frozenset[OsIndex]],
+    available: frozenset[OsIndex],
+    bind: Binding,
+) -> tuple[frozenset[OsIndex], ...]:
+    """Masks of single PUs, each made as wide as `bind` says."""
     if bind == "none":
-        return tuple(available for _ in cores.cpus)
+        return tuple(available for _ in masks)
     if bind == "core":
-        return tuple(frozenset({cpu}) for cpu in cores.cpus)
+        return tuple(masks)
     domains: dict[int, set[OsIndex]] = {}
     for pu in topology.pus:
         if pu.os_index in available:
             domains.setdefault(pu.llc, set()).add(pu.os_index)
-    return tuple(frozenset(domains[topology.by_os_index[cpu].llc]) for cpu in cores.cpus)
+    return tuple(
+        frozenset().union(*(domains[topology.by_os_index[cpu].llc] for cpu in mask))
+        for mask in masks
+    )
 
 
 def union(masks: tuple[frozenset[OsIndex], ...]) -> frozenset[OsIndex]:

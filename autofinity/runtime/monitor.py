@@ -11,19 +11,24 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
+from autofinity.linux.bind import allowed_now
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.event_tables import Encoding, event_table, this_cpu
 from autofinity.linux.perf import read_totals
 from autofinity.linux.process import SOFTWARE_EVENTS, LinuxProcess, open_pidfd
 from autofinity.linux.sysfs_topology import read_sysfs
-from autofinity.model.errors import AutofinityError
+from autofinity.model.detection import Detector, FaultSampling
+from autofinity.model.errors import AutofinityError, CapabilityError
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
+from autofinity.ports import Mechanism
 from autofinity.runtime.decider import LivePolicy, LiveState, Settings
 from autofinity.runtime.journal import Journal, Subject
 from autofinity.runtime.loop import Observer, run_loop
@@ -31,6 +36,9 @@ from autofinity.runtime.machine_text import machine_text
 from autofinity.runtime.masks import Binding
 from autofinity.runtime.policies import digest_of
 from autofinity.store.behaviour_db import BehaviourDB
+
+if TYPE_CHECKING:
+    from autofinity.linux.fault_sensor import FaultSensor
 
 _NS_PER_S = 1_000_000_000
 
@@ -59,6 +67,12 @@ class Request:
     """Continuous mode: how often a placed program is looked at for changes; 0: never."""
     earlier_run: int = 0
     """Number of the run that watched this process before; 0: none did."""
+    mechanism: str = "autofinity"
+    """Who decides: the policy (`LivePolicy`), or one of `mechanisms.live`."""
+    migrate_pages: bool = False
+    """Whether pages may follow the threads that use them."""
+    arm: bool = False
+    """Whether to switch NUMA hinting on while the program runs."""
     auto_rebuild: bool = False
     """Whether to start a rebuild of the user's policy afterwards, when one is due."""
     totals: tuple[tuple[str, int], ...] = ()
@@ -90,6 +104,9 @@ class Request:
             bound=given.get("--bound", ""),
             sample_s=float(given.get("--sample-s", "1")),
             every_s=float(given.get("--every-s", "0")),
+            mechanism=given.get("--mechanism", "autofinity"),
+            migrate_pages="--migrate-pages" in given,
+            arm="--arm" in given,
             auto_rebuild="--auto-rebuild" in given,
             totals=tuple(
                 (name, int(fd))
@@ -100,7 +117,56 @@ class Request:
         )
 
 
-def watch(request: Request, teller: Observer[LiveState] | None = None) -> None:
+class Deciding[State: LiveState](Mechanism[State], Protocol):
+    """A mechanism that says how long each look takes, and whose state tells how the run stands."""
+
+    def period_ns(self, state: State) -> int:
+        """How long the next look takes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a mechanism is made from."""
+
+    topology: Topology
+    policy: RulePolicy | None
+    available: Callable[[], frozenset[OsIndex]]
+    """CPUs that may be used now."""
+    journal: Journal
+
+
+type Make = Callable[[Request, Surroundings], Deciding[Any]]
+
+
+def by_policy(request: Request, around: Surroundings) -> LivePolicy:
+    """The policy decides."""
+    from autofinity.policy.selector import decide
+
+    return LivePolicy(
+        around.topology,
+        around.policy,
+        decide,
+        around.available,
+        around.journal.hint_on_record,
+        settings_of(request),
+        partial(around.journal.reserve, around.topology),
+    )
+
+
+def settings_of(request: Request) -> Settings:
+    """How the run is watched."""
+    return Settings(
+        threads=request.threads,
+        bind=request.bind,
+        sample_ns=round(request.sample_s * _NS_PER_S),
+        every_ns=round(request.every_s * _NS_PER_S),
+    )
+
+
+def watch(
+    request: Request, teller: Observer[LiveState] | None = None, make: Make = by_policy
+) -> None:
     """Watch and place until the program ends; `teller` sees every turn too.
 
     Raises `AutofinityError` when that is impossible. Whatever else ends it leaves the program with
@@ -126,8 +192,13 @@ def watch(request: Request, teller: Observer[LiveState] | None = None) -> None:
     journal = Journal(request.db, subject)
     if trouble:
         journal.note(trouble)
+    present = frozenset(topology.by_os_index)
+    around = Surroundings(
+        topology, policy, lambda: allowed_now(request.pid, allowed) & present, journal
+    )
     try:
-        _loop(request, policy, topology, journal, teller)
+        with _hinting(request, journal):
+            _loop(request, around, make(request, around), teller)
     except AutofinityError as error:
         journal.note(f"stopped watching: {error}")
         journal.leave()
@@ -140,42 +211,24 @@ def watch(request: Request, teller: Observer[LiveState] | None = None) -> None:
 
 def _loop(
     request: Request,
-    policy: RulePolicy | None,
-    topology: Topology,
-    journal: Journal,
+    around: Surroundings,
+    mechanism: Deciding[Any],
     teller: Observer[LiveState] | None,
 ) -> None:
-    from autofinity.policy.selector import decide
-
-    allowed = parse_cpu_list(request.allowed)
+    allowed, journal = parse_cpu_list(request.allowed), around.journal
     process = LinuxProcess(
         request.pid,
         request.pidfd if request.pidfd >= 0 else open_pidfd(request.pid),
         allowed,
-        _counters(request, policy, journal),
+        _counters(request, mechanism.sensors.counters, journal),
         frozenset(parse_cpu_list(part) for part in request.bound.split(";") if part),
         journal.keep_masks,
+        _fault_sensor(mechanism.sensors.detectors, around.topology),
+        around.topology.node_os_indices,
     )
-    present = frozenset(topology.by_os_index)
-
-    def available() -> frozenset[OsIndex]:
-        return process.available & present
-
-    mechanism = LivePolicy(
-        topology,
-        policy,
-        decide,
-        available,
-        journal.hint_on_record,
-        Settings(
-            threads=request.threads,
-            bind=request.bind,
-            sample_ns=round(request.sample_s * _NS_PER_S),
-            every_ns=round(request.every_s * _NS_PER_S),
-        ),
-        partial(journal.reserve, topology),
-    )
-    start = mechanism.begin(topology, allowed, request.threads)
+    start = mechanism.begin(around.topology, allowed, request.threads)
+    for line in start.notes:
+        journal.note(line)
     try:
         observers = (journal, teller) if teller else (journal,)
         run_loop(process, mechanism, start, mechanism.period_ns, *observers)
@@ -183,6 +236,37 @@ def _loop(
         for line in process.notes:
             journal.note(line)
         process.close()
+
+
+def _fault_sensor(detectors: Sequence[Detector], topology: Topology) -> FaultSensor | None:
+    """The sensor of the detector that sees by page faults; None: there is none.
+
+    Raises `CapabilityError` for another one.
+    """
+    for detector in detectors:
+        if not isinstance(detector, FaultSampling):
+            raise CapabilityError(
+                f"{type(detector).__name__} is not to be had on Linux; expected a mechanism that "
+                "sees by page faults"
+            )
+        from autofinity.linux.fault_sensor import FaultSensor
+
+        return FaultSensor(detector, topology)
+    return None
+
+
+@contextmanager
+def _hinting(request: Request, journal: Journal) -> Iterator[None]:
+    """NUMA hinting is on inside, where that was asked for and is permitted."""
+    with ExitStack() as stack:
+        if request.arm:
+            from autofinity.linux.numa_hinting import armed
+
+            try:
+                stack.enter_context(armed())
+            except CapabilityError as error:
+                journal.note(str(error))
+        yield
 
 
 def _totals(request: Request) -> Mapping[str, int]:
@@ -204,15 +288,13 @@ def _policy(path: Path | None) -> tuple[RulePolicy | None, str, str]:
         return None, "", f"the policy is not used: {error}"
 
 
-def _counters(
-    request: Request, policy: RulePolicy | None, journal: Journal
-) -> Mapping[str, Encoding]:
-    """What to open on each thread: the policy's counters, where this machine counts at all."""
-    if policy is None or request.tier != "hardware counters":
+def _counters(request: Request, asked: Sequence[str], journal: Journal) -> Mapping[str, Encoding]:
+    """What to open on each thread: the counters `asked` for, where this machine counts at all."""
+    if not asked or request.tier != "hardware counters":
         return {}
     table = event_table(this_cpu())
     # Instructions say how well an affinity did; without them a sample cannot be learned from.
-    wanted = (*policy.counters, *({"instructions"} - set(policy.counters)))
+    wanted = (*asked, *({"instructions"} - set(asked)))
     unknown = [name for name in wanted if name not in table and name not in SOFTWARE_EVENTS]
     if unknown:
         journal.note(f"this CPU has no event for {', '.join(unknown)}")
@@ -243,11 +325,11 @@ def _start_rebuild(db: Path) -> None:
     )
 
 
-def main() -> None:
+def main(make: Make = by_policy) -> None:
     """Entry of `python -m autofinity.runtime.monitor`. Exit code 1: nothing was watched."""
     try:
         request = Request.parse(sys.argv[1:])
-        watch(request)
+        watch(request, make=make)
         if request.auto_rebuild and request.db is not None:
             _start_rebuild(request.db)
     except (AutofinityError, OSError, ValueError, KeyError):

@@ -24,6 +24,7 @@ from autofinity.store.behaviour_rows import RunRecord
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
+MONITORS = {b"autofinity.runtime.monitor", b"autofinity.mechanisms.monitor"}
 
 
 def _compile(sources: Sequence[Path], out: Path, *flags: str) -> Path:
@@ -74,6 +75,12 @@ def spinner(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Program whose threads share pages by twos."""
     return _compile([HERE / "pairs.c"], tmp_path_factory.mktemp("pairs") / "pairs")
+
+
+@pytest.fixture(scope="session")
+def sharers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Program whose threads compute and share pages by twos, which fault again and again."""
+    return _compile([HERE / "sharers.c"], tmp_path_factory.mktemp("sharers") / "sharers")
 
 
 @pytest.fixture(scope="session")
@@ -158,7 +165,7 @@ class Runner:
                     words = (entry / "cmdline").read_bytes().split(b"\0")
                 except OSError:
                     continue
-                if b"autofinity.runtime.monitor" in words and str(pid).encode() in words:
+                if not MONITORS.isdisjoint(words) and str(pid).encode() in words:
                     found.append(int(entry.name))
         return found
 

@@ -36,7 +36,9 @@ def child(spinner: Path) -> Iterator[subprocess.Popen[bytes]]:
 def watched(
     child: subprocess.Popen[bytes], counters: dict[str, Encoding] | None = None
 ) -> LinuxProcess:
-    return LinuxProcess(child.pid, open_pidfd(child.pid), ALL, counters)
+    return LinuxProcess(
+        child.pid, open_pidfd(child.pid), ALL, counters, node_os_indices=(OsIndex(0),)
+    )
 
 
 def test_threads_begin_once_in_order_of_creation_and_samples_are_of_each(

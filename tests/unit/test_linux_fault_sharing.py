@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from autofinity.linux.fault_sampling import Born, Fault, Record
 from autofinity.linux.fault_sharing import FaultSharing
+from autofinity.model.topology import OsIndex
 
 
 def faults(*of: tuple[int, int]) -> list[Record]:
     """(tid, page) in order of time."""
-    return [Fault(at, 1, tid, page * 4096 + 8) for at, (tid, page) in enumerate(of)]
+    return [Fault(at, 1, tid, page * 4096 + 8, OsIndex(0)) for at, (tid, page) in enumerate(of)]
 
 
 def tally(records: list[Record]) -> FaultSharing:
@@ -34,7 +35,7 @@ def test_a_fault_counts_for_the_two_threads_before_it_and_no_more() -> None:
 
 def test_threads_are_numbered_by_creation_and_pages_of_processes_are_apart() -> None:
     records: list[Record] = [Born(0, 1, 20), Born(1, 2, 30)]
-    records += [Fault(2, 2, 30, 4096), Fault(3, 1, 20, 4096)]
+    records += [Fault(2, 2, 30, 4096, OsIndex(0)), Fault(3, 1, 20, 4096, OsIndex(0))]
     found = tally(records)
     assert found.tids == (20, 30)
     assert found.sharing.cells == ((0, 0), (0, 0))

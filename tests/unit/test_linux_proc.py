@@ -23,13 +23,13 @@ STAT = (
 def test_a_name_may_hold_spaces_and_parentheses() -> None:
     task = parse_stat(STAT, 7)
     tick = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
-    assert task == Task(4242, 7, "a) b (c)", 98765, 175 * tick, 11 + 13)
+    assert task == Task(4242, 7, "a) b (c)", 98765, 175 * tick, 11 + 13, OsIndex(17))
 
 
 @pytest.mark.parametrize("name", ["GC Thread#3", "iou-wrk-77", "C2 CompilerThre", "VM Thread"])
 def test_threads_of_runtimes_are_helpers_by_name(name: str) -> None:
-    assert Task(1, 1, name, 0, 0, 0).helper
-    assert not Task(1, 1, "worker", 0, 0, 0).helper
+    assert Task(1, 1, name, 0, 0, 0, OsIndex(0)).helper
+    assert not Task(1, 1, "worker", 0, 0, 0, OsIndex(0)).helper
 
 
 def test_our_own_threads_are_found_in_order_of_creation() -> None:
@@ -51,7 +51,7 @@ def test_our_own_threads_are_found_in_order_of_creation() -> None:
 
 
 def test_without_schedstat_cpu_time_is_what_stat_said() -> None:
-    gone = Task(tid=1 << 30, pid=1 << 30, name="x", started=1, cpu_ns=70, faults=0)
+    gone = Task(tid=1 << 30, pid=1 << 30, name="x", started=1, cpu_ns=70, faults=0, cpu=OsIndex(0))
     assert times_of(gone) == (70, 0)
 
 

@@ -23,15 +23,19 @@ enum { DIGEST_CHARS = 64, REASON_CHARS = 400, CPU_LIMIT = 65536 };
 
 // ---- options ------------------------------------------------------------------------------------
 typedef struct {
-    const char* policy;    // as given, or NULL
-    const char* db;        // as given, or NULL for the state folder
-    const char* sample_s;  // as given, checked to be a positive number; NULL for the default
-    const char* every_s;   // as --sample-s; NULL: not in continuous mode
-    const char* bind;      // "llc" or "core"
-    int threads;           // 0: not given
-    bool use_db, bind_threads, explain, quiet, auto_rebuild, dry_run;
+    const char* policy;     // as given, or NULL
+    const char* db;         // as given, or NULL for the state folder
+    const char* sample_s;   // as given, checked to be a positive number; NULL for the default
+    const char* every_s;    // as --sample-s; NULL: not in continuous mode
+    const char* bind;       // "llc" or "core"
+    const char* mechanism;  // who decides; "autofinity": the policy
+    int threads;            // 0: not given
+    bool use_db, bind_threads, migrate_pages, arm, explain, quiet, auto_rebuild, dry_run;
     char** app;  // argv of the application, NULL-terminated
 } Options;
+
+// Whether the policy alone decides, not who shares with whom.
+bool policy_decides(const Options* options);
 
 // Parses what follows `run`. Returns -1 to go on, else the exit code (help: 0, usage error: 2).
 int parse_options(int argc, char** argv, Options* out);

@@ -65,11 +65,14 @@ static bool choose_policy(const Options* options, Plan* plan) {
     return true;
 }
 
-static void tell_tier(const Attached* attached, bool policy, bool binding) {
+static void tell_tier(const Options* options, const Attached* attached, bool policy) {
     char ladder[REASON_CHARS];
     explain_ladder(attached, ladder, sizeof ladder);
-    const char* only = binding ? "" : "; nothing is bound (--no-bind)";
-    if (!policy) {
+    const char* only = options->bind_threads ? "" : "; nothing is bound (--no-bind)";
+    if (!policy_decides(options)) {
+        say("%s: page faults show who shares with whom%s%s", options->mechanism,
+            options->arm ? "" : " (where kernel.numa_balancing is on; --arm switches it on)", only);
+    } else if (!policy) {
         say("no policy was found (none named, no autofinity/policy.json in the configuration "
             "folder, none shipped): every mask stays as it is; `autofinity train` makes a policy "
             "(%s)",
@@ -111,7 +114,8 @@ static void prepare(const Options* options, Plan* plan) {
     int threads = options->threads ? options->threads : threads_from_environment();
     // Only a promised thread count is bound before exec: a runtime that counts the CPUs it may use
     // must not find fewer because of us.
-    bool known = use_db && options->bind_threads && threads > 0 && plan->digest[0] &&
+    bool known = use_db && options->bind_threads && policy_decides(options) && threads > 0 &&
+                 plan->digest[0] &&
                  find_decision(&plan->state, plan->program.key, threads, plan->digest,
                                options->bind, &plan->allowed, &plan->known);
     bool crowded = known && claimed_by_others(&plan->state, &plan->known.set);
@@ -155,7 +159,7 @@ static void prepare(const Options* options, Plan* plan) {
             "%s",
             threads, plan->known.hint, plan->known.list);
     } else if (monitored) {
-        tell_tier(&plan->attached, plan->policy[0], options->bind_threads);
+        tell_tier(options, &plan->attached, plan->policy[0]);
     }
 }
 

@@ -97,7 +97,7 @@ static void exec_python(const char* module, const MonitorRequest* request, pid_t
                               counters->names[i], counters->fds[i]);
         if (wanted > 0 && (size_t)wanted < sizeof opened - used) used += (size_t)wanted;
     }
-    const char* argv[48];
+    const char* argv[56];
     int n = 0;
     argv[n++] = request->python->interpreter;
     argv[n++] = "-P";  // nothing of the current folder is imported
@@ -120,6 +120,9 @@ static void exec_python(const char* module, const MonitorRequest* request, pid_t
         {"--policy", request->policy},
         {"--db", request->state ? request->state->db : NULL},
         {"--bound", request->bound},
+        {"--mechanism", request->options->mechanism},
+        {"--migrate-pages", request->options->migrate_pages ? "yes" : NULL},
+        {"--arm", request->options->arm ? "yes" : NULL},
         {"--auto-rebuild", request->options->auto_rebuild ? "yes" : NULL},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
@@ -133,7 +136,9 @@ static void exec_python(const char* module, const MonitorRequest* request, pid_t
 
 static void become_monitor(const MonitorRequest* request, pid_t application, int pidfd,
                            const Attached* attached, const Counters* counters) {
-    exec_python("autofinity.runtime.monitor", request, application, pidfd, attached, counters);
+    const char* module = policy_decides(request->options) ? "autofinity.runtime.monitor"
+                                                          : "autofinity.mechanisms.monitor";
+    exec_python(module, request, application, pidfd, attached, counters);
     _exit(1);
 }
 

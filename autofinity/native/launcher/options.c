@@ -25,6 +25,12 @@ static const char HELP[] =
     "  --bind llc|core   bind each thread to the CPUs of a last-level cache (default) or to one\n"
     "  --no-bind         measure and decide, bind nothing\n"
     "  --sample-s S      length of the sample in seconds (default 1)\n"
+    "  --mechanism NAME  who decides: autofinity (the policy; default), or who shares with whom, "
+    "by\n"
+    "                    page faults: kmaf (that of 2016), kmaf14, spcd; unified (ours): both\n"
+    "  --migrate-pages   let pages follow the threads that use them (with a --mechanism)\n"
+    "  --arm             root: switch kernel.numa_balancing on while PROGRAM runs, so that pages\n"
+    "                    fault again; it is system-wide, and put back whatever happens\n"
     "  --every S         go on looking every S seconds: when PROGRAM has changed, sample and "
     "decide "
     "anew\n"
@@ -70,6 +76,14 @@ static bool positive_number(const char* text) {
     return end != text && !*end && value > 0 && value <= 86400;
 }
 
+static bool known_mechanism(const char* name) {
+    static const char* const names[] = {"autofinity", "kmaf", "kmaf14", "spcd", "unified"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0) return true;
+    }
+    return false;
+}
+
 // Matches `--name value` and `--name=value`. On a match with a value missing *value is NULL.
 static bool takes_value(const char* name, char** argv, int* at, const char** value) {
     size_t length = strlen(name);
@@ -84,8 +98,13 @@ static bool takes_value(const char* name, char** argv, int* at, const char** val
     return true;
 }
 
+bool policy_decides(const Options* options) {
+    return strcmp(options->mechanism, "autofinity") == 0;
+}
+
 int parse_options(int argc, char** argv, Options* out) {
-    *out = (Options){.bind = "llc", .use_db = true, .bind_threads = true};
+    *out =
+        (Options){.bind = "llc", .mechanism = "autofinity", .use_db = true, .bind_threads = true};
     int at = 0;
     for (; at < argc && argv[at][0] == '-' && argv[at][1] != '\0'; at++) {
         const char* option = argv[at];
@@ -103,6 +122,10 @@ int parse_options(int argc, char** argv, Options* out) {
             out->bind_threads = false;
         } else if (strcmp(option, "--auto-rebuild") == 0) {
             out->auto_rebuild = true;
+        } else if (strcmp(option, "--migrate-pages") == 0) {
+            out->migrate_pages = true;
+        } else if (strcmp(option, "--arm") == 0) {
+            out->arm = true;
         } else if (strcmp(option, "--dry-run") == 0) {
             out->dry_run = true;
         } else if (strcmp(option, "--explain") == 0 || strcmp(option, "--verbose") == 0) {
@@ -127,6 +150,12 @@ int parse_options(int argc, char** argv, Options* out) {
                 return wrong("wrong value for --every", value, "seconds, more than 0");
             }
             out->every_s = value;
+        } else if (takes_value("--mechanism", argv, &at, &value)) {
+            if (value && !known_mechanism(value)) {
+                return wrong("wrong value for --mechanism", value,
+                             "autofinity, kmaf, kmaf14, spcd or unified");
+            }
+            if (value) out->mechanism = value;
         } else if (takes_value("--bind", argv, &at, &value)) {
             if (value && strcmp(value, "llc") != 0 && strcmp(value, "core") != 0) {
                 return wrong("wrong value for --bind", value, "llc or core");

@@ -1,0 +1,119 @@
+"""Sharing and page use of a running program, by the same tables as on the simulated machine.
+
+    threads ─► a ring each ─► faults, in order of time ─► blocks' last threads ─► SharingMatrix
+                                                     └──► pages' counters ─────► NumaVectors
+
+Which pages fault again, and how often, is the kernel's to say (NUMA hinting): the rate that a
+detector asks for cannot be had, and what a fault costs is not known. All else of `FaultSampling`
+holds: the table, its blocks and sharers, the counters' width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from autofinity._core.detect import BlockTable, NumaTable, SharingCounts, SubBlockTable
+from autofinity.linux.fault_sampling import Fault, ThreadFaults
+from autofinity.linux.pages import nodes_of
+from autofinity.model.detection import FaultSampling
+from autofinity.model.errors import CapabilityError
+from autofinity.model.sharing import (
+    NumaVectors,
+    SharingMatrix,
+    by_process,
+    page_number,
+    process_and_page,
+)
+from autofinity.model.topology import OsIndex, Topology
+
+_PAGE_BYTES = 4096
+_ADDRESS_BITS = 48
+_MOST_THREADS = 1024  # the matrix of so many has a million cells
+_MOST_COUNTED = 1 << 17  # faults until the pages' counters begin anew: some 10 MB of them
+
+
+class FaultSensor:
+    """Watches the threads it is told of. Close it."""
+
+    def __init__(self, detector: FaultSampling, topology: Topology) -> None:
+        """Pages are looked at on machines with several nodes only."""
+        self._detector = detector
+        self._topology = topology
+        self._faults = ThreadFaults()
+        self._blocks: BlockTable | SubBlockTable | None = None
+        if detector.table == "blocks":
+            self._blocks = BlockTable(detector.entries, detector.sharers)
+        elif detector.table == "sub-blocks":
+            self._blocks = SubBlockTable(detector.sharers)
+        self._pages = self._no_pages()
+        self._counted = 0
+        self._threads = 1
+
+    @property
+    def lost(self) -> int:
+        """Faults that came too fast to be recorded."""
+        return self._faults.lost
+
+    def follow(self, tids: Iterable[int]) -> None:
+        """These are the threads now. Raises `CapabilityError` when they cannot be sampled."""
+        self._faults.follow(tids)
+
+    def look(self, numbers: Mapping[int, int]) -> tuple[SharingMatrix | None, NumaVectors | None]:
+        """What was seen since the last look; `numbers` are those of threads, by kernel id. A number
+        that is used again goes on where the former thread was.
+        """
+        known = {tid: number for tid, number in numbers.items() if number < _MOST_THREADS}
+        # Threads that have gone are still in the table: the matrix never gets smaller.
+        self._threads = max(self._threads, 1 + max(known.values(), default=0))
+        counts = SharingCounts(self._threads)
+        faults = [fault for fault in self._faults.read() if fault.tid in known]
+        for fault in faults:
+            if self._blocks is not None:
+                whole = (fault.pid << _ADDRESS_BITS) + fault.address
+                block = whole // self._detector.block_bytes
+                self._blocks.touch(block, known[fault.tid], counts)
+        sharing = None
+        if self._blocks is not None:
+            sharing = SharingMatrix(tuple(tuple(map(float, row)) for row in counts.cells()))
+        return sharing, self._vectors(faults) if self._topology.n_nodes > 1 else None
+
+    def moved(self, pages: Sequence[int]) -> None:
+        """These pages have been moved."""
+        if self._detector.halve_on_move:
+            for page in pages:
+                self._pages.halve(page)
+
+    def close(self) -> None:
+        """Give everything back to the kernel."""
+        self._faults.close()
+
+    def _vectors(self, faults: Sequence[Fault]) -> NumaVectors:
+        if self._counted > _MOST_COUNTED:
+            self._pages, self._counted = self._no_pages(), 0
+        pus = self._topology.by_os_index
+        for fault in faults:
+            if fault.cpu in pus:
+                page = page_number(fault.pid, fault.address // _PAGE_BYTES)
+                self._pages.count(page, pus[fault.cpu].node)
+                self._counted += 1
+        nodes = self._where(self._pages.take_seen())
+        vectors = {page: tuple(self._pages.vector_of(page)) for page in nodes}
+        return NumaVectors(vectors, _PAGE_BYTES, nodes)
+
+    def _where(self, pages: Sequence[int]) -> dict[int, int]:
+        """Logical node of each page; those that have vanished are left out."""
+        logical = {node: number for number, node in enumerate(self._topology.node_os_indices)}
+        found: dict[int, int] = {}
+        for pid, numbers in by_process(pages).items():
+            addresses = [process_and_page(page)[1] * _PAGE_BYTES for page in numbers]
+            try:
+                nodes = nodes_of(pid, addresses)
+            except CapabilityError:
+                continue  # the process is gone, or is none of ours: no page of it is moved
+            for page, node in zip(numbers, nodes, strict=True):
+                if node in logical:
+                    found[page] = logical[OsIndex(node)]
+        return found
+
+    def _no_pages(self) -> NumaTable:
+        return NumaTable(self._topology.n_nodes, (1 << self._detector.counter_bits) - 1)

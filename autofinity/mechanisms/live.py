@@ -1,0 +1,290 @@
+"""A recipe on a running program: threads come and go, and it sees those that compute.
+
+    interval ─► who computes? (`Workers`) ─► renumbered: 0, 1, 2, … ─► recipe.step ─► actions
+                                                                                          │
+            masks of the threads, whatever else runs anywhere; pages where allowed ◄──────┘
+
+What the recipes are made for is fixed beforehand in the simulator: threads, machine. Here a recipe
+is begun anew whenever other threads compute, with the sharing that was seen of those that are left.
+What the monitor itself works is not charged to the program: it runs beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from autofinity.affinity.hints import get_affinity
+from autofinity.mechanisms.kmaf14 import kmaf14
+from autofinity.mechanisms.kmaf16 import kmaf16
+from autofinity.mechanisms.recipe import NS_PER_S, Recipe, Setting
+from autofinity.mechanisms.spcd import spcd
+from autofinity.mechanisms.unified import Unified
+from autofinity.model.affinity import DISTRIBUTED
+from autofinity.model.counters import CounterSample
+from autofinity.model.errors import PlacementError
+from autofinity.model.placement import Placement
+from autofinity.model.policy import RulePolicy
+from autofinity.model.sharing import SharingMatrix
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.ports import Action, BindThreads, Interval, MovePages, ThreadEvent
+from autofinity.runtime.claims import Reserve, reserve_alone
+from autofinity.runtime.decider import LiveState, Settings
+from autofinity.runtime.masks import union, widened
+
+LIVE: Mapping[str, Callable[[Setting], Recipe[Any]]] = {
+    "kmaf": kmaf16,
+    "kmaf14": kmaf14,
+    "spcd": spcd,
+    "unified": Unified,
+}
+"""Mechanisms that see by page faults and counters alone, by the names that `run` knows them by;
+`kmaf` is that of 2016. The launcher has a list of its own (`options.c`)."""
+
+_CLOCK_HZ = 1e9  # where nobody counts cycles, a nanosecond on a CPU stands for one
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped(LiveState):
+    """Where a run under a recipe stands."""
+
+    recipe: Recipe[Any] | None = None
+    """For the threads `placed`; None while nobody is placed."""
+    inner: Any = None
+    """The recipe's own state."""
+    sharing: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    """Seen so far, by two thread numbers, the lower one first."""
+    begins: bool = False
+    """Whether the recipe has not seen anything yet."""
+
+
+class LiveRecipe:
+    """A mechanism by name, as a `ports.Mechanism` on a running program."""
+
+    def __init__(
+        self,
+        name: str,
+        topology: Topology,
+        available: Callable[[], frozenset[OsIndex]],
+        settings: Settings,
+        *,
+        policy: RulePolicy | None = None,
+        migrate_pages: bool = False,
+        reserve: Reserve = reserve_alone,
+    ) -> None:
+        """`available` gives the CPUs allowed now, `reserve` chooses among them beside other runs.
+        Raises `KeyError` for a name not in `LIVE`, `UsageError` for a policy that is missing.
+        """
+        self.name = name
+        self._topology = topology
+        self._available = available
+        self._settings = settings
+        self._policy = policy
+        self._migrate_pages = migrate_pages and topology.n_nodes > 1
+        self._note = _about_pages(topology, migrate_pages=migrate_pages)
+        self._reserve = reserve_alone if settings.bind == "none" else reserve
+        self.sensors = self._recipe(topology, 1).sensors
+
+    def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> Mapped:
+        """State before the first look; machine and thread count are known since construction."""
+        del topology, threads
+        return Mapped(available=available).noting(self._note)
+
+    def period_ns(self, state: Mapped) -> int:
+        """How long the next look takes."""
+        if state.recipe is None or state.unsettled:
+            return self._settings.look_ns
+        return state.recipe.period_ns(state.inner)
+
+    def step(self, state: Mapped, interval: Interval) -> tuple[Mapped, Sequence[Action]]:
+        """One turn."""
+        workers = state.workers.after(interval)
+        changed = workers.computing != state.workers.computing
+        state = replace(
+            state,
+            workers=workers,
+            steady=0 if changed else state.steady + 1,
+            waited_ns=state.waited_ns + interval.end_ns - interval.start_ns,
+            sharing=_with_sharing(state.sharing, interval),
+        )
+        if interval.ended:
+            return state, ()
+        if state.recipe is not None and workers.computing == state.placed:
+            return self._turn(replace(state, unsettled=0), state.recipe, interval)
+        if self._complete(state) and not (
+            state.phase == "left alone" and workers.computing == state.placed
+        ):
+            return self._begun(state)
+        return replace(state, unsettled=state.unsettled + 1), self._let_go(_begun_in(interval))
+
+    def _complete(self, state: Mapped) -> bool:
+        count, promised = len(state.workers.computing), self._settings.threads
+        steady = state.steady >= self._settings.steady_looks
+        if count < 2 or not steady:  # one thread has nobody to share with
+            return False
+        return count >= promised or state.waited_ns >= self._settings.patience_ns
+
+    def _begun(self, state: Mapped) -> tuple[Mapped, Sequence[Action]]:
+        """A recipe for the threads that compute now, which looks from the next interval on."""
+        computing, available = state.workers.computing, self._available()
+        try:
+            reserved = self._reserve(
+                len(computing),
+                available,
+                lambda cpus: get_affinity(self._topology, len(computing), DISTRIBUTED, cpus),
+            )
+            available, note = reserved.available, reserved.note
+        except PlacementError:  # several threads to a CPU: no core is anybody's own
+            note = f"{len(computing)} threads take turns on {len(available)} CPUs"
+        topology = self._topology.restricted(available)
+        try:
+            recipe = self._recipe(topology, len(computing))
+        except PlacementError as error:
+            state = replace(state, phase="left alone", placed=computing, recipe=None)
+            return state.noting(f"left as it is: {error}"), ()
+        state = replace(
+            state,
+            phase="placed",
+            placed=computing,
+            available=available,
+            crowded=bool(note),
+            recipe=recipe,
+            inner=recipe.begin(topology, available, len(computing)),
+            begins=True,
+            unsettled=0,
+        )
+        if note:
+            state = state.noting(note)
+        start = recipe.start.placement
+        return self._translated(state, [BindThreads(start)] if start is not None else [])
+
+    def _recipe(self, topology: Topology, threads: int) -> Recipe[Any]:
+        return LIVE[self.name](Setting(topology, threads, _CLOCK_HZ, policy=self._policy))
+
+    def _turn(
+        self, state: Mapped, recipe: Recipe[Any], interval: Interval
+    ) -> tuple[Mapped, Sequence[Action]]:
+        seen = _narrowed(state, interval)
+        if not self._migrate_pages:
+            seen = replace(seen, pages=None)
+        if not self._topology.by_os_index.keys() >= set(seen.cpus):
+            seen = replace(seen, cpus=())  # CPUs that came after the machine was read
+        inner, actions = recipe.step(state.inner, seen)
+        return self._translated(replace(state, inner=inner, begins=False), actions)
+
+    def _translated(
+        self, state: Mapped, actions: Sequence[Action]
+    ) -> tuple[Mapped, Sequence[Action]]:
+        """What the recipe asks of threads 0, 1, 2, …, asked of those that they are."""
+        wanted: list[Action] = []
+        pages: dict[int, int] = {}
+        for action in actions:
+            if isinstance(action, BindThreads) and self._settings.bind != "none":
+                masks = widened(
+                    self._topology, action.placement.masks, state.available, self._settings.bind
+                )
+                state = replace(state, cpus=union(masks))
+                wanted.append(self._binding(state, masks))
+            elif isinstance(action, MovePages) and self._migrate_pages:
+                pages.update(zip(action.pages, action.nodes, strict=True))
+        if pages:
+            wanted.append(MovePages(tuple(pages), tuple(pages.values())))
+        return state, wanted
+
+    def _binding(self, state: Mapped, masks: Sequence[frozenset[OsIndex]]) -> BindThreads:
+        """Who does not compute runs anywhere: it may have inherited a worker's narrow mask."""
+        by_number = dict(zip(state.placed, masks, strict=True))
+        alive, anywhere = dict(state.workers.alive), self._available()
+        return BindThreads(
+            Placement(
+                tuple(
+                    by_number.get(number, anywhere if number in alive else frozenset())
+                    for number in range(max(alive) + 1)
+                )
+            )
+        )
+
+    def _let_go(self, numbers: frozenset[int]) -> Sequence[Action]:
+        if not numbers or self._settings.bind == "none":
+            return ()
+        anywhere = self._available()
+        masks = (
+            anywhere if number in numbers else frozenset() for number in range(max(numbers) + 1)
+        )
+        return (BindThreads(Placement(tuple(masks))),)
+
+
+def _about_pages(topology: Topology, *, migrate_pages: bool) -> str:
+    if topology.n_nodes < 2:
+        return "one NUMA node: there is nowhere to move a page to"
+    if not migrate_pages:
+        return "pages stay where they are; --migrate-pages lets them follow"
+    return "pages follow the threads that use them"
+
+
+def _begun_in(interval: Interval) -> frozenset[int]:
+    return frozenset(event.thread for event in interval.thread_events if event.kind == "begin")
+
+
+def _with_sharing(
+    before: Mapping[tuple[int, int], float], interval: Interval
+) -> Mapping[tuple[int, int], float]:
+    """With what an interval showed, without what was seen of threads that have ended."""
+    ended = {event.thread for event in interval.thread_events if event.kind == "end"}
+    seen = {pair: count for pair, count in before.items() if not ended.intersection(pair)}
+    if interval.sharing is not None:
+        for i, row in enumerate(interval.sharing.cells):
+            for j, count in enumerate(row[i + 1 :], i + 1):
+                if count:
+                    seen[i, j] = seen.get((i, j), 0.0) + count
+    return seen
+
+
+def _narrowed(state: Mapped, interval: Interval) -> Interval:
+    """The interval as the recipe's threads 0, 1, 2, … have seen it."""
+    computing, tids = state.placed, dict(state.workers.alive)
+    began = tuple(
+        ThreadEvent("begin", thread, tids[number], interval.start_ns)
+        for thread, number in enumerate(computing)
+        if state.begins
+    )
+    of_workers = state.workers.tids
+    cpus = interval.cpus
+    return replace(
+        interval,
+        samples=tuple(_complete_sample(s) for s in interval.samples if s.tid in of_workers),
+        thread_events=began,
+        sharing=_sharing_of(state, interval),
+        cpus=tuple(cpus[number] for number in computing) if cpus else (),
+    )
+
+
+def _sharing_of(state: Mapped, interval: Interval) -> SharingMatrix | None:
+    """Of the threads that compute; at first all that was ever seen of them."""
+    computing = state.placed
+    if state.begins:
+        return SharingMatrix(
+            tuple(
+                tuple(state.sharing.get((min(i, j), max(i, j)), 0.0) for j in computing)
+                for i in computing
+            )
+        )
+    if interval.sharing is None:
+        return None
+    cells = interval.sharing.cells
+    known = len(cells)
+    return SharingMatrix(
+        tuple(
+            tuple(cells[i][j] if max(i, j) < known else 0.0 for j in computing) for i in computing
+        )
+    )
+
+
+def _complete_sample(sample: CounterSample) -> CounterSample:
+    """With what recipes count on and a machine without a PMU does not count: time on a CPU for
+    cycles, and no read of remote memory, so that no page is moved on account of one.
+    """
+    busy = sample.counts.get("task_clock_ns", 0) * _CLOCK_HZ / NS_PER_S
+    counts = {"cycles": round(busy), "dram_reads_remote": 0, **sample.counts}
+    return replace(sample, counts=counts)

@@ -1,0 +1,37 @@
+"""The monitor of a run under `--mechanism`: the same as that of any run, with another decider.
+
+The launcher starts `python -m autofinity.mechanisms.monitor` in the place of
+`autofinity.runtime.monitor`, with the same arguments.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from autofinity.mechanisms.live import LIVE, LiveRecipe
+from autofinity.model.errors import UsageError
+from autofinity.runtime.monitor import Deciding, Request, Surroundings, by_policy, main, settings_of
+
+
+def by_mechanism(request: Request, around: Surroundings) -> Deciding[Any]:
+    """What `request.mechanism` names. Raises `UsageError` for a name that is unknown."""
+    if request.mechanism == "autofinity":
+        return by_policy(request, around)
+    if request.mechanism not in LIVE:
+        raise UsageError(
+            f"unknown mechanism {request.mechanism}; expected one of autofinity, {', '.join(LIVE)}"
+        )
+    return LiveRecipe(
+        request.mechanism,
+        around.topology,
+        around.available,
+        settings_of(request),
+        policy=around.policy,
+        migrate_pages=request.migrate_pages,
+        reserve=partial(around.journal.reserve, around.topology),
+    )
+
+
+if __name__ == "__main__":
+    main(by_mechanism)

@@ -1,0 +1,177 @@
+"""Recipes on running programs: only who computes is mapped; pages move where that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from autofinity.mechanisms.live import LIVE, LiveRecipe, Mapped
+from autofinity.model.affinity import PACKED
+from autofinity.model.counters import CounterSample
+from autofinity.model.placement import Placement
+from autofinity.model.policy import RulePolicy
+from autofinity.model.sharing import NumaVectors, SharingMatrix
+from autofinity.model.topology import PU, Cache, OsIndex, Topology
+from autofinity.ports import Action, BindThreads, Interval, MovePages, ThreadEvent
+from autofinity.runtime.decider import Settings
+
+MS = 1_000_000
+TIDS = (100, 101, 102, 103, 104)
+"""The main thread, which waits, and four that compute."""
+EVERY = frozenset(OsIndex(cpu) for cpu in range(4))
+
+
+def machine(nodes: int) -> Topology:
+    """Four cores, two to a cache and node."""
+    pus = tuple(
+        PU(OsIndex(core), 0, core, core // 2, core // 2, core // 2 if nodes > 1 else 0)
+        for core in range(4)
+    )
+    distances = ((10, 20), (20, 10)) if nodes > 1 else ((10,),)
+    numbers = tuple(OsIndex(4 * node) for node in range(nodes))
+    return Topology(
+        "test", "synthetic", pus, numbers, distances, EVERY, (Cache(3, 1_000_000, 64, 16, 2),)
+    )
+
+
+def pairs(*shared: tuple[int, int, float], threads: int = 5) -> SharingMatrix:
+    cells = [[0.0] * threads for _ in range(threads)]
+    for i, j, count in shared:
+        cells[i][j] = cells[j][i] = count
+    return SharingMatrix(tuple(map(tuple, cells)))
+
+
+class Program:
+    """Five threads under a recipe, look by look."""
+
+    def __init__(self, recipe: LiveRecipe) -> None:
+        self.recipe = recipe
+        self.state: Mapped = recipe.begin(machine(1), EVERY, 0)
+        self.at = 0
+
+    def look(
+        self,
+        sharing: SharingMatrix | None = None,
+        pages: NumaVectors | None = None,
+        events: Sequence[ThreadEvent] = (),
+        busy: Sequence[int] = TIDS[1:],
+    ) -> Sequence[Action]:
+        begun = () if self.at else tuple(ThreadEvent("begin", n, t, 0) for n, t in enumerate(TIDS))
+        start, self.at = self.at, self.at + 100 * MS
+        samples = tuple(
+            CounterSample(tid, start, self.at, {"task_clock_ns": 90 * MS}, 100 * MS, 100 * MS)
+            for tid in busy
+        )
+        cpus = tuple(OsIndex(n % 4) for n in range(len(TIDS)))
+        interval = Interval(
+            start, self.at, samples, (*begun, *events), sharing=sharing, pages=pages, cpus=cpus
+        )
+        self.state, actions = self.recipe.step(self.state, interval)
+        return actions
+
+    def settle(self) -> None:
+        """Until its threads are complete."""
+        for _ in range(5):
+            if self.state.phase != "placed":
+                self.look()
+        assert self.state.phase == "placed"
+
+
+def recipe(name: str, nodes: int = 1, *, migrate_pages: bool = False) -> LiveRecipe:
+    settings = Settings(bind="core")
+    policy = RulePolicy((), {}, (), PACKED)
+    topology = machine(nodes)
+    return LiveRecipe(
+        name, topology, lambda: EVERY, settings, policy=policy, migrate_pages=migrate_pages
+    )
+
+
+def masks(actions: Sequence[Action]) -> Placement:
+    (found,) = [action.placement for action in actions if isinstance(action, BindThreads)]
+    return found
+
+
+def caches(placement: Placement) -> list[int]:
+    """Cache of each computing thread."""
+    return [next(iter(mask)) // 2 for mask in placement.masks[1:]]
+
+
+@pytest.mark.parametrize("name", ["kmaf", "kmaf14", "spcd"])
+def test_who_shares_sits_at_one_cache_and_who_does_not_compute_runs_anywhere(name: str) -> None:
+    program = Program(recipe(name))
+    program.settle()
+    placement = masks(program.look(pairs((1, 3, 50.0), (2, 4, 50.0), (0, 1, 900.0))))
+    assert placement.masks[0] == EVERY
+    assert all(len(mask) == 1 for mask in placement.masks[1:])
+    assert caches(placement)[:2] == caches(placement)[2:]
+    assert len(set(caches(placement))) == 2
+
+
+def test_sharing_seen_before_the_threads_were_complete_counts() -> None:
+    program = Program(recipe("kmaf"))
+    program.look(pairs((1, 3, 50.0), (2, 4, 50.0)))
+    program.settle()
+    placement = masks(program.look(pairs()))
+    assert caches(placement)[:2] == caches(placement)[2:]
+
+
+def test_other_threads_are_another_mapping_and_what_is_gone_is_forgotten() -> None:
+    program = Program(recipe("kmaf"))
+    program.settle()
+    program.look(pairs((1, 3, 50.0), (2, 4, 50.0)))
+    # Thread 4 ends, and another one gets its number: it may run anywhere until it computes.
+    events = (ThreadEvent("end", 4, 104, 0), ThreadEvent("begin", 4, 200, 0))
+    freed = masks(program.look(events=events, busy=TIDS[1:4]))
+    assert freed.masks == (frozenset(), frozenset(), frozenset(), frozenset(), EVERY)
+    for _ in range(6):
+        program.look(busy=(*TIDS[1:4], 200))
+    assert program.state.placed == (1, 2, 3, 4)
+    assert program.state.sharing == {(1, 3): 50.0}
+    placement = masks(program.look(pairs((1, 2, 900.0)), busy=(*TIDS[1:4], 200)))
+    assert caches(placement)[0] == caches(placement)[1]
+
+
+def test_pages_follow_where_that_is_asked_for_and_there_is_a_node_to_go_to() -> None:
+    seen = NumaVectors({7: (0, 9), 8: (9, 0)}, nodes={7: 0, 8: 0})
+    matrix = pairs((1, 3, 50.0), (2, 4, 50.0))
+    for nodes, migrate, expected, note in (
+        (2, True, [MovePages((7,), (1,))], "pages follow the threads that use them"),
+        (2, False, [], "--migrate-pages lets them follow"),
+        (1, True, [], "one NUMA node: there is nowhere to move a page to"),
+    ):
+        program = Program(recipe("kmaf", nodes, migrate_pages=migrate))
+        assert note in program.state.notes[0]
+        program.settle()
+        actions = program.look(matrix, seen)
+        assert [action for action in actions if isinstance(action, MovePages)] == expected
+
+
+def test_more_threads_than_cpus_take_turns_and_unified_which_wants_one_each_says_so() -> None:
+    for name, phase in (("kmaf", "placed"), ("unified", "left alone")):
+        crowded = LiveRecipe(
+            name,
+            machine(1),
+            lambda: frozenset({OsIndex(0), OsIndex(2)}),
+            Settings(bind="core"),
+            policy=RulePolicy((), {}, (), PACKED),
+        )
+        program = Program(crowded)
+        for _ in range(6):
+            program.look()
+        assert program.state.phase == phase
+
+
+def test_unified_spreads_at_once_and_seats_by_sharing_without_any_counter() -> None:
+    program = Program(recipe("unified"))
+    placements = []
+    for _ in range(60):
+        actions = program.look(pairs((1, 2, 20.0), (3, 4, 20.0)))
+        placements += [a.placement for a in actions if isinstance(a, BindThreads)]
+    assert caches(placements[-1])[0] == caches(placements[-1])[1]
+    assert caches(placements[-1])[2] == caches(placements[-1])[3]
+
+
+def test_every_mechanism_says_what_it_looks_at() -> None:
+    for name in LIVE:
+        assert recipe(name).sensors.detectors
