@@ -6,23 +6,25 @@ when asked for, and switched back by a guardian process that outlives everything
 
     armed() ─► the first one keeps the old value in the state file and switches hinting on
        │
-       └─ fork ─► guardian: waits until the write end of a pipe is closed, by us or by our death;
-                  the last one to leave (a shared lock on the state file) puts the old value back
+       └─ spawn ─► guardian: waits until the write end of a pipe is closed, by us or by our death;
+                   the last one to leave (a shared lock on the state file) puts the old value back
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from autofinity.linux.hinting_guardian import leave
 from autofinity.model.errors import CapabilityError
 
 SYSCTL = Path("/proc/sys/kernel/numa_balancing")
 STATE = Path("/run/autofinity-numa-hinting")
+_GUARDIAN = Path(__file__).with_name("hinting_guardian.py")
 _NORMAL = 1  # bit of the sysctl: hinting for the placement of pages (2 is for memory tiers)
 
 
@@ -43,18 +45,15 @@ def armed(sysctl: Path = SYSCTL, state: Path = STATE) -> Iterator[None]:
             f"NUMA hinting cannot be switched on: {error}; it needs root and a kernel with "
             "CONFIG_NUMA_BALANCING"
         ) from error
-    end, alive = os.pipe2(os.O_CLOEXEC)
-    guardian = os.fork()
-    if guardian == 0:
-        os.close(alive)
-        _guard(end, lock, sysctl)
-    os.close(end)
     try:
-        yield
+        alive, guardian = _guarded(lock, sysctl)
+        try:
+            yield
+        finally:
+            os.close(alive)
+            if os.waitpid(guardian, 0)[1] != 0:  # somebody killed it
+                leave(lock, str(sysctl))
     finally:
-        os.close(alive)
-        if os.waitpid(guardian, 0)[1] != 0:  # somebody killed it
-            _leave(lock, sysctl)
         os.close(lock)
 
 
@@ -76,36 +75,32 @@ def _enter(lock: int, sysctl: Path) -> None:
         return
 
 
-def _guard(end: int, lock: int, sysctl: Path) -> None:
-    """The guardian's whole life."""
-    code = 1
+def _guarded(lock: int, sysctl: Path) -> tuple[int, int]:
+    """The descriptor that keeps the guardian waiting, and the guardian's pid.
+
+    Not by fork: other threads of this process may hold locks. When there is no guardian the old
+    value is put back, and `CapabilityError` raised.
+    """
+    end, alive = os.pipe2(os.O_CLOEXEC)
     try:
-        os.setsid()
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        os.chdir("/")
-        keep = sorted((end, lock))
-        null = os.open(os.devnull, os.O_RDWR)
-        for fd in range(3):
-            if fd not in keep:
-                os.dup2(null, fd)
-        os.closerange(3, keep[0])
-        os.closerange(keep[0] + 1, keep[1])
-        os.closerange(keep[1] + 1, 1 << 16)
-        os.read(end, 1)
-        _leave(lock, sysctl)
-        code = 0
+        guardian = os.posix_spawn(
+            sys.executable,
+            [sys.executable, "-I", "-S", "-B", str(_GUARDIAN), str(sysctl)],
+            os.environ,
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, end, 0),
+                (os.POSIX_SPAWN_DUP2, lock, 1),
+                (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+            ],
+            setsid=True,
+        )
+    except OSError as error:
+        os.close(alive)
+        leave(lock, str(sysctl))
+        raise CapabilityError(
+            f"NUMA hinting is not switched on without a guardian: {error}; expected Python at "
+            f"{sys.executable}"
+        ) from error
     finally:
-        os._exit(code)
-
-
-def _leave(lock: int, sysctl: Path) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return  # others are inside
-    old = os.pread(lock, 16, 0)
-    if old:
-        sysctl.write_bytes(old + b"\n")
-        os.ftruncate(lock, 0)
-    fcntl.flock(lock, fcntl.LOCK_UN)
+        os.close(end)
+    return alive, guardian

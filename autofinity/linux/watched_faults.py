@@ -7,11 +7,13 @@ import select
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from autofinity.linux.fault_sampling import FaultSampler, open_faults
 from autofinity.linux.fault_sharing import FaultSharing
 from autofinity.model.errors import CapabilityError
 
+_GATED = Path(__file__).with_name("gated_program.py")
 _LOOK_MS = 50
 
 
@@ -30,10 +32,15 @@ def watch_faults(
     go, ready = os.pipe2(os.O_CLOEXEC)
     sys.stdout.flush()
     sys.stderr.flush()
-    pid = os.fork()
-    if pid == 0:
-        os.close(ready)
-        _become(argv, go, to_stderr=to_stderr)
+    os.set_inheritable(go, True)
+    # It has become Python when this returns: the next exec, from which on faults are recorded, is
+    # that of the program.
+    pid = os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-I", "-S", "-B", str(_GATED), str(go), *argv],
+        os.environ,
+        file_actions=[(os.POSIX_SPAWN_DUP2, 2, 1)] if to_stderr else [],
+    )
     os.close(go)
     try:
         # A thread may run on any CPU that is online by the time it does.
@@ -70,22 +77,3 @@ def _follow(
         os.close(pidfd)
     tally.add(sampler.read())
     return os.waitpid(pid, 0)[1]
-
-
-def _become(argv: Sequence[str], go: int, *, to_stderr: bool) -> None:
-    """The child: waits until its faults are sampled, and execs."""
-    code = 126
-    try:
-        if os.read(go, 1):
-            for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
-                signal.signal(number, signal.SIG_DFL)
-            if to_stderr:
-                os.dup2(2, 1)
-            os.execvp(argv[0], list(argv))
-    except FileNotFoundError:
-        code = 127
-        os.write(2, f"autofinity: cannot run {argv[0]}: not found\n".encode())
-    except OSError as error:
-        os.write(2, f"autofinity: cannot run {argv[0]}: {error.strerror}\n".encode())
-    finally:
-        os._exit(code)

@@ -1,0 +1,35 @@
+"""Started by `watched_faults` as a process of its own: waits at a pipe, then becomes the program.
+
+    python gated_program.py DESCRIPTOR PROGRAM ARGUMENTS...
+
+So nothing of ours is forked that has threads. It imports nothing of the package and ends with 126
+or 127 when the program cannot be run, as a shell does; when the pipe is closed without a byte, it
+ends without having run anything.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+
+def main(gate: int, argv: list[str]) -> int:
+    """Does not return when the program could be started."""
+    if not os.read(gate, 1):
+        return 126
+    os.close(gate)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execvp(argv[0], argv)
+    except FileNotFoundError:
+        os.write(2, f"autofinity: cannot run {argv[0]}: not found\n".encode())
+        return 127
+    except OSError as error:
+        os.write(2, f"autofinity: cannot run {argv[0]}: {error.strerror}\n".encode())
+        return 126
+
+
+if __name__ == "__main__":
+    os._exit(main(int(sys.argv[1]), sys.argv[2:]))
