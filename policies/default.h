@@ -57,11 +57,11 @@ static inline int autofinity_rule(const double sample[]) {
     /* llc_miss_share */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
     /* SLP if llc_miss_share <= 0.1138 */
-    if (ratio[0] <= 0.11380006393236072) return 0;
+    if (ratio[0] <= 0.11379412387794499) return 0;
     /* sLP if 0.1138 < llc_miss_share <= 0.3065 */
-    if (ratio[0] > 0.11380006393236072 && ratio[0] <= 0.3064900431970461) return 1;
-    /* sLP if llc_miss_share > 0.8656 */
-    if (ratio[0] > 0.8655791093804436) return 2;
+    if (ratio[0] > 0.11379412387794499 && ratio[0] <= 0.30649545741343487) return 1;
+    /* sLP if llc_miss_share > 0.8655 */
+    if (ratio[0] > 0.8655429003045645) return 2;
     (void)sample;
     return -1;
 }
@@ -104,7 +104,7 @@ static inline int autofinity_second_rule(const double sample[], const double pro
     /* SLP if speed_gain <= 0.9901 */
     if (ratio[0] <= 0.9900990099009901) return 0;
     /* slP if speed_gain > 0.9901 and running_gain > 0.9824 */
-    if (ratio[0] > 0.9900990099009901 && ratio[1] > 0.9824150213687619) return 1;
+    if (ratio[0] > 0.9900990099009901 && ratio[1] > 0.9824094786363371) return 1;
     (void)sample;
     (void)probe;
     return -1;

@@ -56,7 +56,7 @@ static inline int autofinity_rule(const double sample[]) {
     /* ipc */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
     /* SLP if ipc > 1.448 */
-    if (ratio[0] > 1.4482165081309355) return 0;
+    if (ratio[0] > 1.4480705959730025) return 0;
     (void)sample;
     return -1;
 }
@@ -92,8 +92,8 @@ static inline int autofinity_second_rule(const double sample[], const double pro
     missing /= missing; /* NaN, without a library */
     /* llc_requests_gain */
     ratio[0] = sample[2] > 0.0 ? 1.0 * (probe[2]) / (sample[2]) : missing;
-    /* SLP if llc_requests_gain <= 0.9949 */
-    if (ratio[0] <= 0.9948699298493575) return 0;
+    /* SLP if llc_requests_gain <= 0.9948 */
+    if (ratio[0] <= 0.9948272085729137) return 0;
     (void)sample;
     (void)probe;
     return -1;

@@ -55,9 +55,9 @@ static inline int autofinity_rule(const double sample[]) {
     /* ipc */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
     /* sLP if 1.008 < ipc <= 1.045 */
-    if (ratio[0] > 1.0075851077318947 && ratio[0] <= 1.0451790305927202) return 0;
+    if (ratio[0] > 1.0076451711508994 && ratio[0] <= 1.045240919310978) return 0;
     /* SLP if ipc > 1.045 */
-    if (ratio[0] > 1.0451790305927202) return 1;
+    if (ratio[0] > 1.045240919310978) return 1;
     (void)sample;
     return -1;
 }

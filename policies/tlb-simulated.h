@@ -55,9 +55,9 @@ static inline int autofinity_rule(const double sample[]) {
     /* llc_requests_pki */
     ratio[0] = sample[1] > 0.0 ? 1000.0 * (sample[0]) / (sample[1]) : missing;
     /* Slp if llc_requests_pki <= 7.134 */
-    if (ratio[0] <= 7.133733770487535) return 0;
+    if (ratio[0] <= 7.133824761479842) return 0;
     /* Slp if llc_requests_pki > 48.78 */
-    if (ratio[0] > 48.782673258682465) return 1;
+    if (ratio[0] > 48.78242776871136) return 1;
     (void)sample;
     return -1;
 }

@@ -55,7 +55,7 @@ static inline int autofinity_rule(const double sample[]) {
     /* ipc */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
     /* SLP if ipc > 1.886 */
-    if (ratio[0] > 1.8861181588595928) return 0;
+    if (ratio[0] > 1.8862394207136535) return 0;
     (void)sample;
     return -1;
 }

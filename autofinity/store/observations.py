@@ -145,8 +145,8 @@ def read(path: Path | str) -> ObservationTable:
 def write_one(table: ObservationTable, path: Path | str, *, packed: bool = False) -> None:
     """Write a whole table to one file, wherever it is; `read` takes it back.
 
-    `packed` rounds counters to single precision and compresses hard. Raises `StoreError`; a file
-    that was there is then kept.
+    `packed` rounds rates to 11 bits, progress to 16, and compresses hard. Raises `StoreError`; a
+    file that was there is then kept.
     """
     path = Path(path)
     arrow = table.to_arrow()
