@@ -20,6 +20,7 @@ class Summary(TypedDict):
     roi_begins: int
     spins: int
     counted_instructions: bool
+    steady_addresses: bool
     streams: list[StreamSummary]
 
 class Trace:

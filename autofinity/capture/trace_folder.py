@@ -76,6 +76,7 @@ def recorded(partial: Path) -> Recorded:
             "cpu_s": summary["cpu_ns"] / 1e9,
             "spins": summary["spins"],
             "instructions": "counted" if summary["counted_instructions"] else "estimated",
+            "addresses": "steady" if summary["steady_addresses"] else "as they came",
             "host": f"{platform.machine()} {os.cpu_count()} CPUs "
             f"{platform.system()} {platform.release()}",
             "streams": tuple(StreamMeta(**stream) for stream in summary["streams"]),

@@ -60,6 +60,9 @@ class TraceMeta:
     """`counted` by blocks of the machine code, or `estimated` at 3 per access."""
     host: str
     streams: tuple[StreamMeta, ...]
+    addresses: str = "unknown"
+    """`steady`: the same in every run; or `as they came`, where the system allowed neither that
+    they are fixed nor that they are found out; `unknown` in traces that do not tell."""
 
     @property
     def accesses(self) -> int:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from autofinity.capture.build import GCC_FLAGS, runtime_folder
 
@@ -20,6 +23,15 @@ UNDER = os.environ.get("AUTOFINITY_TEST_UNDER", "").split()
 """A command that runs the captured programs and ends with FOUND where it finds errors in them:
 scripts/check-native takes valgrind's memcheck."""
 FOUND = 99
+REFUSING = (
+    sys.executable,
+    str(Path(__file__).parent.parent / "support" / "refusing_personality.py"),
+)
+"""Before a command: it may not undo address randomisation."""
+CAN_REFUSE = subprocess.run([*REFUSING, "true"], check=False).returncode == 0
+can_refuse = pytest.mark.skipif(
+    not CAN_REFUSE, reason="this kernel lets nobody refuse personality(2)"
+)
 COMPILERS = {"c": "gcc", "cpp": "g++", "f90": "gfortran"}
 
 
@@ -88,8 +100,11 @@ class Workshop:
         flags: str = "-O1 -pthread",
         env: dict[str, str] | None = None,
         replays: int = 3,
+        under: Sequence[str] = (),
     ) -> Captured:
-        """Compile, run under capture, check that the trace replays under random schedules."""
+        """Compile, run (by the command `under`) under capture, check that the trace replays under
+        random schedules.
+        """
         name = self._folder / f"p{abs(hash((source, flags)))}"
         path = name.with_suffix("." + kind)
         if not name.exists():
@@ -105,11 +120,12 @@ class Workshop:
         folder = self._folder / f"trace{self._runs}"
         folder.mkdir()
         done = subprocess.run(
-            [*UNDER, str(name), *arguments],
+            [*UNDER, *under, str(name), *arguments],
             env={
                 **{k: v for k, v in os.environ.items() if not k.startswith("OMP_")},
                 "LD_LIBRARY_PATH": str(runtime_folder()),
                 "AUTOFINITY_CAPTURE_DIR": str(folder),
+                "AUTOFINITY_CAPTURE_ADDRESSES": "own",  # those that the program prints
                 "OMP_WAIT_POLICY": "passive",
                 "OMP_DYNAMIC": "false",
                 **(env or {}),

@@ -1,4 +1,6 @@
-"""The same program captured again, or on a busy host, says the same about affinities."""
+"""The same program captured again, on a busy host or where addresses cannot be fixed, says the same
+about affinities.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from autofinity.resources import shipped
 from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import load_program, simulate, workers_of
 from autofinity.trace.manifest import load_suite
-from autofinity.trace.meta import TraceMeta
+from autofinity.trace.meta import TraceMeta, read_meta
+
+from .captured import CAN_REFUSE, REFUSING
 
 # One LLC, both of a socket, two sockets, four sockets.
 AFFINITIES = ("{4,0}{0,0}{0,0}{0,0}", "{2,2}{0,0}{0,0}{0,0}", "{2,0}{2,0}{0,0}{0,0}",
@@ -63,7 +67,7 @@ def disagreements(one: list[float], other: list[float]) -> list[tuple[int, int]]
 
 # A lock-free search whose order of discovery is the host's; a queue; locks and barriers.
 @pytest.mark.parametrize("name", ["bfs", "prodcons", "fluid"])
-def test_a_second_capture_and_one_on_a_busy_host_rank_affinities_alike(
+def test_further_captures_on_a_busy_host_and_at_other_addresses_rank_affinities_alike(
     name: str, tmp_path: Path
 ) -> None:
     suite = load_suite(shipped("training", "suite.toml"))
@@ -72,11 +76,18 @@ def test_a_second_capture_and_one_on_a_busy_host_rank_affinities_alike(
         (meta,) = capture_suite(suite, [name], 4, "tiny", tmp_path / folder, builds=tmp_path / "b")
         return times_of(meta)
 
+    def captured_without_fixed_addresses() -> list[float]:
+        command = [*REFUSING, sys.executable, "-Pm", "autofinity", "capture", "-p", name]
+        out = tmp_path / "refused"
+        subprocess.run([*command, "-t", "4", "--size", "tiny", "-o", str(out)], check=True)
+        return times_of(read_meta(out / f"{name}-tiny-4t"))
+
     first, second = captured("first"), captured("second")
     with busy_host():
         busy = captured("busy")
     assert max(first) > DIFFERENT * min(first), "nothing to rank"
-    for other in (second, busy):
+    refused = [captured_without_fixed_addresses()] if CAN_REFUSE else []
+    for other in (second, busy, *refused):
         assert disagreements(first, other) == [], (first, other)
         # And the best stays the best, or as good.
         assert other[first.index(min(first))] <= 1.05 * min(other), (first, other)

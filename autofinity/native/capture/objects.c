@@ -3,7 +3,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 
-enum { BUCKET_BITS = 18 };
+enum { BUCKET_BITS = 17 };  // a MiB: see AF_SHADOW_REGION
 
 static _Atomic(af_object*) buckets[1u << BUCKET_BITS];
 

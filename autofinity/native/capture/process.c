@@ -3,6 +3,7 @@
 // The environment says what to do (autofinity/capture/run.py sets it):
 //   AUTOFINITY_CAPTURE_DIR     folder for the trace; without it the program just runs
 //   AUTOFINITY_CAPTURE_ROI     marks (default), parallel or whole
+//   AUTOFINITY_CAPTURE_ADDRESSES   steady (default), or own: as the program sees them
 //   AUTOFINITY_CAPTURE_AHEAD   accesses a thread may be ahead of another; 0: as the host runs them
 #include "process.h"
 
@@ -35,7 +36,7 @@ static void start_recording(char** arguments) {
         strlen(directory) + 40 > sizeof af_shared->directory)
         return;
 #ifndef AF_UNDER_PLUGIN
-    af_fix_addresses(arguments);
+    af_steady_addresses(arguments);
 #else
     (void)arguments;  // QEMU maps the program where it likes
 #endif
@@ -96,7 +97,8 @@ static void write_index(void) {
     header->version = AF_VERSION;
     header->streams = streams;
     header->flags = (af.roi_parallel ? AF_INDEX_ROI_CANDIDATES : 0) |
-                    (af.counted ? AF_INDEX_COUNTED_INSTRUCTIONS : 0);
+                    (af.counted ? AF_INDEX_COUNTED_INSTRUCTIONS : 0) |
+                    (af.steady ? AF_INDEX_STEADY_ADDRESSES : 0);
     header->wall_ns = nanoseconds(now) - nanoseconds(af.begin);
     header->cpu_ns = nanoseconds(cpu);
     header->roi_begins = atomic_load(&af.roi_begins);

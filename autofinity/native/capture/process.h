@@ -11,6 +11,7 @@ typedef struct af_process {
     _Atomic uint32_t streams;
     af_thread** threads;  // by number; room for AF_MAX_STREAMS, backed page by page
     struct timespec begin;
+    bool steady;   // addresses are the same in every run
     bool counted;  // somebody tells the instructions; otherwise they are estimated
     bool roi_parallel, roi_marks;
     _Atomic int roi_open;
@@ -20,7 +21,7 @@ typedef struct af_process {
 extern AF_HIDDEN af_process af;
 
 // addresses.c
-AF_HIDDEN void af_fix_addresses(char** arguments);
+AF_HIDDEN void af_steady_addresses(char** arguments);
 // roi.c
 AF_HIDDEN void af_whole_begins(void);
 AF_HIDDEN void af_roi_settle(af_thread* t);  // the sums of a thread whose end has come

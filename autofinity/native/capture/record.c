@@ -90,7 +90,9 @@ void af_drain(af_thread* t) {
                 if (af_encoder_full(t->encoder)) af_seal_chunk(t);
                 gap -= UINT32_MAX;
             }
-            const af_event event = {.value = s->value,
+            const uint64_t value =
+                kind == AF_ACCESS ? af_written_line(&af_shared->areas, s->value) : s->value;
+            const af_event event = {.value = value,
                                     .gap = (uint32_t)gap,
                                     .span = s->span,
                                     .aux = s->aux,

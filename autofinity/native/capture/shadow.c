@@ -23,7 +23,7 @@ af_shadow_page* af_shadow_make(uint64_t address) {
         af_shadow_region* const mine = made(sizeof *mine);
         if (atomic_compare_exchange_strong(at, &region, mine)) region = mine;
     }
-    const uint64_t number = (address & ((1u << AF_SHADOW_REGION) - 1)) >> AF_SHADOW_PAGE;
+    const uint64_t number = (address & ((1ull << AF_SHADOW_REGION) - 1)) >> AF_SHADOW_PAGE;
     _Atomic(af_shadow_page*)* const slot = &region->pages[number];
     af_shadow_page* page = atomic_load_explicit(slot, memory_order_acquire);
     if (page == NULL) {

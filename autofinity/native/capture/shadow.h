@@ -4,7 +4,9 @@
 
 #include "record.h"
 
-enum { AF_SHADOW_PAGE = 12, AF_SHADOW_REGION = 30, AF_ADDRESS_BITS = 48 };
+// Regions so large that their table is small: a library of 2 MiB lies where the kernel can map it
+// by huge pages, and those loaded after it lie elsewhere in each run (addresses.c).
+enum { AF_SHADOW_PAGE = 12, AF_SHADOW_REGION = 32, AF_ADDRESS_BITS = 48 };
 
 // Words of a 4 KiB page, made when the first of them is asked for.
 typedef struct af_shadow_page {
@@ -26,7 +28,7 @@ static inline _Atomic uint64_t* af_shadow_word(uint64_t address) {
         atomic_load_explicit(&af_shadow_regions[at >> AF_SHADOW_REGION], memory_order_acquire);
     af_shadow_page* page = NULL;
     if (AF_LIKELY(region != NULL)) {
-        const uint64_t number = (at & ((1u << AF_SHADOW_REGION) - 1)) >> AF_SHADOW_PAGE;
+        const uint64_t number = (at & ((1ull << AF_SHADOW_REGION) - 1)) >> AF_SHADOW_PAGE;
         page = atomic_load_explicit(&region->pages[number], memory_order_acquire);
     }
     if (AF_UNLIKELY(page == NULL)) page = af_shadow_make(at);

@@ -195,6 +195,20 @@ extern AF_HIDDEN __thread af_thread* af_self __attribute__((tls_model("initial-e
 // The record of the calling thread, quiet or not.
 extern AF_HIDDEN __thread af_thread* af_mine __attribute__((tls_model("initial-exec")));
 
+// What lies where in the captured program and is written as lying elsewhere (addresses.c): lines
+// from `from` on, up to the next area, by that many `less`. All 0: as they are.
+enum { AF_AREAS = 5 };
+typedef struct af_areas {
+    uint64_t from[AF_AREAS];
+    uint64_t less[AF_AREAS];
+} af_areas;
+
+static inline uint64_t af_written_line(const af_areas* areas, uint64_t line) {
+    uint64_t less = 0;
+    for (int i = 0; i < AF_AREAS; i++) less = line >= areas->from[i] ? areas->less[i] : less;
+    return line - less;
+}
+
 // What every file that touches slots needs of the whole recording. It lies in the memory of the
 // captured program; QEMU's plugin, which records the accesses of unmodified binaries into the same
 // thread records, is handed its address (native/qemu_plugin).
@@ -204,6 +218,7 @@ typedef struct af_common {
     _Atomic int failed;
     _Atomic uint64_t spins;
     _Atomic uint64_t token;  // the last one given out
+    af_areas areas;          // set before anything is recorded
     uint64_t ahead;          // accesses a thread may be ahead of another; 0: no fairness
     char directory[4096];
     af_crc_table crc;

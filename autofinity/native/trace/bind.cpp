@@ -113,6 +113,7 @@ nb::dict summary_of(const std::string& directory) {
     result["roi_begins"] = summary.roi_begins;
     result["spins"] = summary.spins;
     result["counted_instructions"] = summary.counted_instructions;
+    result["steady_addresses"] = summary.steady_addresses;
     result["streams"] = streams;
     return result;
 }

@@ -85,6 +85,8 @@ typedef struct af_index_stream {
 #define AF_INDEX_ROI_CANDIDATES 1u
 // Instruction gaps come from a block table; otherwise they are the documented estimate.
 #define AF_INDEX_COUNTED_INSTRUCTIONS 2u
+// Addresses are those of a process without randomisation, whether it ran at them or not.
+#define AF_INDEX_STEADY_ADDRESSES 4u
 
 typedef struct af_crc_table {
     uint32_t t[8][256];

@@ -210,6 +210,7 @@ TraceSummary read_summary(const std::string& directory) {
     summary.roi_begins = index.header.roi_begins;
     summary.spins = index.header.spins;
     summary.counted_instructions = (index.header.flags & AF_INDEX_COUNTED_INSTRUCTIONS) != 0;
+    summary.steady_addresses = (index.header.flags & AF_INDEX_STEADY_ADDRESSES) != 0;
     for (const af_index_stream& record : index.streams)
         summary.streams.push_back(
             {record.parent,

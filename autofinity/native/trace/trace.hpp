@@ -58,6 +58,7 @@ struct TraceSummary {
     std::uint64_t roi_begins = 0;
     std::uint64_t spins = 0;
     bool counted_instructions = false;
+    bool steady_addresses = false;
     std::vector<StreamSummary> streams;
 };
 TraceSummary read_summary(const std::string& directory);
