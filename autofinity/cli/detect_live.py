@@ -11,8 +11,7 @@ import click
 
 from autofinity.cli.matrix_out import save_matrix
 from autofinity.linux.fault_sharing import FaultSharing
-from autofinity.linux.numa_hinting import SYSCTL, armed
-from autofinity.linux.proc import read_text
+from autofinity.linux.numa_hinting import armed, hinting_is_on
 from autofinity.linux.watched_faults import watch_faults
 from autofinity.model.sharing_metrics import average_exclusivity, heterogeneity_off_diagonal
 from autofinity.report.heat_map import heat_lines
@@ -45,7 +44,7 @@ def detect_live(program: Sequence[str], out: Path | None, *, arm: bool, as_json:
     the program's to stderr).
     """
     with armed() if arm else nullcontext():
-        hinting = bool(int(read_text(str(SYSCTL)).strip() or 0) & 1)
+        hinting = hinting_is_on()
         code, tally, lost = watch_faults(program, to_stderr=as_json)
     title = f"{Path(program[0]).name}, by page faults"
     save_matrix(tally.sharing, title, out)

@@ -20,12 +20,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from autofinity.linux.hinting_guardian import leave
+from autofinity.linux.proc import read_text
 from autofinity.model.errors import CapabilityError
 
 SYSCTL = Path("/proc/sys/kernel/numa_balancing")
 STATE = Path("/run/autofinity-numa-hinting")
 _GUARDIAN = Path(__file__).with_name("hinting_guardian.py")
 _NORMAL = 1  # bit of the sysctl: hinting for the placement of pages (2 is for memory tiers)
+
+
+def hinting_is_on(sysctl: Path = SYSCTL) -> bool:
+    """Whether the kernel takes pages away now and then, so that they fault again."""
+    return bool(int(read_text(str(sysctl)).strip() or 0) & _NORMAL)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ What the monitor itself works is not charged to the program: it runs beside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autofinity.affinity.hints import get_affinity
@@ -24,14 +24,13 @@ from autofinity.mechanisms.unified import Unified
 from autofinity.model.affinity import DISTRIBUTED
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import PlacementError
-from autofinity.model.placement import Placement
 from autofinity.model.policy import RulePolicy
 from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, MovePages, ThreadEvent
 from autofinity.runtime.claims import Reserve, reserve_alone
 from autofinity.runtime.decider import LiveState, Settings
-from autofinity.runtime.masks import union, widened
+from autofinity.runtime.masks import binding, union, widened
 
 LIVE: Mapping[str, Callable[[Setting], Recipe[Any]]] = {
     "kmaf": kmaf16,
@@ -53,8 +52,6 @@ class Mapped(LiveState):
     """For the threads `placed`; None while nobody is placed."""
     inner: Any = None
     """The recipe's own state."""
-    sharing: Mapping[tuple[int, int], float] = field(default_factory=dict)
-    """Seen so far, by two thread numbers, the lower one first."""
     begins: bool = False
     """Whether the recipe has not seen anything yet."""
 
@@ -106,7 +103,7 @@ class LiveRecipe:
             workers=workers,
             steady=0 if changed else state.steady + 1,
             waited_ns=state.waited_ns + interval.end_ns - interval.start_ns,
-            sharing=_with_sharing(state.sharing, interval),
+            sharing=state.sharing.after(interval),
         )
         if interval.ended:
             return state, ()
@@ -185,34 +182,19 @@ class LiveRecipe:
                     self._topology, action.placement.masks, state.available, self._settings.bind
                 )
                 state = replace(state, cpus=union(masks))
-                wanted.append(self._binding(state, masks))
+                alive = (number for number, _ in state.workers.alive)
+                wanted.append(binding(state.placed, masks, alive, self._available()))
             elif isinstance(action, MovePages) and self._migrate_pages:
                 pages.update(zip(action.pages, action.nodes, strict=True))
         if pages:
             wanted.append(MovePages(tuple(pages), tuple(pages.values())))
         return state, wanted
 
-    def _binding(self, state: Mapped, masks: Sequence[frozenset[OsIndex]]) -> BindThreads:
-        """Who does not compute runs anywhere: it may have inherited a worker's narrow mask."""
-        by_number = dict(zip(state.placed, masks, strict=True))
-        alive, anywhere = dict(state.workers.alive), self._available()
-        return BindThreads(
-            Placement(
-                tuple(
-                    by_number.get(number, anywhere if number in alive else frozenset())
-                    for number in range(max(alive) + 1)
-                )
-            )
-        )
-
     def _let_go(self, numbers: frozenset[int]) -> Sequence[Action]:
+        """Newcomers may have inherited a worker's narrow mask."""
         if not numbers or self._settings.bind == "none":
             return ()
-        anywhere = self._available()
-        masks = (
-            anywhere if number in numbers else frozenset() for number in range(max(numbers) + 1)
-        )
-        return (BindThreads(Placement(tuple(masks))),)
+        return (binding((), (), numbers, self._available()),)
 
 
 def _about_pages(topology: Topology, *, migrate_pages: bool) -> str:
@@ -225,20 +207,6 @@ def _about_pages(topology: Topology, *, migrate_pages: bool) -> str:
 
 def _begun_in(interval: Interval) -> frozenset[int]:
     return frozenset(event.thread for event in interval.thread_events if event.kind == "begin")
-
-
-def _with_sharing(
-    before: Mapping[tuple[int, int], float], interval: Interval
-) -> Mapping[tuple[int, int], float]:
-    """With what an interval showed, without what was seen of threads that have ended."""
-    ended = {event.thread for event in interval.thread_events if event.kind == "end"}
-    seen = {pair: count for pair, count in before.items() if not ended.intersection(pair)}
-    if interval.sharing is not None:
-        for i, row in enumerate(interval.sharing.cells):
-            for j, count in enumerate(row[i + 1 :], i + 1):
-                if count:
-                    seen[i, j] = seen.get((i, j), 0.0) + count
-    return seen
 
 
 def _narrowed(state: Mapped, interval: Interval) -> Interval:
@@ -264,12 +232,7 @@ def _sharing_of(state: Mapped, interval: Interval) -> SharingMatrix | None:
     """Of the threads that compute; at first all that was ever seen of them."""
     computing = state.placed
     if state.begins:
-        return SharingMatrix(
-            tuple(
-                tuple(state.sharing.get((min(i, j), max(i, j)), 0.0) for j in computing)
-                for i in computing
-            )
-        )
+        return state.sharing.among(computing)
     if interval.sharing is None:
         return None
     cells = interval.sharing.cells

@@ -75,8 +75,9 @@ def _largest_change(
     for name in counters:
         before, now = reference[name], seen[name]
         # NaN, where nothing was measured, is no change.
-        if before > 0 and max(before, now) >= _LEAST_RATE and math.isfinite(now):
-            change = now / before - 1
+        if max(before, now) >= _LEAST_RATE and math.isfinite(before) and math.isfinite(now):
+            # What begins from nothing is a change as well: software events often do.
+            change = (now - before) / max(before, _LEAST_RATE)
             if abs(change) > abs(largest[1]):
                 largest = name, change
     return largest

@@ -24,16 +24,17 @@ from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
 from autofinity.model.counters import Behaviour
+from autofinity.model.detection import FaultSampling
 from autofinity.model.errors import PlacementError
-from autofinity.model.placement import Placement
 from autofinity.model.policy import Decision, RulePolicy
 from autofinity.model.topology import OsIndex, Topology
-from autofinity.ports import Action, BindThreads, Interval, Sensors
+from autofinity.ports import Action, Interval, Sensors
 from autofinity.profiling.sampling import behaviour_of
 from autofinity.runtime.claims import Reserve, reserve_alone
 from autofinity.runtime.continuous import Watch, decisive, look_cost_ns
 from autofinity.runtime.guard import Guard
-from autofinity.runtime.masks import Binding, thread_masks, union
+from autofinity.runtime.masks import Binding, binding, union, widened
+from autofinity.runtime.seats import SharedSoFar, dealt
 from autofinity.runtime.workers import Workers
 
 _NS_PER_MS = 1_000_000
@@ -66,6 +67,9 @@ class Settings:
     """Continuous mode: how often a placed program is looked at for changes; 0: never."""
     restarts: int = 5
     """Times the sampling begins anew because threads came or went."""
+    by_sharing: bool = False
+    """Whether who shares with whom, seen from page faults, says who sits beside whom: what there
+    is to go by without counters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,9 @@ class LiveState:
     """Whether other runs were in its way."""
     parts: tuple[Interval, ...] = ()
     sample: Behaviour | None = None
+    seats: tuple[OsIndex, ...] = ()
+    """PU of each thread of `placed`, before masks are made as wide as they may be."""
+    sharing: SharedSoFar = field(default_factory=SharedSoFar)
     affinity: Affinity | None = None
     """Of the present placement; None where no thread was bound to it."""
     sampled_in: Affinity | None = None
@@ -148,7 +155,9 @@ class LivePolicy:
         self._settings = settings
         # Who binds nothing takes nothing.
         self._reserve = reserve_alone if settings.bind == "none" else reserve
-        self.sensors = Sensors(policy.counters if policy else ())
+        # A table for some tens of MB of shared data: it is the monitor's memory.
+        faults = (FaultSampling(entries=1 << 14),) if settings.by_sharing else ()
+        self.sensors = Sensors(policy.counters if policy else (), faults)
 
     def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> LiveState:
         """State before the first look; machine and thread count are known since construction."""
@@ -180,6 +189,7 @@ class LivePolicy:
             workers=workers,
             steady=0 if changed else state.steady + 1,
             waited_ns=state.waited_ns + interval.end_ns - interval.start_ns,
+            sharing=state.sharing.after(interval),
         )
         state, rate = _rate(state, interval)
         if interval.ended:
@@ -197,7 +207,8 @@ class LivePolicy:
                     state = self._look_again(state, interval)
                     if state.watch.worth_a_look(self._look_cost_ns(state)):
                         return self._sample_anew(state)
-                return self._follow(state, rate, _begun(interval))
+                state, actions = self._follow(state, rate, _begun(interval))
+                return (state, actions) if actions else self._seat_anew(state)
             case "left alone":
                 if workers.computing != state.placed:
                     return replace(state, phase="watching", steady=0), ()
@@ -277,7 +288,13 @@ class LivePolicy:
             assert standing is not None
             state = state.noting(f"{hint} is nearly a tie: {standing} stays")
             hint = standing
-        return self._place(state, hint, "placed")
+        state, actions = self._place(state, hint, "placed")
+        # Where the last sample was taken in this very affinity, it is what changes are told by, so
+        # that one which comes right after it is not taken for the program's way.
+        seen = {state.sampled_in: state.sample, state.probed_in: state.probe}
+        if state.affinity is not None:
+            state = replace(state, watch=Watch(reference=seen.get(state.affinity)))
+        return state, actions
 
     def _choose_again(
         self, state: LiveState, seen: Behaviour
@@ -379,15 +396,26 @@ class LivePolicy:
             return state, self._let_go(state, newcomers)
         return self._place(replace(state, unsettled=0), state.hint, "placed")
 
+    def _seat_anew(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
+        """The threads of a placed program change seats by who shares with whom."""
+        if (
+            not self._settings.by_sharing
+            or state.phase != "placed"
+            or state.workers.computing != state.placed
+        ):
+            return state, ()
+        seats = dealt(self._topology, state.seats, state.sharing.among(state.placed))
+        state = replace(state, sharing=state.sharing.faded())
+        if seats == state.seats:
+            return state, ()
+        state = state.noting("who shares pages sits together, by page faults")
+        return self._bind(replace(state, seats=seats))
+
     def _let_go(self, state: LiveState, numbers: frozenset[int]) -> Sequence[Action]:
         """Let threads run anywhere: they may have inherited a worker's narrow mask."""
         if not numbers or self._settings.bind == "none":
             return ()
-        available = self._available()
-        masks = (
-            available if number in numbers else frozenset() for number in range(max(numbers) + 1)
-        )
-        return (BindThreads(Placement(tuple(masks))),)
+        return (binding((), (), numbers, self._available()),)
 
     def _place(
         self, state: LiveState, hint: Hint, phase: Phase
@@ -407,15 +435,12 @@ class LivePolicy:
             return state, self._let_go(state, bound)
         if reserved.note:
             state = state.noting(reserved.note)
-        masks = thread_masks(
-            self._topology, reserved.cores, reserved.available, self._settings.bind
-        )
         state = replace(
             state,
             phase=phase,
             placed=computing,
             hint=hint,
-            cpus=union(masks),
+            seats=reserved.cores.cpus,
             available=reserved.available,
             crowded=bool(reserved.note),
             affinity=None if self._settings.bind == "none" else reserved.cores.affinity,
@@ -423,21 +448,24 @@ class LivePolicy:
             parts=(),
             watch=Watch(),
         )
+        if self._settings.by_sharing and phase == "placed":
+            seats = dealt(self._topology, state.seats, state.sharing.among(computing))
+            state = replace(state, seats=seats)
+        return self._bind(state)
+
+    def _bind(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
+        """The threads of the placement to their seats, as wide as they may be."""
+        masks = widened(
+            self._topology,
+            [frozenset({cpu}) for cpu in state.seats],
+            state.available,
+            self._settings.bind,
+        )
+        state = replace(state, cpus=union(masks))
         if self._settings.bind == "none":
             return state, ()
-        by_number = dict(zip(computing, masks, strict=True))
-        alive = dict(state.workers.alive)
-        # Who does not compute is let go anywhere: it may have inherited a worker's narrow mask.
-        return state, (
-            BindThreads(
-                Placement(
-                    tuple(
-                        by_number.get(number, available if number in alive else frozenset())
-                        for number in range(max(alive) + 1)
-                    )
-                )
-            ),
-        )
+        alive = (number for number, _ in state.workers.alive)
+        return state, (binding(state.placed, masks, alive, self._available()),)
 
 
 def _wants_outcome(state: LiveState) -> bool:

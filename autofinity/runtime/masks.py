@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from autofinity.model.placement import CoreSet
+from autofinity.model.placement import CoreSet, Placement
 from autofinity.model.topology import OsIndex, Topology
+from autofinity.ports import BindThreads
 
 type Binding = Literal["llc", "core", "none"]
 
@@ -47,3 +48,17 @@ def widened(
 def union(masks: tuple[frozenset[OsIndex], ...]) -> frozenset[OsIndex]:
     """CPUs of all masks together."""
     return frozenset().union(*masks)
+
+
+def binding(
+    placed: Sequence[int],
+    masks: Sequence[frozenset[OsIndex]],
+    alive: Iterable[int],
+    anywhere: frozenset[OsIndex],
+) -> BindThreads:
+    """Threads `placed` to their masks, by number. Who else is alive runs `anywhere`: it may have
+    inherited the narrow mask of one that was placed.
+    """
+    by_number = {**dict.fromkeys(alive, anywhere), **dict(zip(placed, masks, strict=True))}
+    numbers = range(1 + max(by_number, default=-1))
+    return BindThreads(Placement(tuple(by_number.get(n, frozenset()) for n in numbers)))

@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from autofinity.linux.bind import allowed_now
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.event_tables import Encoding, event_table, this_cpu
+from autofinity.linux.numa_hinting import armed, hinting_is_on
 from autofinity.linux.perf import read_totals
 from autofinity.linux.process import SOFTWARE_EVENTS, LinuxProcess, open_pidfd
 from autofinity.linux.sysfs_topology import read_sysfs
@@ -140,7 +141,7 @@ type Make = Callable[[Request, Surroundings], Deciding[Any]]
 
 
 def by_policy(request: Request, around: Surroundings) -> LivePolicy:
-    """The policy decides."""
+    """The policy decides; without counters, who shares with whom says who sits beside whom."""
     from autofinity.policy.selector import decide
 
     return LivePolicy(
@@ -149,9 +150,19 @@ def by_policy(request: Request, around: Surroundings) -> LivePolicy:
         decide,
         around.available,
         around.journal.hint_on_record,
-        settings_of(request),
+        replace(settings_of(request), by_sharing=_sharing_shows(request, around.topology)),
         partial(around.journal.reserve, around.topology),
     )
+
+
+def _sharing_shows(request: Request, topology: Topology) -> bool:
+    """Whether page faults may tell more than counters, and it matters who sits where: faults are
+    only looked at where the kernel lets pages fault again, for each of them costs a little.
+    """
+    if request.tier == "hardware counters" or request.bind == "none":
+        return False
+    caches = {topology.by_os_index[cpu].llc for cpu in topology.allowed}
+    return len(caches) > 1 and hinting_is_on()
 
 
 def settings_of(request: Request) -> Settings:
@@ -260,8 +271,6 @@ def _hinting(request: Request, journal: Journal) -> Iterator[None]:
     """NUMA hinting is on inside, where that was asked for and is permitted."""
     with ExitStack() as stack:
         if request.arm:
-            from autofinity.linux.numa_hinting import armed
-
             try:
                 stack.enter_context(armed())
             except CapabilityError as error:

@@ -84,6 +84,12 @@ def sharers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def phases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Program that computes and, from one SIGUSR1 to the next, has page faults too."""
+    return _compile([HERE / "phases.c"], tmp_path_factory.mktemp("phases") / "phases")
+
+
+@pytest.fixture(scope="session")
 def blocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Program that runs another one with system calls refused."""
     return _compile([HERE / "blocked.c"], tmp_path_factory.mktemp("blocked") / "blocked")
@@ -141,6 +147,12 @@ class Runner:
                 yield process
             finally:
                 process.kill()
+
+    @staticmethod
+    def on_two_cpus() -> None:
+        """For `preexec_fn`: as by default, and only two CPUs are allowed."""
+        _prefer()
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 
     def last(self) -> RunRecord | None:
         """The latest run on record."""

@@ -48,6 +48,15 @@ def test_a_java_program_runs_as_it_does_without_us(
     assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, plain.stderr)
 
 
+def test_a_go_program_runs_as_it_does_without_us(run: Runner, policy: Path) -> None:
+    go = shutil.which("go")  # itself written in Go, with threads of its own
+    if go is None:
+        pytest.skip("no go here")
+    plain = subprocess.run([go, "help", "build"], capture_output=True)
+    done = run("--quiet", "--policy", policy, "--bind", "core", "--", go, "help", "build")
+    assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, plain.stderr)
+
+
 def test_a_static_binary_is_run_and_watched(run: Runner, tmp_path: Path, policy: Path) -> None:
     static = tmp_path / "spinner"
     built = subprocess.run(

@@ -28,9 +28,6 @@ def test_threads_that_share_pages_are_put_on_one_cpu_and_others_on_another(
         pytest.skip(str(error))
     two = sorted(os.sched_getaffinity(0))[:2]
 
-    def only_two() -> None:
-        os.sched_setaffinity(0, two)
-
     def paired(pid: int) -> bool:
         main, *masks = masks_of(pid)
         return (
@@ -42,7 +39,7 @@ def test_threads_that_share_pages_are_put_on_one_cpu_and_others_on_another(
         )
 
     options = ("--mechanism", mechanism, "--bind", "core", "--migrate-pages")
-    with run.lasting(*options, "--", sharers, "4", "300", preexec_fn=only_two) as process:
+    with run.lasting(*options, "--", sharers, "4", "300", preexec_fn=run.on_two_cpus) as process:
         assert run.eventually(lambda: paired(process.pid)), masks_of(process.pid)
         assert run.placed().threads == 4
     assert run.eventually(lambda: not run.monitors_of(process.pid))

@@ -127,7 +127,7 @@ def test_other_threads_are_another_mapping_and_what_is_gone_is_forgotten() -> No
     for _ in range(6):
         program.look(busy=(*TIDS[1:4], 200))
     assert program.state.placed == (1, 2, 3, 4)
-    assert program.state.sharing == {(1, 3): 50.0}
+    assert program.state.sharing.counts == {(1, 3): 50.0}
     placement = masks(program.look(pairs((1, 2, 900.0)), busy=(*TIDS[1:4], 200)))
     assert caches(placement)[0] == caches(placement)[1]
 

@@ -96,6 +96,13 @@ def test_a_program_that_changes_is_sampled_anew_and_placed_by_the_new_answer() -
     assert any(note.startswith("the program has changed (llc_misses -96%)") for note in state.notes)
 
 
+def test_an_event_that_begins_or_ends_is_a_change_and_a_rare_one_is_none() -> None:
+    for before, after, changes in ((0.0, 5e6, 1), (5e6, 0.0, 1), (0.0, 5e3, 0)):
+        program = Changing(lambda second, a=before, b=after: a if second < 30 else b)
+        notes = [note for note in watched(program).notes if "the program has changed" in note]
+        assert len(notes) == changes
+
+
 def test_a_steady_program_is_sampled_once() -> None:
     for noise in (0.0, 0.2):
         program = Changing(lambda second, noise=noise: 5e6 * (1 + noise * (int(second) % 2)))

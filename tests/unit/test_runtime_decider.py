@@ -17,6 +17,7 @@ from autofinity.model.policy import (
     SecondLook,
     looked_at,
 )
+from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
 from autofinity.runtime.decider import LivePolicy, LiveState, Settings
@@ -52,6 +53,8 @@ class FakeProcess:
     idle: frozenset[int] = frozenset()
     turns: int = 60
     counters: Mapping[str, int] = field(default_factory=dict)
+    sharing: Mapping[int, SharingMatrix] = field(default_factory=dict)
+    """Turn → what page faults show in it."""
     work_per_s: Sequence[float] = ()
     """Progress per second of each turn; the last holds on. Empty: cannot be known."""
     turn: int = 0
@@ -93,6 +96,7 @@ class FakeProcess:
             self.now,
             samples,
             tuple(events),
+            sharing=self.sharing.get(self.turn - 1),
             progress=progress,
             ended=self.turn >= self.turns,
         )
@@ -374,3 +378,59 @@ def test_a_program_whose_workers_come_and_go_all_the_time_is_let_go() -> None:
     assert any(line.startswith("let go") for line in state.notes)
     assert state.phase in ("left alone", "watching")
     assert masks(process, -1)[:2] == [list(range(16))] * 2
+
+
+def sharing(*pairs: tuple[int, int], threads: int = 4, count: float = 100.0) -> SharingMatrix:
+    cells = [[0.0] * threads for _ in range(threads)]
+    for i, j in pairs:
+        cells[i][j] = cells[j][i] = count
+    return SharingMatrix(tuple(map(tuple, cells)))
+
+
+SEATED = Settings(bind="core", by_sharing=True)
+FOUR = dict.fromkeys(range(4), 0)
+
+
+def caches_at_the_end(process: FakeProcess) -> list[int]:
+    """Cache of each of the four threads."""
+    return [cpu // 4 for (cpu,) in masks(process)]
+
+
+def test_without_counters_who_shares_sits_together_on_the_seats_that_the_hint_gave() -> None:
+    policy = RulePolicy((), {}, (), DISTRIBUTED)
+    two_caches = frozenset(OsIndex(cpu) for cpu in (0, 1, 4, 5))
+    early = FakeProcess(FOUR, sharing={1: sharing((0, 2), (1, 3))})
+    late = FakeProcess(FOUR, sharing={30: sharing((0, 2), (1, 3))})
+    for process in (early, late):
+        state = run(process, settings=SEATED, policy=policy, available=two_caches)
+        assert state.hint == DISTRIBUTED
+        assert set(state.seats) == two_caches
+        a, b, c, d = caches_at_the_end(process)
+        assert a == c != b == d
+    assert "who shares pages sits together, by page faults" in state.notes
+
+
+def test_little_sharing_or_sharing_that_is_as_good_as_it_gets_moves_nobody() -> None:
+    policy = RulePolicy((), {}, (), DISTRIBUTED)
+    for matrix in (
+        sharing((0, 3), count=3.0),
+        sharing(*[(i, j) for j in range(4) for i in range(j)]),
+    ):
+        quiet, shown = FakeProcess(FOUR), FakeProcess(FOUR, sharing={30: matrix})
+        for process in (quiet, shown):
+            run(process, settings=SEATED, policy=policy)
+        assert quiet.applied == shown.applied
+
+
+def test_where_counters_decide_faults_are_not_looked_at() -> None:
+    topology = machine()
+    for by_sharing in (False, True):
+        settings = Settings(by_sharing=by_sharing)
+        policy = LivePolicy(
+            topology, POLICY, unasked, lambda: topology.allowed, lambda threads: None, settings
+        )
+        assert bool(policy.sensors.detectors) == by_sharing
+
+
+def unasked(policy: RulePolicy, sample: Mapping[str, float]) -> Decision:
+    raise AssertionError("nothing ran")

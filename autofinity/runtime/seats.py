@@ -1,0 +1,67 @@
+"""Who of the threads shares with whom, and who sits beside whom by that. Pure.
+
+How far threads are spread is the policy's to say; which of them share a cache is not, for a policy
+looks at all threads together. Page faults tell, where the kernel lets pages fault again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from autofinity.model.sharing import SharingMatrix
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.ports import Interval
+
+_FEWEST_EVENTS = 16  # of sharing, a thread, before it is believed
+_WORTH_MOVING = 0.8  # of the cost of communication that may be left: threads pay for moving
+_FADING = 0.95  # of what was seen before the last look: programs change
+
+
+@dataclass(frozen=True, slots=True)
+class SharedSoFar:
+    """Sharing of threads by number. Start with `SharedSoFar()`."""
+
+    counts: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    """By two numbers, the lower one first."""
+
+    def after(self, interval: Interval) -> SharedSoFar:
+        """With what an interval showed, without what was seen of threads that have ended."""
+        ended = {event.thread for event in interval.thread_events if event.kind == "end"}
+        seen = {pair: count for pair, count in self.counts.items() if not ended.intersection(pair)}
+        if interval.sharing is not None:
+            for i, row in enumerate(interval.sharing.cells):
+                for j, count in enumerate(row[i + 1 :], i + 1):
+                    if count:
+                        seen[i, j] = seen.get((i, j), 0.0) + count
+        return SharedSoFar(seen)
+
+    def faded(self) -> SharedSoFar:
+        """Older by one look."""
+        return SharedSoFar({pair: _FADING * count for pair, count in self.counts.items()})
+
+    def among(self, numbers: Sequence[int]) -> SharingMatrix:
+        """Of these threads, in this order."""
+        return SharingMatrix(
+            tuple(
+                tuple(self.counts.get((min(i, j), max(i, j)), 0.0) for j in numbers)
+                for i in numbers
+            )
+        )
+
+
+def dealt(
+    topology: Topology, cpus: Sequence[OsIndex], sharing: SharingMatrix
+) -> tuple[OsIndex, ...]:
+    """The same PUs, dealt out by who shares with whom (EagerMap), where enough was seen and
+    communication gets cheaper by a fifth; else as they are.
+    """
+    if sum(map(sum, sharing.cells)) < _FEWEST_EVENTS * sharing.threads:
+        return tuple(cpus)
+    # The native core costs the monitor memory: only where there is something to decide.
+    from autofinity.mapping.cost import cost
+    from autofinity.mapping.eagermap import eagermap
+
+    mapped = eagermap(sharing, topology, frozenset(cpus))
+    better = cost(sharing, topology, mapped) < _WORTH_MOVING * cost(sharing, topology, cpus)
+    return mapped if better else tuple(cpus)
