@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,35 +22,14 @@ from autofinity.cli.page_size_option import page_size_option
 from autofinity.cli.placing_options import simulated_option
 from autofinity.detect.scaled import SCALED
 from autofinity.model.errors import UsageError
-from autofinity.model.sharing import NumaVectors, SharingMatrix
+from autofinity.model.sharing import SharingMatrix
 
 if TYPE_CHECKING:
-    from autofinity.detect.scaled import RunWithout
-    from autofinity.model.detection import Detector
+    from autofinity.evaluation.watched_sharing import SeenSharing
     from autofinity.model.placement import Placement
-    from autofinity.ports import RunRequest
     from autofinity.sim.machine import SimMachine
 
 WHOLE_TRACE = "trace"
-_COUNTED = (
-    "page_walks",
-    "cache_to_cache_transfers_same_package",
-    "cache_to_cache_transfers_remote",
-)
-_ENDLESS_NS = 10**15
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What a source has seen, and what that took."""
-
-    sharing: SharingMatrix
-    pages: NumaVectors
-    detector: Detector | None = None
-    roi_ns: int | None = None
-    roi_ns_without: int | None = None
-    triggers: int = 0
-    overhead_ns: dict[str, int] | None = None
 
 
 @click.command("detect", cls=TraceOrProgram)
@@ -112,6 +91,8 @@ def command(
     the TLB (SAMMU) or the page table (LAPT), or remote accesses (Azimi). Their rates are scaled to
     the length of the run, since the papers' belong to runs of minutes.
     """
+    from autofinity.evaluation.watched_sharing import in_whole_trace, watched
+    from autofinity.ports import RunRequest
     from autofinity.trace.meta import read_meta
 
     check_matrix_out(out)
@@ -125,10 +106,12 @@ def command(
         raise UsageError("--arm is for a program that runs here, not for a trace")
     simulator = simulated(machine, latencies, page_size)
     team = threads or read_meta(trace).threads
-    whole = _whole_trace(simulator, trace, team, hint)
+    request = RunRequest(str(trace), threads=team)
+    placement = _placed(simulator, team, hint)
+    whole = in_whole_trace(simulator, request, placement)
     found = whole
     if source != WHOLE_TRACE:
-        found = _watched(simulator, trace, team, hint, source, seed, whole.pages)
+        found = watched(simulator, request, placement, source, whole, seed)
     document = _document(trace, simulator, source, found, whole)
     save_matrix(found.sharing, _title(trace, simulator, source), out)
     if as_json:
@@ -145,72 +128,8 @@ def _placed(simulator: SimMachine, threads: int, hint: str) -> Placement:
     return Placement(tuple(frozenset({cpu}) for cpu in chosen))
 
 
-def _whole_trace(simulator: SimMachine, trace: Path, threads: int, hint: str) -> _Found:
-    from autofinity.detect.whole_trace import whole_trace
-    from autofinity.sim.replay import load_program, workers_of
-
-    sharing, pages = whole_trace(
-        load_program(trace), workers_of(trace, threads), simulator.spec.page_bytes
-    )
-    topology = simulator.topology
-    nodes = [
-        topology.by_os_index[min(mask)].node for mask in _placed(simulator, threads, hint).masks
-    ]
-    return _Found(sharing, pages.by_node(nodes, topology.n_nodes))
-
-
-def _watched(
-    simulator: SimMachine,
-    trace: Path,
-    threads: int,
-    hint: str,
-    source: str,
-    seed: int,
-    whole: NumaVectors,
-) -> _Found:
-    from autofinity.ports import RunRequest, Sensors
-
-    request = RunRequest(str(trace), threads=threads)
-    placement = _placed(simulator, threads, hint)
-    without = _without(simulator, request, placement, seed, whole)
-    detector = SCALED[source](without)
-    process = simulator.start(request, placement, Sensors(detectors=(detector,)), seed)
-    seen = process.advance(_ENDLESS_NS)
-    return _Found(
-        seen.sharing or SharingMatrix(()),
-        seen.pages or NumaVectors({}),
-        detector,
-        seen.end_ns,
-        without.roi_ns,
-        seen.triggers,
-        dict(seen.overhead_ns),
-    )
-
-
-def _without(
-    simulator: SimMachine,
-    request: RunRequest,
-    placement: Placement,
-    seed: int,
-    whole: NumaVectors,
-) -> RunWithout:
-    from autofinity.detect.scaled import RunWithout
-    from autofinity.ports import Sensors
-
-    seen = simulator.start(request, placement, Sensors(_COUNTED), seed).advance(_ENDLESS_NS)
-    total = {name: sum(sample.counts[name] for sample in seen.samples) for name in _COUNTED}
-    return RunWithout(
-        seen.end_ns,
-        request.threads,
-        total["page_walks"],
-        sum(total[name] for name in _COUNTED[1:]),
-        sum(map(sum, whole.pages.values())) / max(1, len(whole.pages)),
-        simulator.spec.tlb.l2_entries or simulator.spec.tlb.l1_entries,
-    )
-
-
 def _document(
-    trace: Path, simulator: SimMachine, source: str, found: _Found, whole: _Found
+    trace: Path, simulator: SimMachine, source: str, found: SeenSharing, whole: SeenSharing
 ) -> dict[str, object]:
     from autofinity.detect.agreement import correlation
     from autofinity.model.sharing_metrics import (
@@ -238,7 +157,7 @@ def _document(
         "triggers": found.triggers,
         "roi_ns": found.roi_ns,
         "roi_ns_without": found.roi_ns_without,
-        "overhead_ns": found.overhead_ns,
+        "overhead_ns": dict(found.overhead_ns) if found.detector else None,
     }
 
 
@@ -246,7 +165,7 @@ def _title(trace: Path, simulator: SimMachine, source: str) -> str:
     return f"{trace.name} on {simulator.spec.name}, with {source}"
 
 
-def _print(title: str, found: _Found, document: dict[str, object]) -> None:
+def _print(title: str, found: SeenSharing, document: dict[str, object]) -> None:
     from autofinity.report.heat_map import heat_lines
 
     click.echo(title)
@@ -261,7 +180,7 @@ def _print(title: str, found: _Found, document: dict[str, object]) -> None:
     if found.roi_ns is not None and found.roi_ns_without:
         lost = found.roi_ns / found.roi_ns_without - 1
         kinds = ", ".join(
-            f"{kind} {time_ns / 1000:.1f} us" for kind, time_ns in (found.overhead_ns or {}).items()
+            f"{kind} {time_ns / 1000:.1f} us" for kind, time_ns in found.overhead_ns.items()
         )
         click.echo(
             f"cost: the run took {lost:+.2%}" + (f"; of the cores' time {kinds}" if kinds else "")
