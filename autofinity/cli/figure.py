@@ -1,40 +1,62 @@
-"""`autofinity figure`: the figures of the AutoFinity paper, from our data."""
+"""`autofinity figure`: the figures of the papers, from our data."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from autofinity.cli.backends import machine_topology
+from autofinity.cli.campaign import Wanted
+from autofinity.cli.campaign_options import work_folder
+from autofinity.cli.comparing import Asked
 from autofinity.cli.figure_options import observations_of, picture_option, show_chart
+from autofinity.cli.figure_papers import PROGRAMS, draw
+from autofinity.cli.json_option import json_option
 from autofinity.cli.learning_options import hints_for
-from autofinity.cli.placing_options import simulated_option
 from autofinity.cli.progress import progress
+from autofinity.evaluation.paper_figures import PAPER_FIGURES, PaperFigure
+from autofinity.model.errors import UsageError
+from autofinity.resources import shipped
+from autofinity.trace.manifest import load_suite
 
 if TYPE_CHECKING:
     from autofinity.report.chart import Chart
     from autofinity.store.observation_table import ObservationTable
 
 NAMES = ("1", "2a", "9a", "9b", "10", "11", "12")
+MACHINE = "opteron-6164he"
+THREADS = 8
+"""Of the AutoFinity paper's figures, as the machine above."""
 
 
 @click.command("figure")
-@click.argument("name", type=click.Choice(NAMES))
-@simulated_option
+@click.argument("name", metavar="NAME", type=click.Choice([*NAMES, *PAPER_FIGURES]))
+@click.option(
+    "--machine",
+    "-m",
+    help="A preset (see `autofinity machines`), a machine file, an hwloc XML file, or "
+    "'synthetic:…'.  [default: the paper's]",
+)
 @click.option(
     "--observations",
     type=click.Path(path_type=Path),
     default=None,
     help="Of `profile`.  [default: the shipped ones of the machine]",
 )
-@click.option("--threads", type=click.IntRange(min=1), default=8, show_default=True)
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    help="[default: 8; in those of mechanisms as many as the paper's machine has PUs]",
+)
 @click.option(
     "--program",
     "programs",
     multiple=True,
-    help="In figure 1.  [default: the most and the least sensitive one]",
+    help="In figure 1 and those of mechanisms.  [default: the most and the least sensitive one; "
+    "six of the suite]",
 )
 @click.option(
     "--folds",
@@ -43,22 +65,73 @@ NAMES = ("1", "2a", "9a", "9b", "10", "11", "12")
     show_default=True,
     help="In figures 9a and 9b: groups in which programs are left out.",
 )
+@click.option(
+    "--size", help="Input, in those of mechanisms.  [default: tiny, where programs repeat]"
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1, max=99),
+    default=1,
+    show_default=True,
+    help="Runs of each mechanism.",
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=1, max=10_000),
+    default=30,
+    show_default=True,
+    help="How often a region of interest runs under a mechanism.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=lambda: len(os.sched_getaffinity(0)),
+    show_default="all cores allowed",
+    help="Runs of mechanisms at the same time.",
+)
+@click.option(
+    "--work",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    help="Folder for traces and runs of mechanisms, as of `compare`.  [default: in the user's "
+    "cache]",
+)
 @picture_option
+@json_option
 def command(
     name: str,
-    machine: str,
+    machine: str | None,
     observations: Path | None,
-    threads: int,
+    threads: int | None,
     programs: tuple[str, ...],
     folds: int,
+    size: str | None,
+    seeds: int,
+    repeats: int,
+    workers: int,
+    work: Path | None,
     output: Path | None,
+    as_json: bool,
 ) -> None:
-    """Draw a figure of Moore & Childers (CC 2013) from our data, here or into a file.
+    """Draw a figure of a paper from our data, here or into a file.
 
-    1: all affinities of a program. 2a: how many affinities there are. 9a, 9b: what discretisation
-    and condense function are worth. 10: behaviours that the programs show. 11: all programs at one
-    thread count. 12: interesting cases at all thread counts, learned at one.
+    Of Moore & Childers (CC 2013): 1: all affinities of a program. 2a: how many affinities there
+    are. 9a, 9b: what discretisation and condense function are worth. 10: behaviours that the
+    programs show. 11: all programs at one thread count. 12: interesting cases at all thread counts,
+    learned at one.
+
+    Of mechanisms, with what the paper found beside ours: kmaf14-N (PACT 2014), kmaf16-N (TPDS
+    2016), sammu-N (Euro-Par 2016) and tlb-N (CCPE 2014) for figure N, -tN for table N; they run
+    what `compare` runs, and continue where they were interrupted (docs/mechanisms.md lists them).
     """
+    if name in PAPER_FIGURES:
+        figure = PAPER_FIGURES[name]
+        wanted = _wanted(figure, machine, programs, size, threads, workers, work, as_json)
+        draw(figure, Asked(wanted, seeds, repeats, 60, 0.1), output, as_json)
+        return
+    if as_json:
+        raise UsageError(f"--json: figure {name} has none; expected one of mechanisms")
+    machine, threads = machine or MACHINE, threads or THREADS
     if name == "2a":
         from autofinity.report.figures import figure_2a
 
@@ -91,11 +164,38 @@ def command(
     show_chart(chart, output)
 
 
+def _wanted(
+    figure: PaperFigure,
+    machine: str | None,
+    programs: tuple[str, ...],
+    size: str | None,
+    threads: int | None,
+    workers: int,
+    work: Path | None,
+    quiet: bool,
+) -> Wanted:
+    """What a figure of mechanisms is drawn from."""
+    suite = shipped("training", "suite.toml")
+    return Wanted(
+        machine=machine or figure.machine,
+        suite=load_suite(suite),
+        programs=programs or PROGRAMS,
+        size=size or figure.size,
+        threads=(threads or figure.default_threads,),
+        affinities="",
+        seed=1,
+        page_seeds=1,
+        period_us=None,
+        jobs=workers,
+        work=work_folder(work, suite),
+        quiet=quiet,
+    )
+
+
 def _figure_1(
     table: ObservationTable, machine: str, threads: int, programs: tuple[str, ...]
 ) -> Chart:
     from autofinity.evaluation.times import times_of
-    from autofinity.model.errors import UsageError
     from autofinity.report.figures import figure_1, most_and_least_sensitive
 
     times = times_of(table)

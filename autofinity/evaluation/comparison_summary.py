@@ -22,6 +22,7 @@ from autofinity.model.mechanism_run import MechanismRun
 
 FIGURES: Mapping[str, Callable[[MechanismRun], float]] = {
     "time": lambda run: run.time_s,
+    "llc_misses": lambda run: run.llc_misses,
     "mpki": lambda run: run.mpki,
     "l2_mpki": lambda run: run.l2_mpki,
     "traffic": lambda run: run.traffic_bytes,

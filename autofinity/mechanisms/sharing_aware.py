@@ -7,8 +7,10 @@ each sampled page.
 The published mechanisms differ in what they put in; each has a file that says what, from which
 section of which paper.
 
-Deviation of all: a kernel decides on a page within the fault that shows it, we at the end of the
-period it happened in. A period is one of the mapper's.
+Deviations of all: a kernel decides on a page within the fault that shows it, we at the end of the
+period it happened in. A period is one of the mapper's, and never so short that the mapper alone
+would take more than `MAPPING_SHARE` of it: a run of milliseconds that stands for a minute would map
+every microsecond.
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ from autofinity.model.sharing import NumaVectors, SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, MovePages, Sensors, SpendTime
 from autofinity.profiling.placements import bound
+
+MAPPING_SHARE = 0.002
+"""Of the threads' time."""
 
 type PageMapper = Callable[[NumaVectors], tuple[tuple[int, int], ...]]
 """(page number, node) of the pages that are to be elsewhere."""
@@ -71,7 +76,9 @@ class SharingAware:
 
     def period_ns(self, state: Known) -> int:
         """From mapping to mapping."""
-        return self.setting.ns(self.period_ms)
+        threads = self.setting.threads
+        least = self.mapper_ns(threads) / (MAPPING_SHARE * threads) if self.mapper else 0
+        return max(self.setting.ns(self.period_ms), round(least))
 
     def step(self, state: Known, interval: Interval) -> tuple[Known, Sequence[Action]]:
         """Map threads by all that was seen, then the pages seen in this interval."""

@@ -1,0 +1,270 @@
+"""`autofinity figure` for the mapping papers: what is run for each kind of study, and shown."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import singledispatchmethod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from autofinity.cli.campaign import Wanted, capture
+from autofinity.cli.comparing import BESIDE, Asked, compared
+from autofinity.cli.figure_options import show_chart
+from autofinity.evaluation.paper_figures import PaperFigure
+from autofinity.evaluation.paper_studies import (
+    Bars,
+    Exclusivity,
+    ExclusivityShares,
+    FaultRates,
+    Matrices,
+    OperationCosts,
+    PageSizes,
+    Phases,
+    Quantities,
+    SharingMetrics,
+    SideBySide,
+)
+from autofinity.mechanisms.registry import BASELINE, MECHANISMS
+from autofinity.model.sharing import NumaVectors, SharingMatrix
+from autofinity.report import paper_charts
+from autofinity.report.chart import Chart
+from autofinity.report.matrix_figure import matrix_lines, save_matrices
+
+if TYPE_CHECKING:
+    from autofinity.evaluation.comparison import MechanismCase
+    from autofinity.model.placement import Placement
+    from autofinity.profiling.campaign import Subject
+    from autofinity.sim.machine import SimMachine
+
+PROGRAMS = ("prodcons", "bfs", "align", "lu", "dedup", "fluid")
+"""Of the suite, where none are named: one of each way to share."""
+LOOKS = 400
+"""At a run that is shown in parts."""
+PHASES = "phases"
+"""Size of the input of such a run, which is the study's own."""
+SOURCES = {
+    "kmaf14": "Diener et al., PACT 2014",
+    "kmaf16": "Diener et al., TPDS 2016",
+    "sammu": "Cruz et al., Euro-Par 2016",
+    "tlb": "Cruz et al., CCPE 2014",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A figure of sharing matrices by name."""
+
+    title: str
+    matrices: Mapping[str, SharingMatrix]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """One figure, and what it is drawn from."""
+
+    figure: PaperFigure
+    asked: Asked
+
+    @property
+    def on(self) -> str:
+        """Where it is from."""
+        wanted = self.asked.wanted
+        return f"{wanted.machine}, {self.asked.threads} threads, {wanted.size} inputs"
+
+    @singledispatchmethod
+    def drawn(self, study: object) -> Chart | Matrix:
+        """Run what the study needs, and draw it."""
+        raise TypeError(f"no figure is made of {study!r}")
+
+    @drawn.register
+    def _(self, study: Bars) -> Chart:
+        return paper_charts.bars(self.figure, study, self._cases(study.mechanisms), self.on)
+
+    @drawn.register
+    def _(self, study: Quantities) -> Chart:
+        cases = self._cases((study.mechanism,))
+        return paper_charts.quantities(self.figure, study, cases, self.on)
+
+    @drawn.register
+    def _(self, study: OperationCosts) -> Chart:
+        cases = self._cases((study.mechanism,))
+        return paper_charts.costs(self.figure, study, cases, self.on)
+
+    @drawn.register
+    def _(self, study: FaultRates) -> Chart:
+        by_percent: dict[float, list[MechanismCase]] = {}
+        for percent in study.percents:
+            rate = percent / 100 / self.asked.paper_s
+            mechanisms = (study.mechanism, study.oracle)[: 1 if by_percent else 2]
+            by_percent[percent] = self._cases(mechanisms, fault_share_per_s=rate)
+        return paper_charts.fault_rates(self.figure, study, by_percent, self.on)
+
+    @drawn.register
+    def _(self, study: PageSizes) -> Chart:
+        by_size = {size: self._cases((study.mechanism,), page_size=size) for size in study.sizes}
+        return paper_charts.page_sizes(self.figure, study, by_size, self.on)
+
+    @drawn.register
+    def _(self, study: SideBySide) -> Chart:
+        alone = dict.fromkeys(program for pair in study.pairs for program in pair)
+        programs = (*alone, *(BESIDE.join(pair) for pair in study.pairs))
+        cases = self._cases(study.mechanisms, programs=programs, repeats=1)
+        return paper_charts.side_by_side(self.figure, study, cases, self.on)
+
+    @drawn.register
+    def _(self, study: Matrices) -> Matrix:
+        from autofinity.evaluation.watched_sharing import in_whole_trace, watched
+
+        found = {}
+        for subject, placement, machine in self._placed():
+            seen = in_whole_trace(machine, subject.request, placement)
+            if study.source != "trace":
+                seen = watched(machine, subject.request, placement, study.source, seen)
+            found[subject.program] = seen.sharing
+        return self._matrices(found)
+
+    @drawn.register
+    def _(self, study: Phases) -> Matrix:
+        from autofinity.evaluation.watched_sharing import watched_over_time
+        from autofinity.mechanisms.sharing_aware import added, nothing
+
+        found = {}
+        suite = self.asked.wanted.suite
+        program = replace(suite.programs[study.program], inputs={PHASES: study.arguments})
+        wanted = replace(
+            self.asked.wanted,
+            suite=replace(suite, programs={study.program: program}),
+            programs=(study.program,),
+            size=PHASES,
+        )
+        for subject, placement, machine in self._placed(wanted):
+            looks = watched_over_time(machine, subject.request, placement, study.source, LOOKS)
+            for name, (begin, end) in study.parts.items():
+                matrix = nothing(subject.threads)
+                for progress, sharing in looks:
+                    if begin < progress <= end:
+                        matrix = added(matrix, sharing)
+                found[name] = matrix
+        return self._matrices(found)
+
+    @drawn.register
+    def _(self, study: Exclusivity) -> Chart:
+        by_size = {size: self._pages(size) for size in study.page_bytes}
+        return paper_charts.exclusivity(self.figure, by_size, self.on)
+
+    @drawn.register
+    def _(self, study: ExclusivityShares) -> Chart:
+        return paper_charts.exclusivity_shares(self.figure, self._pages(4096), self.on)
+
+    @drawn.register
+    def _(self, study: SharingMetrics) -> Chart:
+        from autofinity.evaluation.watched_sharing import in_whole_trace
+
+        found = {
+            subject.program: in_whole_trace(machine, subject.request, placement).sharing
+            for subject, placement, machine in self._placed()
+        }
+        return paper_charts.sharing_metrics(self.figure, found, self.on)
+
+    def _cases(
+        self,
+        mechanisms: Sequence[str],
+        *,
+        programs: tuple[str, ...] | None = None,
+        page_size: str | None = None,
+        repeats: int | None = None,
+        fault_share_per_s: float | None = None,
+    ) -> list[MechanismCase]:
+        """Of the OS and these mechanisms, with what is said here in the place of what was asked."""
+        wanted = self.asked.wanted
+        names = dict.fromkeys((BASELINE, *mechanisms))
+        asked = replace(
+            self.asked,
+            wanted=replace(
+                wanted,
+                programs=programs or wanted.programs,
+                page_size=page_size or wanted.page_size,
+            ),
+            repeats=repeats or self.asked.repeats,
+            fault_share_per_s=(
+                self.asked.fault_share_per_s if fault_share_per_s is None else fault_share_per_s
+            ),
+        )
+        cases = compared(asked, [MECHANISMS[name] for name in names])
+        for case in cases:
+            if case.run is None:
+                click.echo(f"left out: {case.program}, {case.mechanism}: {case.reason}", err=True)
+        return cases
+
+    def _placed(self, asked: Wanted | None = None) -> list[tuple[Subject, Placement, SimMachine]]:
+        """Programs with threads that share together, as the papers' traces were looked at."""
+        from autofinity.cli.backends import simulated
+        from autofinity.evaluation.watched_sharing import in_whole_trace
+        from autofinity.mapping.eagermap import eagermap
+        from autofinity.profiling.placements import bound, compact_cpus
+
+        wanted = asked or self.asked.wanted
+        machine = simulated(wanted.machine, wanted.latencies)
+        topology = machine.topology
+        by_id = bound(compact_cpus(topology, self.asked.threads))
+        found = []
+        for subject in capture(wanted, self.asked.threads):
+            sharing = in_whole_trace(machine, subject.request, by_id).sharing
+            cpus = eagermap(sharing, topology, topology.allowed)
+            found.append((subject, bound(cpus), machine))
+        return found
+
+    def _pages(self, page_bytes: int) -> dict[str, NumaVectors]:
+        from autofinity.evaluation.watched_sharing import in_whole_trace
+
+        return {
+            subject.program: in_whole_trace(machine, subject.request, placement, page_bytes).pages
+            for subject, placement, machine in self._placed()
+        }
+
+    def _matrices(self, found: Mapping[str, SharingMatrix]) -> Matrix:
+        return Matrix(f"{self.figure.title}, {self.on}", found)
+
+
+def draw(figure: PaperFigure, asked: Asked, output: Path | None, as_json: bool) -> None:
+    """Onto the terminal, into the file, or as one JSON document."""
+    drawn = Drawing(figure, asked).drawn(figure.study)
+    paper, _, number = figure.name.partition("-")
+    what = f"table {number[1:]}" if number.startswith("t") else f"figure {number}"
+    source = f"{SOURCES[paper]}, section {figure.section}, {what}"
+    if as_json:
+        click.echo(json.dumps({"figure": figure.name, "source": source, **_document(drawn)}))
+    elif isinstance(drawn, Chart):
+        show_chart(drawn, output)
+    elif output is not None:
+        save_matrices(drawn.matrices, drawn.title, output)
+        click.echo(f"{drawn.title}: kept in {output}", err=True)
+    else:
+        click.echo("\n".join([drawn.title, *matrix_lines(drawn.matrices)]))
+    if not as_json:
+        click.echo(f"{source}; why ours differ: docs/mechanisms.md", err=output is not None)
+
+
+def _document(drawn: Chart | Matrix) -> Mapping[str, object]:
+    if isinstance(drawn, Matrix):
+        return {
+            "title": drawn.title,
+            "matrices": {name: matrix.cells for name, matrix in drawn.matrices.items()},
+        }
+    return {
+        "title": drawn.title,
+        "unit": drawn.y_label,
+        "series": {
+            name: dict(zip(drawn.positions, map(_known, values), strict=True))
+            for name, values in drawn.series.items()
+        },
+    }
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value

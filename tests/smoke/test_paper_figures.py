@@ -1,0 +1,76 @@
+"""`autofinity figure` for the mapping papers, as people and programs call it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+QUICK = ("--threads", "4", "--size", "tiny", "--repeats", "1", "--program", "prodcons")
+
+
+def figure(name: str, work: Path, *more: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "autofinity", "figure", name, *QUICK, "--work", str(work), *more],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env={**os.environ, "COLUMNS": "80"},
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("work")
+
+
+def test_a_figure_of_times_has_the_papers_beside_ours(work: Path, tmp_path: Path) -> None:
+    said = json.loads(figure("kmaf16-4", work, "--json").stdout)
+    assert said["source"] == "Diener et al., TPDS 2016, section 6.1, figure 4"
+    assert said["series"].keys() == {"compact", "kmaf16", "oracle-trace"}
+    for series in said["series"].values():
+        assert series["prodcons"] == pytest.approx(series["mean"])
+        assert 0.8 < series["the paper's mean"] < 1
+    shown = figure("kmaf16-4", work).stdout
+    assert "time on the Itanium, altix-450, 4 threads" in shown
+    assert "the paper's mean" in shown
+    picture = tmp_path / "figure.svg"
+    figure("kmaf16-4", work, "-o", str(picture))
+    assert "<svg" in picture.read_text()
+
+
+def test_matrices_are_shown_and_drawn(work: Path, tmp_path: Path) -> None:
+    said = json.loads(figure("kmaf14-4", work, "--json").stdout)
+    (matrix,) = said["matrices"].values()
+    assert len(matrix) == 4
+    assert matrix[0][1] == matrix[1][0] > 0
+    assert "█" in figure("sammu-2", work).stdout
+    picture = tmp_path / "matrices.png"
+    figure("tlb-10", work, "-o", str(picture))
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_exclusivity_falls_with_the_size_of_pages(work: Path) -> None:
+    (small, large) = json.loads(figure("kmaf14-1", work, "--json").stdout)["series"].values()
+    assert small["prodcons"] >= large["prodcons"] > 0
+    assert (small["the paper's mean"], large["the paper's mean"]) == (83.6, 78.3)
+
+
+def test_large_pages_and_operations_are_figures_of_runs(work: Path) -> None:
+    said = json.loads(figure("kmaf16-10", work, "--json").stdout)
+    ours = said["series"]["ours"]
+    assert ours["os 4K"] == 1
+    assert ours.keys() == {"os 4K", "os 2M", "kmaf16 4K", "kmaf16 2M"}
+    said = json.loads(figure("kmaf16-t5", work, "--json").stdout)
+    assert said["series"]["ours"]["fault"] > 0
+
+
+def test_a_figure_that_is_none_of_mechanisms_has_no_json(work: Path) -> None:
+    assert "figure 2a has none" in figure("2a", work, "--json", code=2).stderr
