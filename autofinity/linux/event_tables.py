@@ -1,14 +1,18 @@
 """Neutral event names → what the kernel is asked for, as data for each CPU family.
 
 events/generic.toml ─┐
-events/<family>.toml ┴─► EventTable of this CPU (a family's entry wins over the generic one)
+events/<family>.toml ┴─► EventTable of this CPU (a family's entry wins over the generic one, and
+                         what it calls absent is not what the generic name says)
+
+Machines of two core kinds have a PMU for each; a generic event then counts on the first kind only,
+unless it names the PMU in the upper half of its config (perf_event_open(2), extended types).
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -73,13 +77,34 @@ def event_table(cpu: Cpu, folder: Path = _FOLDER) -> EventTable:
     """Every neutral name this CPU can be asked for. Raises `LinuxError` on a damaged table."""
     generic: dict[str, Encoding] = {}
     special: dict[str, Encoding] = {}
+    absent: set[str] = set()
     for path in sorted(folder.glob("*.toml")):
         table = _read(path)
         if "vendor" not in table:
             generic.update(_encodings(path, table))
         elif _fits(table, cpu):
             special.update(_encodings(path, table))
-    return MappingProxyType(generic | special)
+            absent |= _absent(table)
+    found = {name: each for name, each in generic.items() if name not in absent}
+    return MappingProxyType(found | special)
+
+
+def core_pmus(devices: Path = Path("/sys/bus/event_source/devices")) -> tuple[int, ...]:
+    """`perf_event_attr.type` of the PMU of each core kind, on a machine of several; else empty."""
+    found = []
+    for name in ("cpu_core", "cpu_atom", "cpu_lowpower"):
+        try:
+            found.append(int((devices / name / "type").read_text()))
+        except (OSError, ValueError):
+            continue
+    return tuple(found) if len(found) > 1 else ()
+
+
+def on_pmu(encoding: Encoding, pmu: int) -> Encoding | None:
+    """The event on the cores of one kind; None for a raw code, which is that of one kind alone."""
+    if encoding.type not in (_TYPES["hardware"], _TYPES["hw_cache"]):
+        return None
+    return replace(encoding, config=encoding.config | pmu << 32)
 
 
 def all_encodings(folder: Path = _FOLDER) -> dict[tuple[str, str], Encoding]:
@@ -111,6 +136,12 @@ def _fits(table: Mapping[str, object], cpu: Cpu) -> bool:
     # A pair of numbers is a range.
     ranges = (each if isinstance(each, list) else (each, each) for each in models)
     return any(low <= cpu.model <= high for low, high in ranges)
+
+
+def _absent(table: Mapping[str, object]) -> set[str]:
+    names = table.get("absent", [])
+    assert isinstance(names, list)
+    return set(names)
 
 
 def _encodings(path: Path, table: Mapping[str, object]) -> dict[str, Encoding]:

@@ -19,7 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from autofinity.linux.event_tables import Encoding
+from autofinity.linux.event_tables import Encoding, on_pmu
 from autofinity.linux.syscalls import syscall
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import CapabilityError
@@ -120,6 +120,42 @@ class ThreadCounters:
                 os.close(fd)
 
 
+class SeveralPmus:
+    """Open counters of one thread on a machine of several core kinds: the sum over their PMUs, each
+    of which counts while the thread is on a core of its kind.
+    """
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: Sequence[ThreadCounters]) -> None:
+        self._parts = tuple(parts)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What is counted."""
+        return self._parts[0].names
+
+    def sample(self) -> CounterSample:
+        """As `ThreadCounters.sample`. It ran as long as all of the PMUs together."""
+        samples = [part.sample() for part in self._parts]
+        counts = {name: sum(each.counts[name] for each in samples) for name in samples[0].counts}
+        enabled = max(each.enabled_ns for each in samples)
+        running = min(enabled, sum(each.running_ns for each in samples))
+        return CounterSample(
+            samples[0].tid,
+            min(each.start_ns for each in samples),
+            max(each.end_ns for each in samples),
+            counts,
+            enabled,
+            running,
+        )
+
+    def close(self) -> None:
+        """Stop counting."""
+        for part in self._parts:
+            part.close()
+
+
 def open_event(
     encoding: Encoding,
     tid: int,
@@ -207,6 +243,32 @@ def open_thread(tid: int, wanted: Mapping[str, Encoding]) -> ThreadCounters:
         raise CapabilityError(
             f"cannot count {', '.join(wanted)}: {explain(error.errno or 0)}"
         ) from error
+
+
+def open_on_kinds(
+    tid: int, wanted: Mapping[str, Encoding], pmus: Sequence[int]
+) -> ThreadCounters | SeveralPmus:
+    """`open_thread` on each of the PMUs of a machine of several core kinds; without any as it is.
+
+    Raises as `open_thread`; `CapabilityError` for raw codes, which are those of one kind alone.
+    """
+    if not pmus:
+        return open_thread(tid, wanted)
+    parts: list[ThreadCounters] = []
+    try:
+        for pmu in pmus:
+            here = {name: on_pmu(encoding, pmu) for name, encoding in wanted.items()}
+            one_kind = [name for name, encoding in here.items() if encoding is None]
+            if one_kind:
+                raise CapabilityError(
+                    f"cannot count {', '.join(one_kind)}: only one of the core kinds has it"
+                )
+            parts.append(open_thread(tid, {name: each for name, each in here.items() if each}))
+    except CapabilityError:
+        for part in parts:
+            part.close()
+        raise
+    return SeveralPmus(parts)
 
 
 def read_totals(leader: int, names: Sequence[str]) -> dict[str, int]:

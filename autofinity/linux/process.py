@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from autofinity.linux.bind import allowed_now, bind_thread, mask_of
-from autofinity.linux.event_tables import Encoding
+from autofinity.linux.event_tables import Encoding, core_pmus
 from autofinity.linux.pages import move
-from autofinity.linux.perf import ThreadCounters, open_thread
+from autofinity.linux.perf import SeveralPmus, ThreadCounters, open_on_kinds
 from autofinity.linux.proc import Task, family_of, switches_of, tasks_of, times_of
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import CapabilityError
@@ -89,7 +89,8 @@ class LinuxProcess:
         # Beside a PID 1 or a subreaper the monitor and its native half are the program's children.
         self._not_the_program = frozenset({os.getpid(), os.getppid()} - {pid})
         self._counters = dict(counters or {})
-        self._open: dict[int, ThreadCounters] = {}
+        self._pmus = core_pmus() if self._counters else ()
+        self._open: dict[int, ThreadCounters | SeveralPmus] = {}
         self._numbers: dict[int, int] = {}
         self._tasks: dict[int, Task] = {}
         self._switches: dict[int, tuple[int, int]] = {}
@@ -261,7 +262,7 @@ class LinuxProcess:
             if tid in self._open:
                 continue
             try:
-                self._open[tid] = open_thread(tid, self._counters)
+                self._open[tid] = open_on_kinds(tid, self._counters, self._pmus)
             except CapabilityError as error:
                 if "ESRCH" in str(error):
                     continue

@@ -15,9 +15,24 @@ from pathlib import Path
 import pytest
 
 from autofinity.linux.capabilities import TIERS, probe
-from autofinity.linux.event_tables import Cpu, Encoding, all_encodings, event_table, this_cpu
+from autofinity.linux.event_tables import (
+    Cpu,
+    Encoding,
+    all_encodings,
+    core_pmus,
+    event_table,
+    on_pmu,
+    this_cpu,
+)
 from autofinity.linux.pages import mems_allowed, move, nodes_of
-from autofinity.linux.perf import explain, open_event, open_thread, read_totals
+from autofinity.linux.perf import (
+    SeveralPmus,
+    explain,
+    open_event,
+    open_on_kinds,
+    open_thread,
+    read_totals,
+)
 from autofinity.model.errors import CapabilityError, LinuxError
 
 TASK_CLOCK, PAGE_FAULTS = Encoding(1, 1), Encoding(1, 2)
@@ -203,8 +218,47 @@ def test_machines_of_many_kinds_have_encodings_of_their_own(
 
 
 def test_where_a_family_has_no_cache_event_the_generic_one_counts() -> None:
-    for cpu in (Cpu("AuthenticAMD", 23, 1), Cpu("GenuineIntel", 6, 143), Cpu("0x41", 8, 0xD03)):
+    for cpu in (Cpu("GenuineIntel", 6, 143), Cpu("0x41", 8, 0xD03)):
         assert event_table(cpu)["llc_misses"].type == 0
+
+
+def test_zen_1_which_cannot_tell_what_the_llc_missed_has_no_name_for_it() -> None:
+    zen_1, zen_2 = event_table(Cpu("AuthenticAMD", 23, 1)), event_table(Cpu("AuthenticAMD", 23, 49))
+    assert zen_1["llc_requests"].config == 0x0864
+    assert {"llc_misses", "dram_reads_remote"}.isdisjoint(zen_1)
+    assert {"llc_misses", "dram_reads_remote"} <= set(zen_2)
+
+
+def test_a_machine_of_two_core_kinds_has_a_pmu_for_each(tmp_path: Path) -> None:
+    for name, number in (("cpu_core", 4), ("cpu_atom", 10)):
+        assert core_pmus(tmp_path) == ()  # one is as none
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "type").write_text(f"{number}\n")
+    assert core_pmus(tmp_path) == (4, 10)
+    table = event_table(Cpu("", 0, 0))
+    atom = on_pmu(table["instructions"], 10)
+    assert atom is not None
+    assert (atom.type, atom.config) == (0, 10 << 32 | 1)
+    assert on_pmu(Encoding(4, 0x02C2), 10) is None
+    with pytest.raises(CapabilityError, match="only one of the core kinds has it"):
+        open_on_kinds(0, {"retired_uops": Encoding(4, 0x02C2)}, (4, 10))
+
+
+@needs_perf
+def test_counts_on_several_pmus_are_added_up() -> None:
+    tid = threading.get_native_id()
+    both = SeveralPmus([open_thread(tid, {"page_faults": PAGE_FAULTS}) for _ in range(2)])
+    alone = open_thread(tid, {"page_faults": PAGE_FAULTS})
+    with mmap.mmap(-1, 256 * 4096) as fresh:
+        for page in range(0, len(fresh), 4096):
+            fresh[page] = 1
+    twice, once = both.sample(), alone.sample()
+    both.close()
+    alone.close()
+    assert both.names == ("page_faults",)
+    assert twice.counts["page_faults"] >= 2 * 256
+    assert once.counts["page_faults"] >= 256
+    assert 0 < twice.running_ns <= twice.enabled_ns
 
 
 def test_raw_encodings_are_libpfms() -> None:

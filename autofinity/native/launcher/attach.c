@@ -76,6 +76,11 @@ static bool has_memory_pmu(void) {
     return false;
 }
 
+// On a machine of two core kinds a generic event counts on the first kind alone.
+static bool two_core_kinds(void) {
+    return access("/sys/bus/event_source/devices/cpu_atom", F_OK) == 0;
+}
+
 int hardware_refusal(void) {
     // An event that no kernel can grant: it asks for output to an AUX leader and has no leader.
     // That is found out after the permissions and after the PMU, and before anything is set up.
@@ -101,6 +106,7 @@ void attach(pid_t pid, int refusal, Attached* out, Counters* counters) {
     *out = (Attached){.tier = TIER_TOPOLOGY, .memory_pmu = has_memory_pmu()};
     int count = sizeof HARDWARE / sizeof HARDWARE[0];
     out->hardware_errno = refusal ? refusal : open_group(HARDWARE, count, pid, counters);
+    if (two_core_kinds()) detach(counters);  // no totals are better than those of half the cores
     out->software_errno = access("/proc/self/stat", R_OK) == 0 ? 0 : errno;
     // Memory sampling is seen but not yet taken: nothing here decides by it, so it is not claimed.
     if (!out->hardware_errno) {
