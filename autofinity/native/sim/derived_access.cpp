@@ -1,6 +1,6 @@
 // Accesses of a derived program: the step says where its line is, the directory whether it still
-// is. There are no stages for shared L2s, so that a core's slot is the number of its L2 domain.
-#include "bits.hpp"
+// is. There are no stages for shared L2s, so that a core's slot is the number of its L2 domain; nor
+// of more streams than a word of sharers has bits.
 #include "memory.hpp"
 
 namespace autofinity::sim {
@@ -110,7 +110,7 @@ std::uint32_t Memory::follow(std::uint32_t slot, const Step& step) {
 Ticks Memory::derive_fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
                            bool& contended) {
     DirectoryLine& d = directory_[line];
-    contended |= request != Request::load && d.sharers != 0;
+    contended |= request != Request::load && d.first_sharers != 0;
     if (outcome_.found != Found::tag) outcome_.found = Found::beyond;
     const Ticks ready = now + (d.owner_plus_one != 0 ? machine_.load_modified : machine_.dram)[0];
     if (request != Request::load) {
@@ -122,14 +122,14 @@ Ticks Memory::derive_fetch(std::uint32_t slot, Line line, Request request, Ticks
         set_private_state(d.owner_plus_one - 1u, line, machine_.owned_state ? owned : shared);
         if (!machine_.owned_state) d.owner_plus_one = 0;
     }
-    d.sharers |= std::uint64_t{1} << slot;
+    sharers<false>(line, d).add(slot);
     granted = shared;
     return ready;
 }
 
 Ticks Memory::derive_upgrade(std::uint32_t slot, Line line, Ticks now, bool& contended) {
     outcome_.got_write = true;
-    const bool others = (directory_[line].sharers & ~(std::uint64_t{1} << slot)) != 0;
+    const bool others = sharers<false>(line, directory_[line]).any_but(slot);
     take_in_derivation(slot, line);
     set_private_state(slot, line, modified);
     if (!others) return now;  // a replay finds the line exclusive
@@ -139,16 +139,19 @@ Ticks Memory::derive_upgrade(std::uint32_t slot, Line line, Ticks now, bool& con
 
 void Memory::take_in_derivation(std::uint32_t slot, Line line) {
     DirectoryLine& d = directory_[line];
-    const std::uint64_t me = std::uint64_t{1} << slot;
-    each_bit(d.sharers & ~me, [&](auto other) { drop_private(other, line); });
-    d.sharers = me;
-    d.owner_plus_one = static_cast<std::uint8_t>(slot + 1);
+    SharersOf<false> have = sharers<false>(line, d);
+    have.each([&](auto other) {
+        if (other != slot) drop_private(other, line);
+    });
+    have.clear();
+    have.add(slot);
+    d.owner_plus_one = static_cast<std::uint16_t>(slot + 1);
 }
 
 void Memory::derive_leave(std::uint32_t slot, Line line) {
     outcome_.pushed.push_back({line, kind_leave});
     DirectoryLine& d = directory_[line];
-    d.sharers &= ~(std::uint64_t{1} << slot);
+    sharers<false>(line, d).remove(slot);
     if (d.owner_plus_one == slot + 1) d.owner_plus_one = 0;
 }
 

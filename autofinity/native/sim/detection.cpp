@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "bits.hpp"
 #include "error.hpp"
 
 namespace autofinity::sim {
@@ -70,7 +69,7 @@ Ticks Detection::served(const Actor& actor, const Step& step, const Served& serv
     return cost;
 }
 
-void Detection::moved(std::uint32_t page, std::uint64_t shot_down) {
+void Detection::moved(std::uint32_t page, const Slots& shot_down) {
     host_.lose(shot_down, page);
     pass_losses();
     for (const auto& sink : sinks_) sink->moved(page);
@@ -90,10 +89,9 @@ void Detection::act(Ticks now) {
 
 void Detection::pass_losses() {
     for (const SinkHost::Loss& loss : host_.take_losses())
-        each_bit(loss.slots, [&](auto slot) {
+        for (const std::uint32_t slot : loss.slots)
             for (const auto& sink : sinks_)
                 sink->evicted(slot, memory_.units().of(loss.page), true);
-        });
 }
 
 std::vector<PageVector> Detection::take_pages() {

@@ -28,7 +28,7 @@ class Detection {
     Ticks accessed(const Actor& actor, std::uint32_t page, std::uint64_t count);
     Ticks translated(const Actor& actor, std::uint32_t page, Memory::Walk walk);
     Ticks served(const Actor& actor, const Step& step, const Served& served, Ticks latency);
-    void moved(std::uint32_t page, std::uint64_t shot_down);
+    void moved(std::uint32_t page, const Slots& shot_down);
 
     // When a sink wants to act, and what it does then.
     Ticks next() const;

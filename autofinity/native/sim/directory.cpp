@@ -6,17 +6,20 @@
 
 namespace autofinity::sim {
 
-std::uint32_t Memory::farthest(std::uint32_t llc, std::uint64_t domains, std::uint32_t llcs) const {
+template <bool many>
+std::uint32_t Memory::farthest(std::uint32_t llc, const SharersOf<many>& have,
+                               std::uint32_t llcs) const {
     std::uint32_t most = 0;
-    each_bit(domains,
-             [&](auto other) { most = std::max(most, distance(llc, l2_domains_[other]->llc)); });
+    have.each([&](auto other) { most = std::max(most, distance(llc, l2_domains_[other]->llc)); });
     each_bit(llcs, [&](auto other) { most = std::max(most, distance(llc, other)); });
     return most;
 }
 
 // Of the LLCs and L2s that have a line, the nearest one to `llc`; at the same distance the LLC.
-Memory::Supplier Memory::nearest(std::uint32_t llc, std::uint64_t domains, std::uint32_t llcs) {
-    Supplier best{0, no_domain};
+template <bool many>
+Memory::Supplier Memory::nearest(std::uint32_t llc, const SharersOf<many>& have,
+                                 std::uint32_t llcs) const {
+    Supplier best{nowhere, nowhere};
     std::uint32_t least = max_distances;
     const auto offer = [&](std::uint32_t from, std::uint32_t domain) {
         if (distance(llc, from) < least) {
@@ -24,9 +27,18 @@ Memory::Supplier Memory::nearest(std::uint32_t llc, std::uint64_t domains, std::
             best = {from, domain};
         }
     };
-    each_bit(llcs, [&](auto other) { offer(other, no_domain); });
-    each_bit(domains, [&](auto other) { offer(l2_domains_[other]->llc, other); });
+    each_bit(llcs, [&](auto other) { offer(other, nowhere); });
+    have.each([&](auto other) { offer(l2_domains_[other]->llc, other); });
     return best;
+}
+
+// Which cache hands out a line that memory has, too: any, or only one of the LLC's own cores.
+template <bool many>
+Memory::Supplier Memory::supplier_of_clean(std::uint32_t llc, const SharersOf<many>& have,
+                                           std::uint32_t llcs) {
+    if (machine_.clean_forwarding) return nearest(llc, have, llcs);
+    const std::uint32_t inside = have.first_of(domains_of_llc(llc), nowhere);
+    return {inside == nowhere ? nowhere : llc, inside};
 }
 
 // The core that answers for a copy of its domain: the first that has it in its L1, if any.
@@ -39,10 +51,13 @@ Counts& Memory::counts_of_copy(std::uint32_t domain, Line line) {
 }
 
 // Invalidates every copy but that of the requester's own domain.
+template <bool many>
 void Memory::take_from_others(const PrivateCaches& c, Line line, DirectoryLine& d) {
     Counts& n = *counts_;
     const std::uint32_t home = pages_.node(line >> page_shift);
-    each_bit(d.sharers & ~(std::uint64_t{1} << c.domain), [&](auto other) {
+    SharersOf<many> have = sharers<many>(line, d);
+    have.each([&](auto other) {
+        if (other == c.domain) return;
         const L2Domain& o = *l2_domains_[other];
         Counts& theirs = counts_of_copy(other, line);
         each_copy(other, line, [&](PrivateCaches& copy) {
@@ -57,42 +72,50 @@ void Memory::take_from_others(const PrivateCaches& c, Line line, DirectoryLine& 
     });
     const std::uint32_t own = machine_.llc_inclusive ? 1u << c.llc : 0;
     each_bit(d.llcs & ~own, [&](auto llc) { llc_remove(llc, line); });
-    d.sharers = std::uint64_t{1} << c.domain;
-    d.owner_plus_one = static_cast<std::uint8_t>(c.domain + 1);
+    have.clear();
+    have.add(c.domain);
+    d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
     d.dirty_llc_plus_one = 0;
 }
 
 Ticks Memory::upgrade(std::uint32_t slot, Line line, bool atomic, Ticks now, bool& contended) {
     if (mode_ == Mode::derive) return derive_upgrade(slot, line, now, contended);
     PrivateCaches& c = *cores_[slot];
-    Counts& n = *counts_;
-    DirectoryLine& d = directory_[line];
     if (c.shares_l2) [[unlikely]] {
         const Word held = private_state(c.domain, line);
         if (held != shared && held != owned) return upgrade_in_l2(c, line, now, contended);
         contended |= take_from_siblings(c, line);
     }
+    return more_words_ == 0 ? upgrade_line<false>(c, line, atomic, now, contended)
+                            : upgrade_line<true>(c, line, atomic, now, contended);
+}
+
+template <bool many>
+Ticks Memory::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended) {
+    Counts& n = *counts_;
+    DirectoryLine& d = directory_[line];
     ++n[upgrades];
     ++n[llc_requests];
     ++n[llc_modify_requests];
     ++any_core_[c.llc].modifies;
     if (!filters_.empty()) track(line);
     const Ticks start = wait_for_line(line, now);
-    const std::uint64_t others = d.sharers & ~(std::uint64_t{1} << c.domain);
+    const SharersOf<many> have = sharers<many>(line, d);
+    const bool others = have.any_but(c.domain);
     const std::uint32_t home = pages_.node(line >> page_shift);
     signal(c.node, home);
     Ticks ready = start;
-    if (others != 0 || (d.llcs & ~(1u << c.llc)) != 0) {
-        const std::uint32_t away = farthest(c.llc, others, d.llcs);
+    if (others || (d.llcs & ~(1u << c.llc)) != 0) {
+        const std::uint32_t away = farthest(c.llc, have, d.llcs);
         ready += (atomic ? machine_.atomic_shared : machine_.store_shared)[away];
     } else {
         // Nobody to tell but the home node.
         ready += machine_.store_modified[machine_.node_distance[c.node * machine_.nodes + home]];
     }
-    contended |= others != 0;
-    take_from_others(c, line, d);
+    contended |= others;
+    take_from_others<many>(c, line, d);
     set_private_state(c.domain, line, modified);
-    if (others != 0) keep_busy(line, ready);
+    if (others) keep_busy(line, ready);
     return ready;
 }
 
@@ -101,9 +124,15 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
     if (mode_ == Mode::derive) [[unlikely]]
         return derive_fetch(slot, line, request, now, granted, contended);
     PrivateCaches& c = *cores_[slot];
+    return more_words_ == 0 ? fetch_line<false>(c, line, request, now, granted, contended)
+                            : fetch_line<true>(c, line, request, now, granted, contended);
+}
+
+template <bool many>
+Ticks Memory::fetch_line(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
+                         bool& contended) {
     Counts& n = *counts_;
     DirectoryLine& d = directory_[line];
-    const std::uint64_t me = std::uint64_t{1} << c.domain;
     const std::uint32_t own_llc = 1u << c.llc;
     const bool load = request == Request::load;
     ++n[llc_requests];
@@ -119,7 +148,8 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
     const auto& from_shared = load                        ? machine_.load_shared
                               : request == Request::store ? machine_.store_shared
                                                           : machine_.atomic_shared;
-    const std::uint64_t others = d.sharers;
+    SharersOf<many> have = sharers<many>(line, d);  // the core itself does not
+    const bool others = !have.none();
     const std::uint32_t other_llcs = d.llcs & ~own_llc;
     const bool hit = (d.llcs & own_llc) != 0;
     ++n[hit ? llc_hits : llc_misses];
@@ -135,10 +165,9 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
         Counts& theirs = counts_of_copy(owner, line);
         if (load) signal(home, o.node);
         const Word had = private_state(owner, line);
-        const bool more = (others & (others - 1)) != 0;
         const std::uint32_t away =
-            load ? distance(c.llc, o.llc) : farthest(c.llc, others, other_llcs);
-        ready = start + (had == owned || more ? from_shared : from_modified)[away];
+            load ? distance(c.llc, o.llc) : farthest(c.llc, have, other_llcs);
+        ready = start + (had == owned || have.several() ? from_shared : from_modified)[away];
         ready += transfer_line(c, o.llc, start);
         ++theirs[cache_to_cache_transfers_supplied];
         transferred = true;
@@ -166,12 +195,12 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
         }
     } else if (hit) {
         ready = start + machine_.llc_hit;
-        if (!load && (others != 0 || other_llcs != 0))
-            ready = std::max(ready, start + from_shared[farthest(c.llc, others, other_llcs)]);
+        if (!load && (others || other_llcs != 0))
+            ready = std::max(ready, start + from_shared[farthest(c.llc, have, other_llcs)]);
     } else if (d.dirty_llc_plus_one != 0) {
         const std::uint32_t from = d.dirty_llc_plus_one - 1u;
-        const std::uint32_t away = load ? distance(c.llc, from) : farthest(c.llc, others, d.llcs);
-        ready = start + (others != 0 ? from_shared : from_modified)[away];
+        const std::uint32_t away = load ? distance(c.llc, from) : farthest(c.llc, have, d.llcs);
+        ready = start + (others ? from_shared : from_modified)[away];
         ready += transfer_line(c, from, start);
         transferred = true;
         if (load && !machine_.owned_state) {
@@ -179,14 +208,11 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
             d.dirty_llc_plus_one = 0;
         }
     } else {
-        const std::uint64_t near_domains =
-            machine_.clean_forwarding ? others : others & domains_of_llc_[c.llc];
-        const std::uint32_t near_llcs = machine_.clean_forwarding ? d.llcs : 0;
-        if (near_domains != 0 || near_llcs != 0) {
-            const Supplier from = nearest(c.llc, near_domains, near_llcs);
+        const Supplier from = supplier_of_clean(c.llc, have, d.llcs);
+        if (from.llc != nowhere) {
             ready = start + machine_.load_shared[distance(c.llc, from.llc)];
             ready += transfer_line(c, from.llc, start);
-            if (from.domain != no_domain) {
+            if (from.domain != nowhere) {
                 Counts& theirs = counts_of_copy(from.domain, line);
                 ++theirs[cache_to_cache_transfers_supplied];
                 if (load) ++theirs[probe_responses_clean];
@@ -195,18 +221,18 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
         } else {
             ready = from_dram(c, line, start);
         }
-        if (!load && (others != 0 || d.llcs != 0))
-            ready = std::max(ready, start + from_shared[farthest(c.llc, others, d.llcs)]);
+        if (!load && (others || d.llcs != 0))
+            ready = std::max(ready, start + from_shared[farthest(c.llc, have, d.llcs)]);
     }
 
     if (!load) {
-        if (others != 0 || transferred) keep_busy(line, ready);
-        take_from_others(c, line, d);
+        if (others || transferred) keep_busy(line, ready);
+        take_from_others<many>(c, line, d);
         granted = modified;
         if (machine_.llc_inclusive) llc_insert(c.llc, line);
         return ready;
     }
-    if (others == 0 && other_llcs == 0) {
+    if (!others && other_llcs == 0) {
         // Nobody else. The line moves up with the duty to write it back, which an inclusive LLC
         // keeps until the core has written it anew.
         granted = exclusive;
@@ -215,12 +241,12 @@ Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, W
             d.dirty_llc_plus_one = 0;
             if (hit) llc_remove(c.llc, line);
         }
-        d.owner_plus_one = static_cast<std::uint8_t>(c.domain + 1);
+        d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
     } else {
         granted = shared;
         if (hit) llc_touch(c.llc, line);
     }
-    d.sharers |= me;
+    have.add(c.domain);
     if (machine_.llc_inclusive) llc_insert(c.llc, line);
     return ready;
 }

@@ -33,7 +33,7 @@ void Memory::recall(Line line) {
     const std::uint32_t home = pages_.node(line >> page_shift);
     bool dirty = d.dirty_llc_plus_one != 0;
     std::uint32_t from = dirty ? node_of_llc_[d.dirty_llc_plus_one - 1u] : home;
-    each_bit(d.sharers, [&](auto domain) {
+    sharers(line, d).each([&](auto domain) {
         each_copy(domain, line, [&](PrivateCaches&) { ++n[back_invalidations]; });
         if (is_dirty(drop_private(domain, line))) {
             dirty = true;
@@ -44,7 +44,7 @@ void Memory::recall(Line line) {
     });
     each_bit(d.llcs, [&](auto llc) { llc_remove(llc, line); });
     if (dirty) write_dram(from, line);
-    d = DirectoryLine{};
+    forget(line);
 }
 
 }  // namespace autofinity::sim

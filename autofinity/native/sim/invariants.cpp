@@ -1,7 +1,6 @@
 // What must hold between any two accesses; tests ask for it.
 #include <string>
 
-#include "bits.hpp"
 #include "error.hpp"
 #include "memory.hpp"
 
@@ -33,22 +32,26 @@ void Memory::check_shared(PrivateCaches& c, Word word) {
 void Memory::check() const {
     auto& self = const_cast<Memory&>(*this);  // lookups only
     // What the arrays hold must be what the directory says, and nothing more.
-    std::vector<std::uint64_t> held(directory_.size(), 0);
+    std::vector<std::uint64_t> first_held(directory_.size(), 0);
+    std::vector<std::uint64_t> more_held(more_sharers_.size(), 0);
+    const auto held = [&](Line line) {
+        return Sharers(first_held[line], more_held.data() + std::size_t{line} * more_words_,
+                       more_words_);
+    };
     for (std::uint32_t number = 0; number < l2_domains_.size(); ++number) {
         const L2Domain& domain = *l2_domains_[number];
-        const std::uint64_t bit = std::uint64_t{1} << number;
         for (const Word word : domain.l2.words())
-            if (word != 0) held[line_of(word)] |= bit;
+            if (word != 0) held(line_of(word)).add(number);
         for (const std::uint32_t slot : domain.slots) {
             PrivateCaches& c = *cores_[slot];
             for (const Word word : c.l1.words()) {
                 if (state_of(word) == invalid) continue;
                 const Line line = line_of(word);
-                const bool in_l2 = (held[line] & bit) != 0;
+                const bool in_l2 = held(line).has(number);
                 if (c.exclusive_levels && in_l2) fail(line, "in L1 and L2 of an exclusive pair");
                 if (!c.exclusive_levels && !in_l2) fail(line, "in L1 but not in the inclusive L2");
                 if (domain.shared) self.check_shared(c, word);
-                if (c.exclusive_levels) held[line] |= bit;
+                if (c.exclusive_levels) held(line).add(number);
             }
         }
     }
@@ -58,8 +61,10 @@ void Memory::check() const {
             if (word != 0) in_llc[line_of(word)] |= 1u << llc;
     for (Line line = 0; line < directory_.size(); ++line) {
         const DirectoryLine& d = directory_[line];
-        if (mode_ != Mode::staged && held[line] != d.sharers)
-            fail(line, "sharers of the directory are not who holds it");
+        const Sharers have = self.sharers(line);
+        for (std::uint32_t i = 0; i < have.words(); ++i)
+            if (mode_ != Mode::staged && held(line).word(i) != have.word(i))
+                fail(line, "sharers of the directory are not who holds it");
         if (in_llc[line] != d.llcs) fail(line, "LLCs of the directory are not those that hold it");
         if (d.dirty_llc_plus_one != 0 && (d.llcs >> (d.dirty_llc_plus_one - 1) & 1) == 0)
             fail(line, "dirty in an LLC that does not hold it");
@@ -70,15 +75,15 @@ void Memory::check() const {
         if (!filters_.empty() && self.pages_.mapped(line >> page_shift)) {
             Sets& filter = self.filters_[pages_.node(line >> page_shift)];
             const bool tracked = filter.find(filter.at(pages_.physical(line)), line) >= 0;
-            if (tracked != (d.sharers != 0 || d.llcs != 0))
+            if (tracked != (!have.none() || d.llcs != 0))
                 fail(line, "the probe filter has an entry for it, or none, and should not");
         }
-        each_bit(d.sharers, [&](auto domain) {
+        have.each([&](auto domain) {
             const Word state = self.private_state(domain, line);
             const bool owner = d.owner_plus_one == domain + 1;
             if (owner != (state == modified || state == exclusive || state == owned))
                 fail(line, "its owner is not the L2 domain that has it M, E or O");
-            if ((state == modified || state == exclusive) && (d.sharers & (d.sharers - 1)) != 0)
+            if ((state == modified || state == exclusive) && have.several())
                 fail(line, "shared although one L2 domain has it M or E");
             if (state == owned && !machine_.owned_state) fail(line, "state O without MOESI");
             if (machine_.llc_inclusive && (d.llcs >> l2_domains_[domain]->llc & 1) == 0)
@@ -86,7 +91,7 @@ void Memory::check() const {
             if ((state == modified || state == exclusive) && !machine_.llc_inclusive && d.llcs != 0)
                 fail(line, "in an LLC although one L2 domain has it M or E");
         });
-        if (d.owner_plus_one != 0 && (d.sharers >> (d.owner_plus_one - 1) & 1) == 0)
+        if (d.owner_plus_one != 0 && !have.has(d.owner_plus_one - 1u))
             fail(line, "its owner does not hold it");
     }
 }

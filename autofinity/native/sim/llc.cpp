@@ -1,5 +1,4 @@
 // Last-level caches: victim caches of the L2s, or inclusive of them.
-#include "bits.hpp"
 #include "memory.hpp"
 
 namespace autofinity::sim {
@@ -38,20 +37,18 @@ void Memory::llc_evict(std::uint32_t llc, Line line) {
     bool dirty = d.dirty_llc_plus_one == llc + 1;
     if (dirty) d.dirty_llc_plus_one = 0;
     if (machine_.llc_inclusive) {
-        const std::uint64_t inside = d.sharers & domains_of_llc_[llc];
-        each_bit(inside, [&](auto domain) {
+        sharers(line, d).take(domains_of_llc(llc), [&](auto domain) {
             each_copy(domain, line, [&](PrivateCaches&) { ++n[back_invalidations]; });
             dirty |= is_dirty(drop_private(domain, line));
             tell_lost(domain, line, false);
             if (d.owner_plus_one == domain + 1) d.owner_plus_one = 0;
         });
-        d.sharers &= ~inside;
     }
     if (dirty) {
         ++n[llc_writebacks];
         write_dram(node_of_llc_[llc], line);
     }
-    if (!filters_.empty() && d.sharers == 0 && d.llcs == 0) untrack(line);
+    if (!filters_.empty() && d.llcs == 0 && sharers(line, d).none()) untrack(line);
 }
 
 }  // namespace autofinity::sim

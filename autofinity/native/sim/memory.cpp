@@ -1,9 +1,17 @@
 #include "memory.hpp"
 
+#include <algorithm>
+
 namespace autofinity::sim {
 namespace {
 
 constexpr std::size_t near_bytes = std::size_t{4} << 20;  // of a directory in a host's own caches
+
+std::uint32_t most_slots_of(const Machine& machine, const Program& program) {
+    const auto cores = static_cast<std::uint32_t>(machine.llc_of_core.size());
+    return program.streams.size() <= domains_in_a_word ? domains_in_a_word
+                                                       : std::max(domains_in_a_word, cores);
+}
 
 }  // namespace
 
@@ -14,11 +22,14 @@ Memory::Memory(const Machine& machine, const Program& program, Placement placeme
       mode_(mode),
       pages_(program, machine, std::move(placement), seed),
       directory_(program.n_lines),
+      most_slots_(most_slots_of(machine, program)),
+      more_words_((most_slots_ - 1) / domains_in_a_word),
+      more_sharers_(std::size_t{program.n_lines} * more_words_),
       worth_foresight_(directory_.size() * sizeof(DirectoryLine) >= near_bytes),
       slot_of_core_(machine.llc_of_core.size(), -1),
       domain_of_l2_(machine.llc_of_core.size(), -1),
       l2_is_shared_(machine.llc_of_core.size(), false),
-      domains_of_llc_(machine.llcs, 0),
+      domains_of_llc_(std::size_t{machine.llcs} * (more_words_ + 1), 0),
       node_of_llc_(machine.llcs, 0),
       any_core_(machine.llcs),
       controllers_(machine.nodes),
@@ -36,7 +47,7 @@ Memory::Memory(const Machine& machine, const Program& program, Placement placeme
         if (seen[l2]) l2_is_shared_[l2] = true;
         seen[l2] = true;
     }
-    lost_.reserve(max_cores_in_use);
+    lost_.reserve(most_slots_);
 }
 
 Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {

@@ -31,17 +31,18 @@
 #include "private_stage.hpp"
 #include "program.hpp"
 #include "server.hpp"
+#include "sharers.hpp"
 
 namespace autofinity::sim {
 
-inline constexpr std::uint32_t max_cores_in_use = 64;
-
+// The sharers are L2 domains in use that have the line in an L1 or L2, the owner too; `Sharers`
+// knows those beyond the first 64.
 struct DirectoryLine {
-    std::uint64_t sharers;        // L2 domains in use that have it in an L1 or L2, the owner too
-    std::uint32_t llcs;           // domains whose LLC has it
-    std::uint8_t owner_plus_one;  // L2 domain that has it M, E or O; 0: none
+    std::uint64_t first_sharers;
+    std::uint32_t llcs;               // domains whose LLC has it
+    std::uint16_t owner_plus_one;     // L2 domain that has it M, E or O; 0: none
     std::uint8_t dirty_llc_plus_one;  // LLC that must write it back; 0: none
-    std::uint16_t owner_state;        // of the owner's copy, where the cores have no arrays
+    std::uint8_t owner_state;         // of the owner's copy, where the cores have no arrays
 };
 static_assert(sizeof(DirectoryLine) == 16);
 
@@ -53,6 +54,8 @@ struct Served {
     std::uint8_t supplied = 0;        // 1 + distance of the cache that the line came from; 0: none
     std::uint32_t dirty_victims = 0;  // of the L1, that a derived program takes for clean
 };
+
+using Slots = std::vector<std::uint32_t>;  // in order
 
 // A core lost a line, or the right to write it, to another one.
 struct Lost {
@@ -66,12 +69,14 @@ class Memory {
     Memory(const Machine& machine, const Program& program, Placement placement, std::uint64_t seed,
            Mode mode);
 
-    // Slot of a core, given on first use. Throws SimulationError above max_cores_in_use.
+    // Cores that can have caches at a time: 64, or all where more threads than that run.
+    std::uint32_t most_slots() const { return most_slots_; }
+    // Slot of a core, given on first use. Throws SimulationError where none is left.
     std::uint32_t slot_of(std::uint32_t core);
     PrivateCaches& caches(std::uint32_t slot) { return *cores_[slot]; }
     // The core's lines leave it, and its slot is free for another one. Nothing may run there.
     void release_slot(std::uint32_t slot);
-    bool has_slot() const { return !free_slots_.empty() || cores_.size() < max_cores_in_use; }
+    bool has_slot() const { return !free_slots_.empty() || cores_.size() < most_slots_; }
     bool in_use(std::uint32_t core) const { return slot_of_core_[core] >= 0; }
     std::uint32_t slots() const { return static_cast<std::uint32_t>(cores_.size()); }
 
@@ -100,12 +105,12 @@ class Memory {
     Served access(std::uint32_t slot, const Step& step, Ticks now);
     // Moves the unit of a page: caches and TLBs forget it, its lines are read and written.
     struct Moved {
-        Ticks cost = 0;               // of who moves it; 0: nothing moved
-        std::uint64_t shot_down = 0;  // slots whose TLBs had it
+        Ticks cost = 0;   // of who moves it; 0: nothing moved
+        Slots shot_down;  // whose TLBs had it
     };
     Moved move_page(std::uint32_t page, std::uint32_t node, Ticks now);
     // All TLBs forget the translation of the page's unit; returns the slots of those that had it.
-    std::uint64_t shoot_down(std::uint32_t page);
+    Slots shoot_down(std::uint32_t page);
     // The page walk since the last call, if there was one.
     struct Walk {
         bool happened = false;
@@ -146,13 +151,32 @@ class Memory {
     std::uint32_t distance(std::uint32_t llc_a, std::uint32_t llc_b) const {
         return machine_.llc_distance[llc_a * machine_.llcs + llc_b];
     }
-    static constexpr std::uint32_t no_domain = ~std::uint32_t{0};
-    std::uint32_t farthest(std::uint32_t llc, std::uint64_t domains, std::uint32_t llcs) const;
+    template <bool many = true>
+    SharersOf<many> sharers(Line line, DirectoryLine& d) {
+        return {d.first_sharers, more_sharers_.data() + std::size_t{line} * more_words_,
+                more_words_};
+    }
+    Sharers sharers(Line line) { return sharers(line, directory_[line]); }
+    std::uint64_t* domains_of_llc(std::uint32_t llc) {
+        return &domains_of_llc_[std::size_t{llc} * (more_words_ + 1)];
+    }
+    // Nobody has the line.
+    void forget(Line line) {
+        sharers(line).clear();
+        directory_[line] = DirectoryLine{};
+    }
+    static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
+    template <bool many>
+    std::uint32_t farthest(std::uint32_t llc, const SharersOf<many>& have,
+                           std::uint32_t llcs) const;
     struct Supplier {
-        std::uint32_t llc;
-        std::uint32_t domain;  // no_domain: the LLC itself
+        std::uint32_t llc;     // nowhere: nobody supplies the line
+        std::uint32_t domain;  // nowhere: the LLC itself
     };
-    Supplier nearest(std::uint32_t llc, std::uint64_t domains, std::uint32_t llcs);
+    template <bool many>
+    Supplier nearest(std::uint32_t llc, const SharersOf<many>& have, std::uint32_t llcs) const;
+    template <bool many>
+    Supplier supplier_of_clean(std::uint32_t llc, const SharersOf<many>& have, std::uint32_t llcs);
 
     Ticks fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
                 bool& contended);
@@ -165,7 +189,14 @@ class Memory {
     void write_dram(std::uint32_t from_node, Line line);
     Ticks transfer_line(PrivateCaches& c, std::uint32_t from_llc, Ticks now);
     Counts& counts_of_copy(std::uint32_t domain, Line line);
+    template <bool many>
     void take_from_others(const PrivateCaches& c, Line line, DirectoryLine& d);
+    // `fetch` and `upgrade`, compiled for lines of at most 64 sharers and of more.
+    template <bool many>
+    Ticks fetch_line(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
+                     bool& contended);
+    template <bool many>
+    Ticks upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended);
 
     // Probe filter: gives the line an entry, at the cost of another line; the line has left.
     void track(Line line);
@@ -253,6 +284,9 @@ class Memory {
     const Mode mode_;
     Pages pages_;
     Zeroed<DirectoryLine> directory_;
+    const std::uint32_t most_slots_;
+    const std::uint32_t more_words_;      // of a line's sharers, after the first
+    Zeroed<std::uint64_t> more_sharers_;  // these, by line
     const bool worth_foresight_;
     std::vector<std::unique_ptr<PrivateCaches>> cores_;
     std::vector<std::int32_t> slot_of_core_;
@@ -263,7 +297,7 @@ class Memory {
     std::vector<bool> l2_is_shared_;  // by number in the machine
     std::vector<Sets> llcs_;
     std::vector<Sets> filters_;                  // of the nodes; empty: unlimited directories
-    std::vector<std::uint64_t> domains_of_llc_;  // bitmap of L2 domains
+    std::vector<std::uint64_t> domains_of_llc_;  // L2 domains in use, bits of as many words
     std::vector<std::uint32_t> node_of_llc_;
     std::vector<AnyCore> any_core_;
     std::vector<Server> controllers_, links_, fabrics_;

@@ -1,6 +1,5 @@
 // L1 and L2 of one core: what they hold, what a fill pushes out, what leaves the core. What is
 // added where cores share an L2 is in shared_l2.cpp.
-#include "bits.hpp"
 #include "memory.hpp"
 
 namespace autofinity::sim {
@@ -52,8 +51,8 @@ bool Memory::hits_l1(std::uint32_t slot, const Step& step) {
 
 Word Memory::private_state(std::uint32_t domain, Line line) {
     if (mode_ == Mode::staged) [[unlikely]] {
-        const DirectoryLine& d = directory_[line];
-        if ((d.sharers >> domain & 1) == 0) return invalid;
+        DirectoryLine& d = directory_[line];
+        if (!sharers<false>(line, d).has(domain)) return invalid;
         return d.owner_plus_one == domain + 1 ? Word{d.owner_state} : Word{shared};
     }
     const L2Domain& of = *l2_domains_[domain];
@@ -70,7 +69,7 @@ Word Memory::private_state(std::uint32_t domain, Line line) {
 
 void Memory::set_private_state(std::uint32_t domain, Line line, Word state) {
     if (mode_ == Mode::staged) {
-        if (state != shared) directory_[line].owner_state = static_cast<std::uint16_t>(state);
+        if (state != shared) directory_[line].owner_state = static_cast<std::uint8_t>(state);
         return;
     }
     const L2Domain& of = *l2_domains_[domain];
@@ -162,7 +161,10 @@ void Memory::leave_private(std::uint32_t slot, Word word) {
     DirectoryLine& d = directory_[line];
     ++(*counts_)[l2_evictions];
     if (dirty) ++(*counts_)[l2_writebacks];
-    d.sharers &= ~(std::uint64_t{1} << domain);
+    if (more_words_ == 0)
+        sharers<false>(line, d).remove(domain);
+    else
+        sharers(line, d).remove(domain);
     if (d.owner_plus_one == domain + 1) d.owner_plus_one = 0;
     if (!machine_.llc_inclusive) llc_insert(llc, line);
     if (dirty) d.dirty_llc_plus_one = static_cast<std::uint8_t>(llc + 1);

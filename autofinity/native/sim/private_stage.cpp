@@ -248,8 +248,8 @@ void must_have_stage(const Machine& machine, const Program& program,
                      const std::vector<std::uint32_t>& pu_of_stream) {
     if (!program.units.empty())
         throw SimulationError("a program with work units has no private stage");
-    if (program.streams.size() > max_cores_in_use)
-        throw SimulationError("a program of more than " + std::to_string(max_cores_in_use) +
+    if (program.streams.size() > domains_in_a_word)
+        throw SimulationError("a program of more than " + std::to_string(domains_in_a_word) +
                               " streams has no private stage");
     if (machine.classes.size() != 1 || machine.classes[0].side.l2.ways == 0)
         throw SimulationError("cores without an L2 or of several kinds have no private stage");

@@ -11,7 +11,7 @@ namespace {
 // Every `period`-th event of each core.
 class Every {
   public:
-    explicit Every(std::uint64_t period) : period_(period), left_(max_cores_in_use, period) {}
+    Every(std::uint64_t period, std::uint32_t cores) : period_(period), left_(cores, period) {}
 
     // How many samples `count` events make.
     std::uint64_t take(std::uint32_t slot, std::uint64_t count) {
@@ -34,7 +34,7 @@ class RemoteAccessesSink final : public Sink {
   public:
     RemoteAccessesSink(SinkHost& host, const RemoteAccesses& wanted)
         : Sink(host),
-          every_(wanted.period),
+          every_(wanted.period, host.memory.most_slots()),
           sample_(host.ticks(wanted.sample_ns)),
           block_shift_(std::countr_zero(wanted.block_bytes / line_bytes)),
           blocks_(wanted.entries, wanted.sharers) {}
@@ -60,7 +60,7 @@ class AccessSamplingSink final : public Sink {
     AccessSamplingSink(SinkHost& host, const AccessSampling& wanted)
         : Sink(host),
           long_loads_(wanted.long_loads),
-          every_(wanted.period),
+          every_(wanted.period, host.memory.most_slots()),
           least_(host.ticks(wanted.least_latency_ns)),
           sample_(host.ticks(wanted.sample_ns)),
           numa_(host.machine.nodes, std::numeric_limits<std::uint32_t>::max(), wanted.pages) {}

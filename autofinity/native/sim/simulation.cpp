@@ -23,7 +23,7 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
       memory_(*machine_, *program_, options_.placement, options_.seed, mode_),
       streams_(program_->streams.size()),
       pus_(machine_->core_of_pu.size()),
-      pus_of_slot_(max_cores_in_use),
+      pus_of_slot_(memory_.most_slots()),
       heap_(pus_.size()),
       locks_(program_->lock_objects.size()),
       barriers_(program_->barrier_objects.size()),
@@ -195,10 +195,12 @@ Ticks Simulation::move_page(std::uint32_t process, std::uint64_t virtual_page, s
 }
 
 // What runs on these cores stands still while they forget a translation.
-void Simulation::interrupt(std::uint64_t slots) {
+void Simulation::interrupt(const Slots& slots) {
     for (std::uint32_t i = 0; i < pus_.size(); ++i) {
         Pu& p = pus_[i];
-        if (p.stream == nobody || (slots >> p.slot & 1) == 0 || !heap_.contains(i)) continue;
+        if (p.stream == nobody || !heap_.contains(i) ||
+            !std::binary_search(slots.begin(), slots.end(), p.slot))
+            continue;
         delay(i, machine_->interrupt);
         overhead_[Overhead::interrupt] += machine_->interrupt;
     }

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <set>
 
-#include "bits.hpp"
 #include "sink.hpp"
 
 namespace autofinity::sim {
@@ -31,16 +31,17 @@ Ticks SinkHost::ticks(double ns) const {
 // interrupted once.
 void SinkHost::arm(const std::vector<std::uint32_t>& pages) {
     if (armed_.empty()) armed_.resize(memory.units().count());
-    std::uint64_t slots = 0;
+    std::set<std::uint32_t> interrupted;
     for (const std::uint32_t page : pages) {
         armed_[memory.units().of(page)] = 1;
-        const std::uint64_t had = memory.shoot_down(page);
+        const Slots had = memory.shoot_down(page);
         lose(had, page);
-        slots |= had;
+        interrupted.insert(had.begin(), had.end());
     }
-    if (slots == 0) return;
+    if (interrupted.empty()) return;
     charge(any_slot, Overhead::shootdown, machine.shootdown);
-    each_bit(slots, [&](auto slot) { charge(slot, Overhead::interrupt, machine.interrupt); });
+    for (const std::uint32_t slot : interrupted)
+        charge(slot, Overhead::interrupt, machine.interrupt);
 }
 
 }  // namespace autofinity::sim

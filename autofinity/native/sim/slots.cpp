@@ -1,4 +1,4 @@
-// Which cores have caches in the simulation: at most max_cores_in_use at a time.
+// Which cores have caches in the simulation: at most `most_slots` at a time.
 #include <algorithm>
 #include <string>
 
@@ -20,7 +20,8 @@ std::uint32_t Memory::domain_of(std::uint32_t core) {
     }
     domain_of_l2_[l2] = static_cast<std::int32_t>(domain);
     l2_domains_[domain] = std::make_unique<L2Domain>(machine_, core, l2_is_shared_[l2]);
-    domains_of_llc_[machine_.llc_of_core[core]] |= std::uint64_t{1} << domain;
+    domains_of_llc(machine_.llc_of_core[core])[domain / domains_in_a_word] |=
+        std::uint64_t{1} << domain % domains_in_a_word;
     return domain;
 }
 
@@ -31,8 +32,7 @@ std::uint32_t Memory::slot_of(std::uint32_t core) {
         slot = free_slots_.back();
         free_slots_.pop_back();
     } else if (!has_slot()) {
-        throw SimulationError("more than " + std::to_string(max_cores_in_use) +
-                              " cores at a time; place the threads on fewer");
+        throw SimulationError("more than " + std::to_string(most_slots_) + " cores at a time");
     } else {
         cores_.emplace_back();
     }
@@ -65,7 +65,8 @@ void Memory::release_slot(std::uint32_t slot) {
                 leave_private(slot, word_of(line_of(word), state));
         }
     }
-    domains_of_llc_[c.llc] &= ~(std::uint64_t{1} << c.domain);
+    domains_of_llc(c.llc)[c.domain / domains_in_a_word] &=
+        ~(std::uint64_t{1} << c.domain % domains_in_a_word);
     domain_of_l2_[of.number] = -1;
     free_domains_.push_back(c.domain);
     of.slots.clear();

@@ -23,8 +23,8 @@ class TlbMatchingSink final : public Sink {
           period_(std::max<Ticks>(1, host.ticks(wanted.period_ns))),
           entry_(clock_ticks(wanted.entry_cycles)),
           compare_(clock_ticks(wanted.compare_cycles)),
-          mirrors_(max_cores_in_use, shape(host.machine).sets),
-          cores_(max_cores_in_use),
+          mirrors_(host.memory.most_slots(), shape(host.machine).sets),
+          cores_(host.memory.most_slots()),
           of_program_(host.memory.units().count()),
           next_(trigger_ == TlbMatching::Trigger::time ? period_ : never) {}
 

@@ -81,12 +81,12 @@ Memory::Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks no
         for (Line line = each << page_shift; line < (each + 1) << page_shift; ++line) {
             DirectoryLine& d = directory_[line];
             if (!filters_.empty()) untrack(line);
-            each_bit(d.sharers, [&](auto domain) {
+            sharers(line, d).each([&](auto domain) {
                 drop_private(domain, line);
                 tell_lost(domain, line, false);
             });
             each_bit(d.llcs, [&](auto llc) { llc_remove(llc, line); });
-            d = DirectoryLine{};
+            forget(line);
             const Ticks read = now + controllers_[from].take(now, machine_.memory_service[from]);
             const Ticks sent = read + cross(from, node, read, nobody_);
             ready = std::max(ready,
@@ -95,13 +95,14 @@ Memory::Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks no
     });
     Moved moved{.cost = 0, .shot_down = shoot_down(page)};
     pages_.place(page, node);
-    moved.cost = ready - now + machine_.dram[0] + (moved.shot_down != 0 ? machine_.shootdown : 0);
+    moved.cost =
+        ready - now + machine_.dram[0] + (moved.shot_down.empty() ? 0 : machine_.shootdown);
     return moved;
 }
 
-std::uint64_t Memory::shoot_down(std::uint32_t page) {
+Slots Memory::shoot_down(std::uint32_t page) {
     const std::uint32_t unit = pages_.units.of(page);
-    std::uint64_t had = 0;
+    Slots had;
     for (std::uint32_t slot = 0; slot < cores_.size(); ++slot) {
         PrivateCaches& c = *cores_[slot];
         const bool first = c.tlb1.forget(unit);
@@ -110,7 +111,7 @@ std::uint64_t Memory::shoot_down(std::uint32_t page) {
         if (way >= 0) c.tlb2.remove(set, way);
         if (!first && way < 0) continue;
         ++(*c.counts)[tlb_shootdowns];
-        had |= std::uint64_t{1} << slot;
+        had.push_back(slot);
     }
     return had;
 }
