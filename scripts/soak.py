@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -152,15 +153,15 @@ def long_run(run: list[str], folder: Path, seconds: float, change_s: float) -> l
             row = next(iter(database.runs()))
         if row.hint and row.phase == "placed" and (not hints or hints[-1] != row.hint):
             hints.append(row.hint)
-    process.kill()
-    process.wait()
+    gone_ms = ended_after_ms(str(folder), process)
     print(f"{seconds:.0f} s of a program that changed {changes} times: {len(hints)} decisions")
     if half is None or last is None:
         return ["the monitor of the long run was not there"]
     share = (last.cpu_s - half.cpu_s) / max(last.at_s - half.at_s, 1e-9)
     print(
         f"monitor at half time and at the end: {half.descriptors} and {last.descriptors} "
-        f"descriptors, {half.rss_kib} and {last.rss_kib} KiB; {share:.2%} of a core in between"
+        f"descriptors, {half.rss_kib} and {last.rss_kib} KiB; {share:.2%} of a core in between; "
+        f"gone {gone_ms:.0f} ms after the program"
     )
     troubles = []
     if last.descriptors > half.descriptors:
@@ -168,6 +169,18 @@ def long_run(run: list[str], folder: Path, seconds: float, change_s: float) -> l
     if last.rss_kib > half.rss_kib + _MOST_GROWTH_KIB:
         troubles.append(f"{last.rss_kib - half.rss_kib} KiB of the monitor's memory")
     return troubles
+
+
+def ended_after_ms(folder: str, process: subprocess.Popen[bytes]) -> float:
+    """Kill the program; how long what watches it outlives it."""
+    watching = [os.pidfd_open(pid) for pid in processes_of(folder) if pid != process.pid]
+    process.kill()
+    process.wait()
+    begin = time.monotonic()
+    for pidfd in watching:
+        select.select([pidfd], [], [], _PATIENCE_S)
+        os.close(pidfd)
+    return 1e3 * (time.monotonic() - begin)
 
 
 def monitor_of(folder: str, program: int) -> Monitor | None:

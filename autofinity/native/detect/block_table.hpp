@@ -3,6 +3,9 @@
 #pragma once
 
 #include <bit>
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <vector>
 
 #include "last_threads.hpp"
@@ -15,14 +18,14 @@ class BlockTable {
     BlockTable(std::uint32_t entries, std::uint32_t sharers)
         : shift_(64 - std::countr_zero(entries)),
           sharers_(sharers),
-          block_plus_one_(entries, 0),
-          last_(std::size_t{entries} * sharers, no_thread) {}
+          block_plus_one_(zeros<std::uint64_t>(entries)),
+          last_(zeros<Thread>(std::size_t{entries} * sharers)) {}
 
     // A thread was seen at a block (address / block size). Another block that hashes to the same
     // entry is overwritten. The latest thread again neither shifts nor counts.
     void touch(std::uint64_t block, Thread thread, SharingCounts& counts) {
         const std::size_t at = index(block);
-        const std::span<Thread> last(last_.data() + at * sharers_, sharers_);
+        const std::span<Thread> last(last_.get() + at * sharers_, sharers_);
         if (block_plus_one_[at] != block + 1) {
             block_plus_one_[at] = block + 1;
             std::fill(last.begin(), last.end(), no_thread);
@@ -37,12 +40,25 @@ class BlockTable {
         const std::size_t at = index(block);
         std::vector<Thread> found(sharers_, no_thread);
         if (block_plus_one_[at] == block + 1)
-            std::copy_n(last_.begin() + static_cast<std::ptrdiff_t>(at * sharers_), sharers_,
-                        found.begin());
+            std::copy_n(last_.get() + at * sharers_, sharers_, found.begin());
         return found;
     }
 
   private:
+    struct Free {
+        void operator()(void* memory) const { std::free(memory); }
+    };
+    template <typename T>
+    using Array = std::unique_ptr<T[], Free>;
+
+    // Costs memory where it is touched only, which beside a running program matters.
+    template <typename T>
+    static Array<T> zeros(std::size_t size) {
+        Array<T> made(static_cast<T*>(std::calloc(size, sizeof(T))));
+        if (!made) throw std::bad_alloc();
+        return made;
+    }
+
     // Multiplicative hashing with the golden ratio (Knuth), as Linux's hash_64 does.
     std::size_t index(std::uint64_t block) const {
         return shift_ == 64 ? 0 : (block * 0x61C8864680B583EBu) >> shift_;
@@ -50,8 +66,8 @@ class BlockTable {
 
     int shift_;
     std::uint32_t sharers_;
-    std::vector<std::uint64_t> block_plus_one_;
-    std::vector<Thread> last_;
+    Array<std::uint64_t> block_plus_one_;
+    Array<Thread> last_;  // of a block that was touched
 };
 
 }  // namespace autofinity::detect
