@@ -11,8 +11,6 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.cases import Case, case_of
 from autofinity.evaluation.switched import SwitchedRuns
@@ -95,13 +93,7 @@ def behaviour_seen(
     The window is as in training (`learning.hint_samples`). Raises `LearningError` when that run is
     not there.
     """
-    table = table.placed_by("affinity")
-    rows = np.flatnonzero(
-        (table.program.text() == subject.program)
-        & (table.input.text() == subject.input)
-        & (table.threads == subject.threads)
-        & (table.affinity.text() == str(affinity))
-    )
+    rows = table.rows_of(subject.program, subject.input, subject.threads, "affinity", affinity)
     if not len(rows):
         raise LearningError(
             f"{subject.program} with {subject.threads} threads was not profiled in {affinity}, "

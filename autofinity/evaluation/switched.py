@@ -66,14 +66,8 @@ class SwitchedRuns:
     ) -> Mapping[str, float] | None:
         """Counters of one sample period of a run; None where it has no such period."""
         table = self._table
-        rows = np.flatnonzero(
-            (table.program.text() == subject.program)
-            & (table.input.text() == subject.input)
-            & (table.threads == subject.threads)
-            & (table.placement.text() == placement)
-            & (table.affinity.text() == str(affinity))
-            & (table.sample == number)
-        )
+        runs = table.rows_of(subject.program, subject.input, subject.threads, placement, affinity)
+        rows = runs[table.sample[runs] == number]
         if not len(rows):
             return None
         row = rows[np.argmin(table.seed[rows])]

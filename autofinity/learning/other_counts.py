@@ -74,6 +74,7 @@ class _Ran:
         self._threads[workload] = table.threads
         self._affinities = tuple(Affinity.parse(name) for name in table.affinity.names)
         self._learned = sorted(set(table.threads.tolist()))
+        self._where_right = functools.cache(self._found_right)
 
     def other_counts(self) -> list[int]:
         """Thread counts that were not learned with and are not too far from one that was."""
@@ -89,20 +90,31 @@ class _Ran:
     def better(self, hint: Hint, threads: int, tie_within: float) -> Hint:
         """The hint that serves the programs best that `hint` was right for; itself when level."""
         learned = min(self._learned, key=lambda count: abs(math.log(count / threads)))
+        profiled, worth = self._where_right(hint, learned)
+
+        def of(other: Hint) -> float:
+            like = alike(self._matches(threads, other), profiled)
+            return float(worth[list(like)].mean()) if like else -np.inf
+
+        values = {other: of(other) for other in HINTS}
+        best = max(HINTS, key=values.__getitem__)
+        known = values[hint] > -np.inf
+        return best if known and values[best] - values[hint] > math.log1p(tie_within) else hint
+
+    def _found_right(self, hint: Hint, learned: int) -> tuple[tuple[Affinity, ...], Floats]:
+        """Affinities of the learned count in which all programs were profiled that `hint` is right
+        for, and what each is worth to them in the mean.
+        """
         right = (self._losses[:, HINTS.index(hint)] == 0) & (self._threads == learned)
         if not right.any():
-            return hint
-        places = [i for i, at in enumerate(self._affinities) if at.threads == learned]
-        there = [i for i in places if not np.isnan(self._worth[right, i]).any()]
-        profiled = tuple(self._affinities[i] for i in there)
-
-        def worth(other: Hint) -> float:
-            like = alike(self._matches(threads, other), profiled)
-            return float(self._worth[right][:, [there[i] for i in like]].mean()) if like else np.nan
-
-        best = max(HINTS, key=lambda other: np.nan_to_num(worth(other), nan=-np.inf))
-        gain = worth(best) - worth(hint)
-        return best if gain > math.log1p(tie_within) else hint
+            return (), np.empty(0)
+        worth = self._worth[right].mean(axis=0)
+        known = [
+            i
+            for i, at in enumerate(self._affinities)
+            if at.threads == learned and not np.isnan(worth[i])
+        ]
+        return tuple(self._affinities[i] for i in known), worth[known]
 
 
 @functools.lru_cache(maxsize=4096)

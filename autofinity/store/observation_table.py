@@ -49,6 +49,12 @@ class Coded:
         """The texts themselves, one a row."""
         return np.asarray(self.names, dtype=object)[self.codes]
 
+    def equals(self, text: str) -> Mask:
+        """Which rows have this text."""
+        code = self.names.index(text) if text in self.names else -1
+        same: Mask = self.codes == code
+        return same
+
 
 @dataclass(frozen=True, slots=True)
 class ObservationTable:
@@ -162,11 +168,26 @@ class ObservationTable:
 
     def without_program(self, program: str) -> ObservationTable:
         """All rows but those of one program (leave one program out)."""
-        return self.take(self._is(program, invert=True))
+        return self.take(~self.program.equals(program))
 
     def of_program(self, program: str) -> ObservationTable:
         """Rows of one program only."""
-        return self.take(self._is(program, invert=False))
+        return self.take(self.program.equals(program))
+
+    def rows_of(
+        self, program: str, data: str, threads: int, placement: PlacedBy, affinity: Affinity
+    ) -> Ints:
+        """Rows of the runs of a workload (its program, input and threads) placed so, all seeds."""
+        named = (
+            (self.program, program),
+            (self.input, data),
+            (self.placement, placement),
+            (self.affinity, str(affinity)),
+        )
+        mask = self.threads == threads
+        for column, text in named:
+            mask &= column.equals(text)
+        return np.flatnonzero(mask)
 
     def programs(self) -> tuple[str, ...]:
         """Names of the programs that have rows, sorted."""
@@ -219,11 +240,6 @@ class ObservationTable:
         for name in sorted(self.counters):
             total.update(f"{COUNTER_PREFIX}{name}".encode() + _bytes(self.counters[name]))
         return total.hexdigest()
-
-    def _is(self, program: str, invert: bool) -> Mask:
-        code = self.program.names.index(program) if program in self.program.names else -1
-        same: Mask = self.program.codes == code
-        return ~same if invert else same
 
 
 def number_combinations(*columns: npt.NDArray[np.integer]) -> Ints:
