@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from autofinity.learning.settings import METRICS, Metric
+from autofinity.learning.settings import METRICS, Labels, Metric
 from autofinity.model.errors import LearningError
 from autofinity.store.observation_table import ObservationTable
 
@@ -19,12 +19,13 @@ INSENSITIVE_BELOW = 0.01
 """Standard deviation of the ROI time over its mean, across affinities (paper, section 3.4)."""
 
 
-def performance_of(table: ObservationTable, metric: Metric) -> Floats:
-    """The metric for each observation, larger is better.
+def performance_of(table: ObservationTable, metric: Metric, labels: Labels) -> Floats:
+    """The metric for each observation, larger is better; `labels` are what it is to judge.
 
     * `ipc`: the `performance` column, instructions per elapsed cycle and thread.
     * `speed`: 1 / ROI time of the whole run, 1/s; cannot be fooled by spinning.
-    * `throughput`: the counter `throughput`, useful work per second as the program reports it.
+    * `throughput`: useful work per second. A run does the same work wherever it is placed, so of
+      runs it is `speed`; of periods the counter `useful_work`, which the program reports.
     * `-energy`: minus the `energy_j` column, joules of the whole machine over the whole ROI.
     * `-energy-delay`: minus `energy_j` × ROI time, joule seconds.
 
@@ -32,10 +33,10 @@ def performance_of(table: ObservationTable, metric: Metric) -> Floats:
     """
     if metric == "ipc":
         return table.performance
-    if metric == "speed":
+    if metric == "speed" or (metric == "throughput" and labels == "runs"):
         return np.reciprocal(table.roi_s)
     if metric == "throughput":
-        return _column(table, metric, "throughput")
+        return _column(table, metric, "useful_work")
     if metric == "-energy":
         return -_energy(table, metric)
     if metric == "-energy-delay":
@@ -57,8 +58,8 @@ def _column(table: ObservationTable, metric: str, name: str) -> Floats:
     if name not in table.counters:
         raise LearningError(
             f"the metric {metric} needs the column {name!r}, which these observations lack; "
-            f"profile with a machine that measures it, or choose --metric ipc "
-            f"(columns: {', '.join(table.counters) or 'none'})"
+            "profile with a machine that measures it (a simulated one), or choose --metric ipc or "
+            "--labels runs"
         )
     return table.counters[name]
 

@@ -161,7 +161,7 @@ def prepare(
             f"observations of {len(machines)} machines ({', '.join(machines)}), expected one: a "
             "policy belongs to a machine; keep their observations in folders of their own"
         )
-    metric = performance_of(observations, settings.metric)
+    metric = performance_of(observations, settings.metric, settings.labels)
     workload = observations.workload()
     insensitive = insensitive_workloads(observations) if settings.drop_insensitive else {}
     keep = ~np.isin(workload, list(insensitive))
@@ -210,7 +210,7 @@ def feature_report(ready: Prepared, settings: LearningSettings, hints_of: HintsO
     if settings.selection == "cfs":
         metric = ready.metric
         if settings.labels == "runs":
-            metric = performance_of(ready.behaviours, settings.metric)
+            metric = performance_of(ready.behaviours, settings.metric, settings.labels)
         return choose_counters(
             ready.behaviours,
             metric,

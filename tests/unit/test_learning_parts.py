@@ -137,16 +137,23 @@ def test_performance_is_normalised_to_the_smallest_of_the_program() -> None:
 
 def test_a_metric_without_its_column_says_which_one_is_missing() -> None:
     table = table_of([row()])
-    for metric, column in (("throughput", "throughput"), ("-energy-delay", "energy_j")):
+    for metric, column in (("throughput", "useful_work"), ("-energy-delay", "energy_j")):
         with pytest.raises(LearningError, match=column):
-            performance_of(table, metric)  # type: ignore[arg-type]
+            performance_of(table, metric, "periods")  # type: ignore[arg-type]
+
+
+def test_the_throughput_of_whole_runs_is_their_speed_whatever_they_report() -> None:
+    table = table_of([row(roi_s=2.0), row(roi_s=4.0, affinity="{1}{1}")])
+    throughput = performance_of(table, "throughput", "runs")
+    assert sorted(throughput) == [0.25, 0.5]
+    assert (throughput == performance_of(table, "speed", "runs")).all()
 
 
 def test_every_metric_is_larger_when_better() -> None:
-    good = row(roi_s=1.0, behaviour=Behaviour({"throughput": 9.0}), performance=2.0, energy_j=1.0)
+    good = row(roi_s=1.0, behaviour=Behaviour({"useful_work": 9.0}), performance=2.0, energy_j=1.0)
     poor = row(
         roi_s=3.0,
-        behaviour=Behaviour({"throughput": 1.0}),
+        behaviour=Behaviour({"useful_work": 1.0}),
         performance=1.0,
         energy_j=5.0,
         affinity="{1}{1}",
@@ -154,8 +161,9 @@ def test_every_metric_is_larger_when_better() -> None:
     table = table_of([poor, good])
     best = table.affinity.names.index("{2}")
     for metric in ("ipc", "speed", "throughput", "-energy", "-energy-delay"):
-        values = performance_of(table, metric)  # type: ignore[arg-type]
-        assert table.affinity.codes[int(np.argmax(values))] == best, metric
+        for labels in ("periods", "runs"):
+            values = performance_of(table, metric, labels)  # type: ignore[arg-type]
+            assert table.affinity.codes[int(np.argmax(values))] == best, (metric, labels)
 
 
 def test_programs_that_vary_by_less_than_one_percent_are_insensitive() -> None:
