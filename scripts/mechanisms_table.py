@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """The papers' figures of each mechanism beside ours, on the papers' machines.
 
-    PYTHONPATH=. python scripts/mechanisms_table.py [--programs a,b] [--size tiny] [--seeds 1]
-        [--repeats 30] [--machine NAME]… [--workers N] [--work FOLDER] [--into docs/mechanisms.md]
+    PYTHONPATH=. python scripts/mechanisms_table.py [--table times|quantities|suite]…
+        [--workers N] [--work FOLDER] [--into docs/mechanisms.md]
 
-Runs `autofinity compare` on every machine (an interrupted run goes on where it stopped) and prints
-two tables as Markdown. The first has a row for each figure that a paper gives as a mean over its
-programs: time against the operating system, and of the oracle. The second has all mechanisms on all
-machines. With --into they replace what stands between the script's marks in that document.
+Three tables as Markdown, which with --into replace what stands between their marks there:
+
+- times: time against the operating system and of the oracle, and overhead, of every mechanism that
+  a paper gives a mean of. Six training programs, by `autofinity compare`.
+- quantities: all other means that the papers give, by `autofinity figure`.
+- suite: mechanisms on all training programs and four machines.
+
+An interrupted run goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -16,181 +20,168 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from autofinity.cli.figure_papers import PROGRAMS
+from autofinity.evaluation.paper_figures import PAPER_FIGURES, PUS, PaperFigure
+from autofinity.evaluation.paper_studies import Bars
+from autofinity.mechanisms.registry import BASELINE
 from autofinity.report.marked import put_between_marks
+from autofinity.report.paper_charts import MEAN, OURS, PAPER
 
 COMMAND = "scripts/mechanisms_table.py"
-PROGRAMS = "prodcons,bfs,align,lu,dedup,fluid"
-OTHERS = ("distributed", "autofinity", "unified", "oracle-affinity", "oracle-trace")
-"""Beside those that papers give figures of."""
-
-
-@dataclass(frozen=True)
-class Paper:
-    """What a paper says of a mechanism on a machine, as a mean over its programs."""
-
-    mechanism: str
-    time: float
-    """Against the operating system."""
-    of_oracle: float | None
-    overhead: str
-    source: str
-
-
-def faster(percent: float) -> float:
-    """A performance improvement as a ratio of times."""
-    return 1 / (1 + percent / 100)
-
-
-KMAF16, KMAF14 = "kMAF'16, section 6.1", "kMAF'14, sections 5.1, 5.3, 5.4"
-SAMMU, TLB = "SAMMU, sections 4.2, 4.4", "TLB paper, table II, geometric mean of 9"
-PAPERS: Mapping[tuple[str, int], Sequence[Paper]] = {
-    ("xeon-x7550", 64): (
-        Paper("compact", faster(6.7), 1.067 / 1.177, "", f"{KMAF16}, figure 5"),
-        Paper("numa-balancing", faster(0.8), 1.008 / 1.177, "", f"{KMAF16}, figure 5"),
-        Paper("kmaf16", faster(13.6), 1.136 / 1.177, "2.4 % (SP)", f"{KMAF16}, figure 5, table 5"),
-        Paper("oracle-trace", faster(17.7), 1.0, "none", f"{KMAF16}, figure 5"),
-        Paper("compact", 0.968, 0.847 / 0.968, "", f"{KMAF14}, figure 7"),
-        Paper("random", 0.988, 0.847 / 0.988, "", f"{KMAF14}, figure 7"),
-        Paper("kmaf14", 0.862, 0.847 / 0.862, "1.8 %", f"{KMAF14}, figures 7, 12"),
-        Paper("oracle-trace", 0.847, 1.0, "none", f"{KMAF14}, figure 7"),
-        Paper("sammu", 0.869, None, "0.41 % + 0.29 %", f"{SAMMU}, figure 3"),
-    ),
-    ("altix-450", 8): (
-        Paper("compact", faster(1.7), 1.017 / 1.143, "", f"{KMAF16}, figure 4"),
-        Paper("kmaf16", faster(9.4), 1.094 / 1.143, "", f"{KMAF16}, figure 4"),
-        Paper("oracle-trace", faster(14.3), 1.0, "none", f"{KMAF16}, figure 4"),
-    ),
-    ("opteron-6386", 64): (
-        Paper("compact", faster(7.7), 1.077 / 1.42, "", f"{KMAF16}, figure 6"),
-        Paper("carrefour", faster(11.6), 1.116 / 1.42, "", f"{KMAF16}, figure 6"),
-        Paper("numa-balancing", faster(10.4), 1.104 / 1.42, "", f"{KMAF16}, figure 6"),
-        Paper("kmaf16", faster(29.8), 1.298 / 1.42, "", f"{KMAF16}, figure 6"),
-        Paper("oracle-trace", faster(42.0), 1.0, "none", f"{KMAF16}, figure 6"),
-    ),
-    ("kmaf16-simulated", 8): (),
-    ("xeon-e5-2650", 32): (Paper("tlb", 0.958, None, "< 0.5 %", TLB),),
+ORACLE = "oracle-trace"
+OVERHEADS = {
+    "kmaf14": "1.8 %",
+    "kmaf16": "2.4 % (SP)",
+    "sammu": "0.41 % + 0.29 %",
+    "tlb": "< 0.5 %",
 }
-"""Preset and threads → figures; none: a machine of a paper's on which all mechanisms are run.
-AutoFinity's figures are in docs/policy-study.md.
-"""
+"""As kMAF'14 (section 5.4), kMAF'16 (table 5), SAMMU (4.4) and the TLB paper (6.6) give them."""
+SUITE = ("xeon-x7550", "xeon-e5-2650", "opteron-6386", "altix-450")
+IN_SUITE = (
+    *("packed", "distributed", "compact", "autofinity", "spcd", "kmaf14", "kmaf16", "sammu"),
+    *("lapt", "tlb", "azimi", "autopin", "marathe", "numa-balancing", "carrefour", "unified"),
+)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--programs", default=PROGRAMS)
-    parser.add_argument("--size", default="tiny")
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=30)
-    parser.add_argument("--machine", action="append", help="of those with figures; default: all")
+    parser.add_argument("--table", action="append", choices=TABLES, help="default: all")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--into", type=Path, help="put the tables between their marks in it")
     wanted = parser.parse_args()
-    known = [name for name, _ in PAPERS]
-    for name in wanted.machine or ():
-        if name not in known:
-            parser.error(
-                f"--machine {name}: no paper gives figures for it; expected one of {known}"
-            )
-    found = {
-        (machine, threads): compared(machine, threads, papers, wanted)
-        for (machine, threads), papers in PAPERS.items()
-        if not wanted.machine or machine in wanted.machine
-    }
-    text = f"{beside_papers(found)}\n\n{all_of_ours(found)}"
-    if wanted.into is None:
-        print(text)
-    else:
-        put_between_marks(wanted.into, COMMAND, text)
+    options = ["--workers", str(wanted.workers)]
+    if wanted.work is not None:
+        options += ["--work", str(wanted.work)]
+    for name in wanted.table or TABLES:
+        text = "\n".join(TABLES[name](options))
+        if wanted.into is None:
+            print(text)
+        else:
+            put_between_marks(wanted.into, f"{COMMAND} --table {name}", text)
 
 
-def compared(
-    machine: str, threads: int, papers: Sequence[Paper], wanted: argparse.Namespace
-) -> dict[str, Any]:
-    """The summary of `autofinity compare`, by mechanism."""
-    names = dict.fromkeys([*(paper.mechanism for paper in papers), *OTHERS]) if papers else ()
-    arguments = {
-        "machine": machine,
-        "threads": threads,
-        "mechanisms": ",".join(names),
-        "programs": wanted.programs,
-        "size": wanted.size,
-        "seeds": wanted.seeds,
-        "repeats": wanted.repeats,
-        "workers": wanted.workers,
-        **({} if wanted.work is None else {"work": wanted.work}),
-    }
-    line = [word for name, value in arguments.items() for word in (f"--{name}", str(value))]
+def answered(*words: str) -> Any:
+    """The JSON document of a command of ours."""
     done = subprocess.run(
-        [sys.executable, "-m", "autofinity", "compare", *line, "--json"],
+        [sys.executable, "-m", "autofinity", *words, "--json"],
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
-    summary: dict[str, Any] = json.loads(done.stdout)["summary"]
+    return json.loads(done.stdout)
+
+
+def compared(
+    machine: str, mechanisms: Sequence[str], programs: Sequence[str], options: Sequence[str]
+) -> Mapping[str, Any]:
+    """The summary of `autofinity compare` with a thread for each PU, by mechanism."""
+    asked = {
+        "machine": machine,
+        "threads": PUS[machine],
+        "mechanisms": ",".join(mechanisms),
+        "programs": ",".join(programs),
+        "size": "tiny",
+        "repeats": 30,
+    }
+    words = [word for name, value in asked.items() for word in (f"--{name}", str(value))]
+    summary: Mapping[str, Any] = answered("compare", *words, *options)["summary"]
     return summary
 
 
-def beside_papers(found: Mapping[tuple[str, int], Mapping[str, Any]]) -> str:
-    """All figures of the papers; ours are empty for machines that were not run."""
-    lines = [
-        "| machine, threads | mechanism | time / OS, paper | ours | 95 % | of the oracle, paper | "
-        "ours | overhead, paper | ours | source |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+def of_times() -> list[PaperFigure]:
+    """Figures of times against the operating system's that the paper gives means of."""
+    return [
+        figure
+        for figure in PAPER_FIGURES.values()
+        if isinstance(figure.study, Bars)
+        and (figure.study.quantity, figure.study.baseline) == ("time", BASELINE)
+        and figure.paper
     ]
-    for (machine, threads), papers in PAPERS.items():
-        for paper in papers:
-            ours = found.get((machine, threads), {}).get(paper.mechanism)
-            time, edges, of_oracle, overhead = (
-                ("", "", "", "")
-                if ours is None
-                else (
-                    number(ours["time_vs_os"]),
-                    interval(ours["time_vs_os_interval"]),
-                    number(ours["of_oracle"]),
-                    f"{ours['overhead']:.2%}",
-                )
+
+
+def times(options: Sequence[str]) -> Iterator[str]:
+    """A row for each mechanism of each figure."""
+    machines: dict[str, dict[str, None]] = {}
+    for figure in of_times():
+        machines.setdefault(figure.machine, {}).update(dict.fromkeys(figure.paper))
+    ours = {
+        machine: compared(machine, list(mechanisms), PROGRAMS, options)
+        for machine, mechanisms in machines.items()
+    }
+    yield (
+        "| figure | machine, threads | mechanism | time / OS, paper | ours | 95 % | "
+        "of the oracle, paper | ours | overhead, paper | ours |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|---|"
+    for figure in of_times():
+        for mechanism, time in figure.paper.items():
+            of = ours[figure.machine][mechanism]
+            oracle = figure.paper.get(ORACLE)
+            low, high = of["time_vs_os_interval"]
+            yield row(
+                figure.name,
+                f"{figure.machine}, {PUS[figure.machine]}",
+                mechanism,
+                f"{time:.3f}",
+                f"{of['time_vs_os']:.3f}",
+                f"{low:.3f}-{high:.3f}",
+                "" if oracle is None else f"{oracle / time:.3f}",
+                f"{of['of_oracle']:.3f}",
+                OVERHEADS.get(mechanism, ""),
+                f"{of['overhead']:.2%}",
             )
-            lines.append(
-                f"| {machine}, {threads} | {paper.mechanism} | {paper.time:.3f} | {time} | "
-                f"{edges} | "
-                f"{number(paper.of_oracle)} | {of_oracle} | {paper.overhead} | {overhead} | "
-                f"{paper.source} |"
+
+
+def quantities(options: Sequence[str]) -> Iterator[str]:
+    """A row for each mean that is no time."""
+    yield "| figure | what | machine, threads | of | paper | ours |"
+    yield "|---|---|---|---|---|---|"
+    done = {figure.name for figure in of_times()}
+    for figure in PAPER_FIGURES.values():
+        if not figure.paper or figure.name in done:
+            continue
+        said = answered("figure", figure.name, *options)["series"]
+        for name, paper in figure.paper.items():
+            ours = said[OURS].get(name) if OURS in said else said[name][MEAN]
+            assert paper == (said[PAPER][name] if OURS in said else said[name][PAPER])
+            yield row(
+                figure.name,
+                figure.title,
+                f"{figure.machine}, {figure.default_threads}",
+                name,
+                f"{paper:.4g}",
+                "" if ours is None else f"{ours:.4g}",
             )
-    return "\n".join(lines)
 
 
-def all_of_ours(found: Mapping[tuple[str, int], Mapping[str, Any]]) -> str:
-    names = list(dict.fromkeys(name for summary in found.values() for name in summary))
-    machines = [f"{machine}, {threads}" for machine, threads in found]
-    lines = [
-        f"| mechanism | {' | '.join(machines)} |",
-        f"|---|{'---|' * len(machines)}",
-    ]
-    for name in names:
-        cells = []
-        for summary in found.values():
-            of = summary.get(name)
-            cells.append(
-                ""
-                if of is None
-                else f"{number(of['time_vs_os'])} ({number(of['of_oracle'])}, {of['overhead']:.2%})"
-            )
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join([*lines, "", "Time / OS (of the oracle, overhead)."])
+def suite(options: Sequence[str]) -> Iterator[str]:
+    """All training programs: time / OS (of the oracle, overhead)."""
+    ours = {machine: compared(machine, IN_SUITE, (), options) for machine in SUITE}
+    yield row("mechanism", *(f"{machine}, {PUS[machine]}" for machine in SUITE))
+    yield f"|---|{'---|' * len(SUITE)}"
+    for name in dict.fromkeys(name for summary in ours.values() for name in summary):
+        cells = (of.get(name) for of in ours.values())
+        yield row(
+            name,
+            *(
+                f"{of['time_vs_os']:.3f} ({of['of_oracle']:.3f}, {of['overhead']:.2%})"
+                if of
+                else ""
+                for of in cells
+            ),
+        )
 
 
-def number(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
+def row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
-def interval(edges: Sequence[float | None]) -> str:
-    return "-".join(map(number, edges)) if all(edge is not None for edge in edges) else ""
+TABLES = {"times": times, "quantities": quantities, "suite": suite}
 
 
 if __name__ == "__main__":

@@ -73,8 +73,9 @@ class Drawing:
     @property
     def on(self) -> str:
         """Where it is from."""
-        wanted = self.asked.wanted
-        return f"{wanted.machine}, {self.asked.threads} threads, {wanted.size} inputs"
+        wanted, study = self.asked.wanted, self.figure.study
+        size = study.arguments if isinstance(study, Phases) else wanted.size
+        return f"{wanted.machine}, {self.asked.threads} threads, inputs: {size}"
 
     @singledispatchmethod
     def drawn(self, study: object) -> Chart | Matrix:
@@ -83,7 +84,9 @@ class Drawing:
 
     @drawn.register
     def _(self, study: Bars) -> Chart:
-        return paper_charts.bars(self.figure, study, self._cases(study.mechanisms), self.on)
+        return paper_charts.bars(
+            self.figure, study, self._cases((study.baseline, *study.mechanisms)), self.on
+        )
 
     @drawn.register
     def _(self, study: Quantities) -> Chart:
@@ -180,7 +183,10 @@ class Drawing:
         repeats: int | None = None,
         fault_share_per_s: float | None = None,
     ) -> list[MechanismCase]:
-        """Of the OS and these mechanisms, with what is said here in the place of what was asked."""
+        """Of the OS and these mechanisms, with what is said here in the place of what was asked.
+
+        Fewer repeats stand for as much less of a paper's run.
+        """
         wanted = self.asked.wanted
         names = dict.fromkeys((BASELINE, *mechanisms))
         asked = replace(
@@ -191,6 +197,7 @@ class Drawing:
                 page_size=page_size or wanted.page_size,
             ),
             repeats=repeats or self.asked.repeats,
+            paper_s=self.asked.paper_s * (repeats or self.asked.repeats) / self.asked.repeats,
             fault_share_per_s=(
                 self.asked.fault_share_per_s if fault_share_per_s is None else fault_share_per_s
             ),

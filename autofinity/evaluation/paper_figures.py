@@ -70,7 +70,8 @@ def mean_change(*percents: float) -> float:
 
 XEON, ITANIUM, OPTERON = "xeon-x7550", "altix-450", "opteron-6386"
 SANDY_BRIDGE, SIMICS = "xeon-e5-2650", "tlb-simulated"
-PUS = {XEON: 32, ITANIUM: 8, OPTERON: 64, SANDY_BRIDGE: 32, SIMICS: 8}
+SINUCA = "kmaf16-simulated"
+PUS = {SINUCA: 8, XEON: 32, ITANIUM: 8, OPTERON: 64, SANDY_BRIDGE: 32, SIMICS: 8}
 """Threads that each runs at once; the Xeon's preset has SMT off, the papers ran 64 there."""
 KMAF14 = ("compact", "random", "kmaf14", "oracle-trace")
 KMAF16 = ("compact", "numa-balancing", "kmaf16", "oracle-trace")
@@ -147,6 +148,14 @@ _ALL = (
         XEON,
         Bars("overhead", ("kmaf14",)),
         {"kmaf14": 1.8},
+    ),
+    PaperFigure(
+        "kmaf16-1",
+        "what thread and data mapping matter",
+        "3.2",
+        SINUCA,
+        Bars("time", ("tl-dr", "tr-dl", "tl-dl"), baseline="tr-dr"),
+        {"tl-dr": faster(15), "tr-dl": faster(31), "tl-dl": faster(62)},
     ),
     PaperFigure(
         "kmaf16-4",

@@ -17,18 +17,18 @@ type Values = dict[str, dict[str, float]]
 """By mechanism and program."""
 
 
-def values(cases: Sequence[MechanismCase], quantity: str) -> Values:
-    """Means over seeds: of `FIGURES` against the operating system's, of `SHARES` as they are.
+def values(cases: Sequence[MechanismCase], quantity: str, baseline: str = BASELINE) -> Values:
+    """Means over seeds: of `FIGURES` against the baseline's, of `SHARES` as they are.
 
-    NaN where the operating system's is 0.
+    NaN where the baseline's is 0.
     """
     if quantity in SHARES:
         return absolute(cases, SHARES[quantity])
     found = absolute(cases, FIGURES[quantity])
-    os = found.get(BASELINE, {})
+    base = found.get(baseline, {})
     return {
         mechanism: {
-            program: value / os[program] if os.get(program) else math.nan
+            program: value / base[program] if base.get(program) else math.nan
             for program, value in own.items()
         }
         for mechanism, own in found.items()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from autofinity.evaluation.comparison_summary import FIGURES
+from autofinity.mechanisms.registry import BASELINE
 from autofinity.model.mechanism_run import MechanismRun
 
 SHARES: Mapping[str, Callable[[MechanismRun], float]] = {
@@ -38,10 +39,12 @@ class Bars:
 
     quantity: str
     mechanisms: tuple[str, ...]
+    baseline: str = BASELINE
+    """What ratios are to."""
 
     @property
     def relative(self) -> bool:
-        """Whether it is a ratio to the operating system's."""
+        """Whether it is a ratio to the baseline's."""
         return self.quantity in FIGURES
 
 

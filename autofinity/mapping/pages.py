@@ -86,6 +86,11 @@ def most_accessing(page: PageUse) -> int | None:
     return _most_accessing(page) if any(page.counts) else None
 
 
+def least_accessing(page: PageUse) -> int | None:
+    """The node with fewest accesses, the lowest of several (kMAF'16, section 3.1: "remote")."""
+    return page.counts.index(min(page.counts)) if any(page.counts) else None
+
+
 def next_touch(page: PageUse) -> int | None:
     """The node that touched the page in this interval (next touch, NUMA Balancing without history).
 

@@ -16,11 +16,17 @@ from typing import Literal
 
 from autofinity.affinity.hints import all_hints
 from autofinity.mapping.eagermap import eagermap
-from autofinity.mapping.pages import exclusive_or_interleave, moves
+from autofinity.mapping.pages import (
+    PageRule,
+    exclusive_or_interleave,
+    least_accessing,
+    most_accessing,
+    moves,
+)
 from autofinity.mechanisms.recipe import Setting, Start, WholeTrace
 from autofinity.mechanisms.static import Static
 from autofinity.model.placement import FIRST_TOUCH
-from autofinity.model.sharing import NumaVectors
+from autofinity.model.sharing import NumaVectors, SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.profiling.placements import bound, compact_cpus
 
@@ -40,7 +46,36 @@ def oracle(setting: Setting, what: Literal["threads", "pages", "both"]) -> Stati
     return Static(name, setting, Start(bound(cpus), pages))
 
 
-def homes(trace: WholeTrace, cpus: tuple[OsIndex, ...], topology: Topology) -> Mapping[int, int]:
+def impact(setting: Setting, *, local_threads: bool, local_pages: bool) -> Static:
+    """`tl-dl` to `tr-dr` (kMAF'16, section 3.1): threads that share together or far apart, pages on
+    the node that accesses them most or least.
+    """
+    trace, topology = setting.known_trace(), setting.topology
+    sharing = trace.sharing if local_threads else _opposite(trace.sharing)
+    cpus = eagermap(sharing, topology, topology.allowed)
+    rule = most_accessing if local_pages else least_accessing
+    pages = trace.placed(homes(trace, cpus, topology, rule))
+    name = f"t{'l' if local_threads else 'r'}-d{'l' if local_pages else 'r'}"
+    return Static(name, setting, Start(bound(cpus), pages))
+
+
+def _opposite(sharing: SharingMatrix) -> SharingMatrix:
+    """Who shares least shares most."""
+    most = max(map(max, sharing.cells))
+    return SharingMatrix(
+        tuple(
+            tuple(0.0 if i == j else most - cell for j, cell in enumerate(row))
+            for i, row in enumerate(sharing.cells)
+        )
+    )
+
+
+def homes(
+    trace: WholeTrace,
+    cpus: tuple[OsIndex, ...],
+    topology: Topology,
+    rule: PageRule = exclusive_or_interleave,
+) -> Mapping[int, int]:
     """Logical node of each page, for threads on these PUs."""
     node_of = [topology.by_os_index[cpu].node for cpu in cpus]
     vectors = {}
@@ -49,7 +84,7 @@ def homes(trace: WholeTrace, cpus: tuple[OsIndex, ...], topology: Topology) -> M
         for node, count in zip(node_of, accesses, strict=True):
             by_node[node] += count
         vectors[page] = tuple(by_node)
-    return dict(moves(NumaVectors(vectors, trace.page_size_bytes), exclusive_or_interleave))
+    return dict(moves(NumaVectors(vectors, trace.page_size_bytes), rule))
 
 
 def measured(setting: Setting) -> tuple[Static, ...]:

@@ -95,6 +95,20 @@ def _entries() -> Iterable[Entry]:
         "pages by the whole trace, threads by id",
         lambda setting: oracle.oracle(setting, "pages"),
     )
+    for name, threads, pages in (
+        ("tl-dl", True, True),
+        ("tl-dr", True, False),
+        ("tr-dl", False, True),
+        ("tr-dr", False, False),
+    ):
+        yield one(
+            name,
+            f"threads {'local' if threads else 'remote'}, data {'local' if pages else 'remote'} by "
+            "the whole trace",
+            lambda setting, threads=threads, pages=pages: oracle.impact(  # type: ignore[misc]
+                setting, local_threads=threads, local_pages=pages
+            ),
+        )
     yield one(
         ORACLE,
         "threads and pages by the whole trace, at no cost",

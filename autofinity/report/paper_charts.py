@@ -33,13 +33,13 @@ MEAN, PAPER, OURS = "mean", "the paper's mean", "ours"
 
 def bars(figure: PaperFigure, study: Bars, cases: Sequence[MechanismCase], on: str) -> Chart:
     """Each program's value under each mechanism, the mean, and the paper's."""
-    found = values(cases, study.quantity)
+    found = values(cases, study.quantity, study.baseline)
     programs = list(dict.fromkeys(case.program for case in cases))
     paper = (PAPER,) if figure.paper else ()
     return Chart(
         f"{figure.title}, {on}",
         "program",
-        LABELS[study.quantity],
+        LABELS[study.quantity].replace("the OS", _of(study.baseline)),
         (*programs, MEAN, *paper),
         {
             mechanism: (
@@ -205,6 +205,10 @@ def sharing_metrics(figure: PaperFigure, found: Mapping[str, SharingMatrix], on:
             "amount": tuple(100 * amount / largest for amount in amounts.values()),
         },
     )
+
+
+def _of(baseline: str) -> str:
+    return "the OS" if baseline == BASELINE else baseline
 
 
 def _times(cases: Sequence[MechanismCase]) -> dict[str, dict[str, float]]:

@@ -39,7 +39,7 @@ def test_a_figure_of_times_has_the_papers_beside_ours(work: Path, tmp_path: Path
         assert series["prodcons"] == pytest.approx(series["mean"])
         assert 0.8 < series["the paper's mean"] < 1
     shown = figure("kmaf16-4", work).stdout
-    assert "time on the Itanium, altix-450, 4 threads" in shown
+    assert "time on the Itanium, altix-450, 4 threads, inputs: tiny" in shown
     assert "the paper's mean" in shown
     picture = tmp_path / "figure.svg"
     figure("kmaf16-4", work, "-o", str(picture))

@@ -19,7 +19,7 @@ from autofinity.mechanisms import (
     trials,
 )
 from autofinity.mechanisms.mapping_time import bipartition_ns, eagermap_ns
-from autofinity.mechanisms.oracle import homes
+from autofinity.mechanisms.oracle import homes, impact
 from autofinity.mechanisms.recipe import NS_PER_S, Setting, WholeTrace
 from autofinity.mechanisms.sharing_aware import SharingAware, nothing
 from autofinity.model.detection import FaultSampling
@@ -163,6 +163,28 @@ def test_the_oracle_puts_exclusive_pages_to_their_threads_and_deals_the_rest_out
     cpus = tuple(OsIndex(cpu) for cpu in (0, 1, 6, 7))
     trace = WholeTrace(pairs(4), {8: (9, 0, 1, 0), 9: (1, 0, 9, 9), 11: (5, 0, 5, 0)})
     assert homes(trace, cpus, TOPOLOGY) == {8: 0, 9: 1, 11: 1}
+
+
+def test_remote_mappings_are_the_opposite_of_local_ones() -> None:
+    """kMAF'16, section 3.1."""
+    accesses = (9, 1, 8, 0)
+    trace = WholeTrace(pairs(4), {8: accesses})
+    setting = replace(SETTING, whole_trace=lambda: trace)
+
+    def nodes(**local: bool) -> tuple[list[int], int]:
+        recipe = impact(setting, **local)
+        assert recipe.start.placement is not None
+        cpus = [min(mask) for mask in recipe.start.placement.masks]
+        return [TOPOLOGY.by_os_index[cpu].node for cpu in cpus], recipe.start.pages.nodes[8]
+
+    threads, page = nodes(local_threads=True, local_pages=True)
+    assert threads[0] == threads[2] != threads[1] == threads[3]
+    by_node = [sum(accesses[i] for i in range(4) if threads[i] == node) for node in (0, 1)]
+    assert by_node[page] == max(by_node)
+    threads, page = nodes(local_threads=False, local_pages=False)
+    assert threads[0] != threads[2] and threads[1] != threads[3]
+    by_node = [sum(accesses[i] for i in range(4) if threads[i] == node) for node in (0, 1)]
+    assert by_node[page] == min(by_node)
 
 
 def test_a_larger_page_is_placed_whole_and_dealt_out_by_its_own_number() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -177,3 +178,8 @@ def test_who_shares_alike_with_all_is_not_heterogeneous() -> None:
     )
     assert of(chart, "heterogeneity")["alike"] == 0 < of(chart, "heterogeneity")["pair"]
     assert of(chart, "amount")["alike"] == pytest.approx(100)
+
+
+def test_the_document_lists_every_figure() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "mechanisms.md").read_text(encoding="utf-8")
+    assert {name for name in PAPER_FIGURES if f"`{name}`" not in text} == set()
