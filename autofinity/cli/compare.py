@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ import click
 from autofinity.cli.campaign import Wanted
 from autofinity.cli.campaign_options import thread_counts, work_folder
 from autofinity.cli.comparing import Asked, compared
+from autofinity.cli.comparing_options import comparing_options
 from autofinity.cli.json_option import json_option
 from autofinity.cli.latencies_option import latencies_option
 from autofinity.cli.page_size_option import page_size_option
@@ -51,29 +51,7 @@ if TYPE_CHECKING:
     "[default: all]",
 )
 @click.option("--size", default="small", show_default=True, help="Input by size.")
-@click.option(
-    "--seeds",
-    type=click.IntRange(min=1, max=99),
-    default=1,
-    show_default=True,
-    help="Runs of each: page colours, the scheduler's draws, random mappings.",
-)
-@click.option(
-    "--repeats",
-    type=click.IntRange(min=1, max=10_000),
-    default=10,
-    show_default=True,
-    help="How often each region of interest runs: the longer a run, the less a mechanism's costs "
-    "weigh.",
-)
-@click.option(
-    "--paper-seconds",
-    type=click.FloatRange(min=0.1, max=1e5),
-    default=60,
-    show_default=True,
-    help="Seconds of a run in the papers that a whole run stands for: periods and rates of "
-    "mechanisms are scaled to it. What their operations cost is not.",
-)
+@comparing_options(repeats=10)
 @click.option(
     "--fault-rate",
     type=click.FloatRange(min=0, max=1e6),
@@ -87,20 +65,6 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False),
     default=None,
     help="For autofinity and unified.  [default: the one shipped for the machine]",
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=lambda: len(os.sched_getaffinity(0)),
-    show_default="all cores allowed",
-    help="Runs at the same time.",
-)
-@click.option(
-    "--work",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=None,
-    help="Folder for traces and results; an interrupted comparison continues there."
-    "  [default: in the user's cache]",
 )
 @click.option("--list", "only_list", is_flag=True, help="Say which mechanisms there are, and stop.")
 @click.option(

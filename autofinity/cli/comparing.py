@@ -39,7 +39,7 @@ class Asked:
     seeds: int
     repeats: int
     paper_s: float
-    fault_share_per_s: float
+    fault_share_per_s: float = 0.1
     policy: Path | None = None
     """For `autofinity` and `unified`. Default: the machine's."""
 

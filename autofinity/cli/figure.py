@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from autofinity.cli.backends import machine_topology
 from autofinity.cli.campaign import Wanted
 from autofinity.cli.campaign_options import work_folder
 from autofinity.cli.comparing import Asked
+from autofinity.cli.comparing_options import comparing_options
 from autofinity.cli.figure_options import observations_of, picture_option, show_chart
 from autofinity.cli.figure_papers import PROGRAMS, draw
 from autofinity.cli.json_option import json_option
@@ -68,34 +68,7 @@ THREADS = 8
 @click.option(
     "--size", help="Input, in those of mechanisms.  [default: tiny, where programs repeat]"
 )
-@click.option(
-    "--seeds",
-    type=click.IntRange(min=1, max=99),
-    default=1,
-    show_default=True,
-    help="Runs of each mechanism.",
-)
-@click.option(
-    "--repeats",
-    type=click.IntRange(min=1, max=10_000),
-    default=30,
-    show_default=True,
-    help="How often a region of interest runs under a mechanism.",
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=lambda: len(os.sched_getaffinity(0)),
-    show_default="all cores allowed",
-    help="Runs of mechanisms at the same time.",
-)
-@click.option(
-    "--work",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=None,
-    help="Folder for traces and runs of mechanisms, as of `compare`.  [default: in the user's "
-    "cache]",
-)
+@comparing_options(repeats=30)
 @picture_option
 @json_option
 def command(
@@ -108,6 +81,7 @@ def command(
     size: str | None,
     seeds: int,
     repeats: int,
+    paper_seconds: float,
     workers: int,
     work: Path | None,
     output: Path | None,
@@ -127,7 +101,7 @@ def command(
     if name in PAPER_FIGURES:
         figure = PAPER_FIGURES[name]
         wanted = _wanted(figure, machine, programs, size, threads, workers, work, as_json)
-        draw(figure, Asked(wanted, seeds, repeats, 60, 0.1), output, as_json)
+        draw(figure, Asked(wanted, seeds, repeats, paper_seconds), output, as_json)
         return
     if as_json:
         raise UsageError(f"--json: figure {name} has none; expected one of mechanisms")

@@ -1,0 +1,59 @@
+"""Options of `compare` and of the figures of mechanisms: how often and how long programs run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+
+def comparing_options[**P, R](repeats: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Of the function `seeds`, `repeats`, `paper_seconds`, `workers` and `work`."""
+    options = (
+        click.option(
+            "--seeds",
+            type=click.IntRange(min=1, max=99),
+            default=1,
+            show_default=True,
+            help="Runs under each mechanism: page colours, the scheduler's draws, random mappings.",
+        ),
+        click.option(
+            "--repeats",
+            type=click.IntRange(min=1, max=10_000),
+            default=repeats,
+            show_default=True,
+            help="How often each region of interest runs under a mechanism: the longer a run, the "
+            "less a mechanism's costs weigh.",
+        ),
+        click.option(
+            "--paper-seconds",
+            type=click.FloatRange(min=0.1, max=1e5),
+            default=60,
+            show_default=True,
+            help="Seconds of a run in the papers that a whole run stands for: periods and rates of "
+            "mechanisms are scaled to it. What their operations cost is not.",
+        ),
+        click.option(
+            "--workers",
+            type=click.IntRange(min=1),
+            default=lambda: len(os.sched_getaffinity(0)),
+            show_default="all cores allowed",
+            help="Runs under mechanisms at the same time.",
+        ),
+        click.option(
+            "--work",
+            type=click.Path(path_type=Path, file_okay=False),
+            default=None,
+            help="Folder for traces and results; what was interrupted continues there."
+            "  [default: in the user's cache]",
+        ),
+    )
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorated
