@@ -10,9 +10,10 @@ Multi-core Architectures, Euro-Par 2016; and LAPT, its forerunner in the page ta
 - Page to node (3.3): NC[n] - NC[m] ≥ 10.
 
 Deviations: "decrements" is read as minus one (table 1 gives V_add = 2 only). Access counters of
-16 bits in place of 32: no page of a run of milliseconds is accessed 2^32 times, and only an
-eviction would show it. Threads are mapped every 100 ms, as kMAF'16 does: no period is given. LAPT
-is built from what the survey in SAMMU's paper says of it.
+10 bits in place of 32: a page that stays in the TLB is looked at when its counter is full only, and
+in a run of milliseconds pages are accessed thousands of times, not 2^32. Threads are mapped every
+100 ms, as kMAF'16 does: no period is given. LAPT is built from what the survey in SAMMU's paper
+says of it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from autofinity.mechanisms.recipe import Setting
 from autofinity.mechanisms.sharing_aware import SharingAware, by
 from autofinity.model.detection import TlbAccessCounters
 
-ACCESS_COUNTER_BITS = 16
+ACCESS_COUNTER_BITS = 10
 
 
 def sammu(setting: Setting) -> SharingAware:
