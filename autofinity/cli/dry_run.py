@@ -48,7 +48,11 @@ def tell(request: Request) -> None:
     )
     plan = plan_hints(topology, threads, available, claimed(runs), request.bind)
     pins = other_pins(os.getpid(), os.environ, allowed)
-    if request.policy is None:
+    if request.mechanism != "autofinity":
+        decides = f"{request.mechanism}: who shares with whom, by page faults"
+        decides += "; pages may follow" if request.migrate_pages else "; pages stay"
+        decides += "; NUMA hinting is switched on meanwhile" if request.arm else ""
+    elif request.policy is None:
         decides = "no policy: every mask stays as the system has it"
     elif hint is None:
         decides = "sampled in SLP first, then asked"

@@ -34,7 +34,11 @@ class SeatTrial:
         return replace(self, rates=rates, progress=interval.progress)
 
     def begun(self, before: tuple[OsIndex, ...]) -> SeatTrial:
-        """Threads are about to leave the seats `before`."""
+        """Threads are about to leave the seats `before`. Where nobody can tell progress, as on a
+        running program, there is nothing to judge by: the change stands.
+        """
+        if not self.rates:
+            return self
         guard = Guard()
         for rate in self.rates:
             guard = guard.saw_before(rate)
@@ -45,7 +49,7 @@ class SeatTrial:
         program slower is taken back, and the last; any other stands.
         """
         assert self.guard is not None
-        guard = self.guard.saw_after(self.rates[-1]) if self.rates else self.guard
+        guard = self.guard.saw_after(self.rates[-1])
         if guard.verdict == "worse":
             return replace(self, guard=None, final=True), self.before
         return replace(self, guard=guard if guard.verdict == "undecided" else None), now

@@ -18,9 +18,8 @@ type Runner = Any  # of conftest.py
 @pytest.mark.skipif(
     len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs; one is allowed here"
 )
-@pytest.mark.parametrize("mechanism", ["kmaf", "kmaf14", "spcd"])
 def test_threads_that_share_pages_are_put_on_one_cpu_and_others_on_another(
-    run: Runner, sharers: Path, mechanism: str
+    run: Runner, sharers: Path
 ) -> None:
     try:
         watch_faults(["true"])
@@ -38,7 +37,7 @@ def test_threads_that_share_pages_are_put_on_one_cpu_and_others_on_another(
             and masks[0] != masks[1]
         )
 
-    options = ("--mechanism", mechanism, "--bind", "core", "--migrate-pages")
+    options = ("--mechanism", "kmaf", "--bind", "core", "--migrate-pages")
     with run.lasting(*options, "--", sharers, "4", "300", preexec_fn=run.on_two_cpus) as process:
         assert run.eventually(lambda: paired(process.pid)), masks_of(process.pid)
         assert run.placed().threads == 4
@@ -51,3 +50,11 @@ def test_a_mechanism_that_there_is_not_is_refused_with_those_that_there_are(run:
     done = run("--mechanism", "magic", "--", "true")
     assert done.returncode == 2
     assert b"expected autofinity, kmaf, kmaf14, spcd or unified" in done.stderr
+
+
+def test_a_dry_run_says_who_would_decide_and_switches_nothing_on(run: Runner) -> None:
+    done = run("--dry-run", "--mechanism", "kmaf", "--migrate-pages", "--arm", "--", "true")
+    assert done.returncode == 0
+    said = b"kmaf: who shares with whom, by page faults; pages may follow; NUMA hinting is switched"
+    assert said in done.stdout
+    assert b"nothing was started" in done.stdout

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 def test_neither_processes_nor_claims_nor_descriptors_are_left(run: Runner) -> None:
     command = [sys.executable, ROOT / "scripts" / "soak.py", "--launcher", run.launcher]
     done = subprocess.run(
-        [*command, "--runs", "40", "--seconds", "4", "--change-s", "1"],
+        [*command, "--runs", "40", "--seconds", "3", "--change-s", "1"],
         capture_output=True,
         text=True,
         timeout=600,

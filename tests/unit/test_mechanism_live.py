@@ -162,14 +162,15 @@ def test_more_threads_than_cpus_take_turns_and_unified_which_wants_one_each_says
         assert program.state.phase == phase
 
 
-def test_unified_spreads_at_once_and_seats_by_sharing_without_any_counter() -> None:
+def test_unified_spreads_at_once_and_seats_by_sharing_again_and_again_without_any_counter() -> None:
     program = Program(recipe("unified"))
-    placements = []
-    for _ in range(60):
-        actions = program.look(pairs((1, 2, 20.0), (3, 4, 20.0)))
-        placements += [a.placement for a in actions if isinstance(a, BindThreads)]
-    assert caches(placements[-1])[0] == caches(placements[-1])[1]
-    assert caches(placements[-1])[2] == caches(placements[-1])[3]
+    for pair, other in (((1, 2), (3, 4)), ((1, 3), (2, 4)), ((1, 4), (2, 3))):
+        placements = []
+        for _ in range(200):
+            actions = program.look(pairs((*pair, 20.0), (*other, 20.0)))
+            placements += [a.placement for a in actions if isinstance(a, BindThreads)]
+        for a, b in (pair, other):
+            assert caches(placements[-1])[a - 1] == caches(placements[-1])[b - 1]
 
 
 def test_every_mechanism_says_what_it_looks_at() -> None:
