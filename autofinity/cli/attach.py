@@ -12,6 +12,7 @@ from autofinity.cli.run_options import database_option, policy_option
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.mechanisms.live import LIVE
 from autofinity.mechanisms.monitor import by_mechanism
+from autofinity.model.errors import UsageError
 from autofinity.ports import Interval, Outcome
 from autofinity.runtime.attaching import Wishes, request_for
 from autofinity.runtime.claims import live_runs
@@ -96,6 +97,11 @@ def command(
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as by Ctrl-C
     path = (db or default_path()).absolute()
+    if migrate_pages and mechanism == "autofinity":
+        raise UsageError(
+            "--migrate-pages alone moves nothing; expected a --mechanism that moves pages: kmaf, "
+            "kmaf14 or unified"
+        )
     chosen = policy or default_policy()
     wishes = Wishes(
         threads or 0, bind, sample_s, every_s or 0.0, chosen, mechanism, migrate_pages, arm

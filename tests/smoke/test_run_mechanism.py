@@ -40,7 +40,7 @@ def test_threads_that_share_pages_are_put_on_one_cpu_and_others_on_another(
     options = ("--mechanism", "kmaf", "--bind", "core", "--migrate-pages")
     with run.lasting(*options, "--", sharers, "4", "300", preexec_fn=run.on_two_cpus) as process:
         assert run.eventually(lambda: paired(process.pid)), masks_of(process.pid)
-        assert run.placed().threads == 4
+        assert run.eventually(lambda: (seen := run.placed()) is not None and seen.threads == 4)
     assert run.eventually(lambda: not run.monitors_of(process.pid))
     notes = run.last().notes
     assert "one NUMA node: there is nowhere to move a page to" in notes or "pages follow" in notes
@@ -50,6 +50,12 @@ def test_a_mechanism_that_there_is_not_is_refused_with_those_that_there_are(run:
     done = run("--mechanism", "magic", "--", "true")
     assert done.returncode == 2
     assert b"expected autofinity, kmaf, kmaf14, spcd or unified" in done.stderr
+
+
+def test_pages_that_nobody_would_move_are_not_promised_to_follow(run: Runner) -> None:
+    done = run("--migrate-pages", "--", "true")
+    assert done.returncode == 2
+    assert b"expected a --mechanism that moves pages: kmaf, kmaf14 or unified" in done.stderr
 
 
 def test_a_dry_run_says_who_would_decide_and_switches_nothing_on(run: Runner) -> None:

@@ -170,6 +170,10 @@ int parse_options(int argc, char** argv, Options* out) {
             return wrong("missing value for", option, NULL);
         }
     }
+    if (out->migrate_pages && policy_decides(out)) {
+        return wrong("--migrate-pages alone moves nothing", NULL,
+                     "a --mechanism that moves pages: kmaf, kmaf14 or unified");
+    }
     if (at >= argc) return wrong("no program to run", NULL, "autofinity run -- PROGRAM ...");
     out->app = argv + at;
     return -1;
