@@ -5,7 +5,8 @@
 Learns from what is shipped in data/observations with 8 threads, judges there, with every other
 thread count that was profiled, and on every other machine of which observations are shipped.
 Intervals are 95 % by bootstrap over programs. `--paper` adds ways of the paper (figure 6, JRip),
-which take minutes. With `--into` the tables go between their marks in a document.
+which take minutes. With `--into` the tables go between their marks in a document; `--only NAME`
+makes one of them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import argparse
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from autofinity.cli.backends import machine_topology
 from autofinity.evaluation.cases import Case, summarise
 from autofinity.evaluation.judge import Learn, behaviour_seen, judge
 from autofinity.evaluation.left_out import leaving_out
-from autofinity.evaluation.times import Subject
+from autofinity.evaluation.times import Subject, geometric_mean, times_of
 from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.settings import PAPER, LearningSettings
@@ -32,7 +33,8 @@ from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.firing import fired
 from autofinity.policy.readable import condition_text
-from autofinity.policy.selector import values_of
+from autofinity.policy.selector import decide, values_of
+from autofinity.profiling.placements import PROBE
 from autofinity.report.marked import put_between_marks
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
@@ -81,6 +83,14 @@ HEAD = f"| variation | decided from | {_FIGURES}\n|---|---|{_LINES}"
 MISSED_HEAD = (
     "| program | threads | lost | ran in | best hint's | because |\n|---|---|---|---|---|---|"
 )
+SPANS_MS: Mapping[str, tuple[float, float]] = {
+    "all runs": (0, math.inf),
+    "under 10 ms": (0, 10),
+    "10 to 20 ms": (10, 20),
+    "20 to 50 ms": (20, 50),
+    "longer": (50, math.inf),
+}
+TABLES = ("variations", "carried", "elsewhere", "missed", "within")
 CARRIED_HEAD = f"| learned on | judged on | {_FIGURES}\n|---|---|{_LINES}"
 
 
@@ -100,32 +110,38 @@ def main() -> None:
         "--others", type=Path, help="only judge by these observations of the machine (profile -o)"
     )
     words.add_argument("--into", type=Path, help="a document with marks for the tables")
+    words.add_argument("--only", choices=TABLES, action="append", help="this table (default: all)")
     wanted = words.parse_args()
     tables = {path.stem: read(path) for path in sorted(OBSERVATIONS.glob("*.parquet"))}
+    own = tables[wanted.machine]
     if wanted.others is not None:
-        for line in others(wanted.machine, tables[wanted.machine], read(wanted.others)):
-            print(line)
+        shown(others(wanted.machine, own, read(wanted.others)))
         return
-    study = [HEAD]
-    for line in variations(wanted.machine, tables[wanted.machine], wanted.paper):
-        study.append(line)
+    lines = {
+        "variations": lambda: variations(wanted.machine, own, wanted.paper),
+        "carried": lambda: carried_over(tables),
+        "elsewhere": lambda: elsewhere(tables),
+        "missed": lambda: missed(wanted.machine, own),
+        "within": lambda: within_runs(wanted.machine, own),
+    }
+    for name in wanted.only or TABLES:
+        table = "\n".join(shown(lines[name]()))
+        if wanted.into is not None:
+            put_between_marks(wanted.into, f"scripts/policy_study.py, {name}", table)
+
+
+def shown(lines: Iterable[str]) -> list[str]:
+    """The lines, each printed as soon as it is known."""
+    seen = []
+    for line in lines:
+        seen.append(line)
         print(line, flush=True)
-    carried = [CARRIED_HEAD]
-    for line in carried_over(tables):
-        carried.append(line)
-        print(line, flush=True)
-    losing = [MISSED_HEAD]
-    for line in missed(wanted.machine, tables[wanted.machine]):
-        losing.append(line)
-        print(line, flush=True)
-    if wanted.into is not None:
-        put_between_marks(wanted.into, "scripts/policy_study.py, missed", "\n".join(losing))
-        put_between_marks(wanted.into, "scripts/policy_study.py", "\n".join(study))
-        put_between_marks(wanted.into, "scripts/policy_study.py, carried", "\n".join(carried))
+    return seen
 
 
 def variations(machine: str, table: ObservationTable, paper: bool) -> Iterator[str]:
-    """Rows of the study proper: one machine, one thread count."""
+    """The study proper: one machine, one thread count."""
+    yield HEAD
     table = of_threads(table, TRAINED_WITH)
 
     def line(name: str, settings: LearningSettings, samples: int) -> str:
@@ -142,18 +158,40 @@ def variations(machine: str, table: ObservationTable, paper: bool) -> Iterator[s
 
 
 def carried_over(tables: Mapping[str, ObservationTable]) -> Iterator[str]:
-    """Rows of policies used where they were not learned: other thread counts, other machines."""
+    """Policies used with other thread counts than they were learned with."""
+    yield CARRIED_HEAD
+    for machine, table in tables.items():
+        counts = sorted(set(table.threads.tolist()))
+        if len(counts) == 1:
+            continue
+        learner = learning(machine, of_threads(table, TRAINED_WITH), OURS)
+        for threads in counts:
+            cases = judged_on(machine, of_threads(table, threads), learner, OURS, 0)
+            yield row(f"`{machine}`, {TRAINED_WITH} threads", f"{threads} threads", cases)
+        yield from all_counts(machine, table)
+
+
+def elsewhere(tables: Mapping[str, ObservationTable]) -> Iterator[str]:
+    """A line a machine that is learned on, a column a machine that is judged on, one thread count
+    each.
+    """
+    tables = {machine: of_threads(table, usual(table)) for machine, table in tables.items()}
+    yield f"| learned on | {' | '.join(f'`{machine}`' for machine in tables)} |"
+    yield "|---|" + "---|" * len(tables)
     for learned_on, source in tables.items():
-        train = of_threads(source, TRAINED_WITH)
-        for machine, table in tables.items():
-            trained = f"`{learned_on}`, {TRAINED_WITH} threads"
-            counts = sorted(set(table.threads.tolist()))
-            for threads in counts if machine == learned_on else (TRAINED_WITH,):
-                judged = of_threads(table, threads)
-                cases = judged_on(machine, judged, learning(learned_on, train, OURS), OURS, 0)
-                yield row(trained, f"`{machine}`, {threads} threads", cases)
-            if machine == learned_on and len(counts) > 1:
-                yield from all_counts(machine, table)
+        learner = learning(learned_on, source, OURS)
+        summaries = [
+            summarise(judged_on(machine, table, learner, OURS, 0).cases)
+            for machine, table in tables.items()
+        ]
+        cells = [f"{s.best_hint_ratio:.3f}, {s.wins}/{s.interesting}" for s in summaries]
+        yield f"| `{learned_on}` | {' | '.join(cells)} |"
+
+
+def usual(table: ObservationTable) -> int:
+    """The thread count that the machine's policy is learned with (`scripts/policies.py`)."""
+    counts = sorted(set(table.threads.tolist()))
+    return TRAINED_WITH if TRAINED_WITH in counts else counts[0]
 
 
 def others(machine: str, shipped: ObservationTable, judged: ObservationTable) -> Iterator[str]:
@@ -184,11 +222,52 @@ def all_counts(machine: str, table: ObservationTable) -> Iterator[str]:
         yield row(f"`{machine}`, {learned_with}", f"`{machine}`, all four", judged)
 
 
+def within_runs(machine: str, table: ObservationTable) -> Iterator[str]:
+    """What deciding within a run costs, by how long a distributed run takes: the policy beside one
+    that is always right after the same looks, and one that is after the first look.
+    """
+    matches = BestMatches(machine_topology(machine))
+    times = times_of(table)
+    learn, _ = learning(machine, of_threads(table, TRAINED_WITH), OURS)
+    counts = sorted(set(table.threads.tolist()))
+    cases, _ = judge(table, counts, learn, matches, OURS.warmup, 0)
+
+    def right(case: Case, looks_again: bool) -> float:
+        """Seconds of the best that can be done after the looks."""
+        start, probe = (matches(case.subject.threads, hint) for hint in (DISTRIBUTED, PROBE))
+        switched = times.switched.get(case.subject, {})
+        seen = behaviour_seen(table, case.subject, start, OURS.warmup, 1)
+        policy = learn(case.subject.program)
+        if looks_again and policy.second_after(decide(policy, seen).hint) is not None:
+            probed = times.probed.get(case.subject, {})
+            return min([*probed.values(), switched.get(probe, math.inf)])
+        if looks_again:
+            return case.roi_s["in_run"]
+        return min([times.of(case.subject, start), *switched.values()])
+
+    ways: Mapping[str, Callable[[Case], float]] = {
+        "after one period, then started again": lambda case: case.roi_s["one_period"],
+        "within the run": lambda case: case.roi_s["in_run"],
+        "within it, always right after the second look": lambda case: right(case, True),
+        "within it, always right after the first look": lambda case: right(case, False),
+    }
+    groups = [
+        [case for case in cases if least <= case.roi_s["distributed"] * 1000 < most]
+        for least, most in SPANS_MS.values()
+    ]
+    heads = [f"{name} ({len(group)} cases)" for name, group in zip(SPANS_MS, groups, strict=True)]
+    yield "| decided | " + " | ".join(heads) + " |"
+    yield "|---|" + "---|" * len(groups)
+    for name, seconds in ways.items():
+        cells = [geometric_mean(c.roi_s["best_hint"] / seconds(c) for c in g) for g in groups]
+        yield f"| {name} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |"
+
+
 def missed(machine: str, table: ObservationTable) -> Iterator[str]:
-    """Rows of the cases that lose more than a tie against the best hint, and why."""
+    """The cases that lose more than a tie against the best hint, and why."""
+    yield MISSED_HEAD
     matches = BestMatches(machine_topology(machine))
     learn, _ = learning(machine, of_threads(table, TRAINED_WITH), OURS)
-    learn = functools.cache(learn)
     counts = sorted(set(table.threads.tolist()))
     cases, _ = judge(table, counts, learn, matches, OURS.warmup, 0)
     for case in sorted(cases, key=lambda case: -case.regret):
@@ -241,9 +320,11 @@ def of_threads(table: ObservationTable, threads: int) -> ObservationTable:
 def learning(
     machine: str, table: ObservationTable, settings: LearningSettings
 ) -> tuple[Learn, list[int]]:
-    """Leaves the judged program out; the list gets the number of rules of each policy."""
+    """Leaves the judged program out, and learns once for each; the list gets the number of rules of
+    each policy.
+    """
     rules: list[int] = []
-    return leaving_out(table, _learner(machine, settings, rules)), rules
+    return functools.cache(leaving_out(table, _learner(machine, settings, rules))), rules
 
 
 def _learner(

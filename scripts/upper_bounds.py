@@ -1,12 +1,13 @@
 """What the form of readable rules costs: trees, forests and boosting beside it, same programs.
 
     python scripts/upper_bounds.py [--machine M] [--into docs/policy-study.md]
+        [--learners docs/learners.md]
 
 Each learner sees what the default policy may see in one look, but every feature at once and without
 bins: the ratios that every PMU can count over the whole run where it starts ("both": all ratios and
 all rates), and what each hint costs the run. It foresees the loss of every hint and takes the
 smallest. 8 threads, leave one program out. With `--into` the table goes between its marks in a
-document. Needs scikit-learn.
+document, with `--learners` the rows of rule learners in another. Needs scikit-learn.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ def main() -> None:
     words = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     words.add_argument("--machine", default="opteron-6164he")
     words.add_argument("--into", type=Path, help="a document with marks for the table")
+    words.add_argument("--learners", type=Path, help="one with marks for the rows of rules")
     wanted = words.parse_args()
     table = of_threads(read(OBSERVATIONS / f"{wanted.machine}.parquet"), TRAINED_WITH)
     lines = [HEAD]
@@ -79,8 +81,10 @@ def main() -> None:
     for name, seen, judged in bounds(wanted.machine, table):
         lines.append(row(name, seen, judged))
         print(lines[-1], flush=True)
-    if wanted.into is not None:
-        put_between_marks(wanted.into, "scripts/upper_bounds.py", "\n".join(lines))
+    rules = [HEAD, *(line for line in lines if "rules of" in line)]
+    for document, table in ((wanted.into, lines), (wanted.learners, rules)):
+        if document is not None:
+            put_between_marks(document, "scripts/upper_bounds.py", "\n".join(table))
 
 
 def bounds(machine: str, table: ObservationTable) -> Iterator[tuple[str, str, Judged]]:
