@@ -86,7 +86,8 @@ class _Counted:
         self.energy_j += interval.energy_j
         self.overhead_ns.update(interval.overhead_ns)
         for sample in interval.samples:
-            self.counts.update(sample.counts)
+            for name, count in sample.counts.items():
+                self.counts[name] += count
         return interval
 
     def apply(self, actions: Sequence[Action]) -> Outcome:

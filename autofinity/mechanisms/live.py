@@ -20,7 +20,7 @@ from autofinity.mechanisms.kmaf14 import kmaf14
 from autofinity.mechanisms.kmaf16 import kmaf16
 from autofinity.mechanisms.recipe import NS_PER_S, Recipe, Setting
 from autofinity.mechanisms.spcd import spcd
-from autofinity.mechanisms.unified import Unified
+from autofinity.mechanisms.unified import by_faults
 from autofinity.model.affinity import DISTRIBUTED
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import PlacementError
@@ -36,7 +36,7 @@ LIVE: Mapping[str, Callable[[Setting], Recipe[Any]]] = {
     "kmaf": kmaf16,
     "kmaf14": kmaf14,
     "spcd": spcd,
-    "unified": Unified,
+    "unified": by_faults,
 }
 """Mechanisms that see by page faults and counters alone, by the names that `run` knows them by;
 `kmaf` is that of 2016. The launcher has a list of its own (`options.c`)."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import add
 
 from autofinity.mapping.mappers import Map
 from autofinity.mapping.pages import PageRule, moves
@@ -82,19 +83,24 @@ class SharingAware:
 
     def step(self, state: Known, interval: Interval) -> tuple[Known, Sequence[Action]]:
         """Map threads by all that was seen, then the pages seen in this interval."""
-        state = replace(state, matrix=added(state.matrix, interval.sharing))
+        matrix = added(state.matrix, interval.sharing)
+        known = state.cpus if matrix is state.matrix else ()
+        state = replace(state, matrix=matrix)
         actions: list[Action] = []
         if self.mapper is not None:
-            state, actions = self._map_threads(state, self.mapper)
+            state, actions = self._map_threads(state, self.mapper, known)
         if self.page_mapper is not None and (state.cpus or not self.threads_first):
             actions += sent(interval.pages, self.page_mapper, self.setting.threads)
         return state, actions
 
-    def _map_threads(self, state: Known, mapper: Map) -> tuple[Known, list[Action]]:
+    def _map_threads(
+        self, state: Known, mapper: Map, known: tuple[OsIndex, ...]
+    ) -> tuple[Known, list[Action]]:
+        """`known`: what the mapper would say, or empty. It is charged all the same."""
         if not any(map(any, state.matrix.cells)):
             return state, []
         topology, threads = self.setting.topology, self.setting.threads
-        cpus = mapper(state.matrix, topology, topology.allowed)
+        cpus = known or mapper(state.matrix, topology, topology.allowed)
         by_turns = state.mappings % threads
         actions: list[Action] = [SpendTime("mapping", self.mapper_ns(threads), by_turns)]
         if cpus != state.cpus:
@@ -136,12 +142,12 @@ def nothing(threads: int) -> SharingMatrix:
 
 
 def added(matrix: SharingMatrix, more: SharingMatrix | None) -> SharingMatrix:
-    """Cell by cell."""
-    if more is None:
+    """Cell by cell; `matrix` itself where there is nothing to add, as in most short looks."""
+    if more is None or not any(map(any, more.cells)):
         return matrix
     return SharingMatrix(
         tuple(
-            tuple(a + b for a, b in zip(row, other, strict=True))
+            tuple(map(add, row, other)) if any(other) else row
             for row, other in zip(matrix.cells, more.cells, strict=True)
         )
     )
@@ -151,4 +157,4 @@ def scaled(matrix: SharingMatrix, factor: float) -> SharingMatrix:
     """Every cell times `factor`."""
     if factor == 1.0:
         return matrix
-    return SharingMatrix(tuple(tuple(cell * factor for cell in row) for row in matrix.cells))
+    return SharingMatrix(tuple(tuple(map(factor.__mul__, row)) for row in matrix.cells))

@@ -64,7 +64,9 @@ class Senses:
         """Seen since the last call."""
         if not self._sharing:
             return None
-        return SharingMatrix(tuple(tuple(map(float, row)) for row in simulation.take_sharing()))
+        rows = simulation.take_sharing()
+        nothing = (0.0,) * len(rows)
+        return SharingMatrix(tuple(tuple(map(float, row)) if any(row) else nothing for row in rows))
 
     def pages(self, simulation: core.Simulation) -> NumaVectors | None:
         """Seen since the last call."""

@@ -11,17 +11,14 @@ from autofinity.affinity.hints import get_affinity
 from autofinity.mechanisms.autofinity import InRun, restarted
 from autofinity.mechanisms.in_place import on_their_nodes
 from autofinity.mechanisms.page_evidence import PAGE_MOVE_NS, REMOTE_READ_NS, PageEvidence
-from autofinity.mechanisms.recipe import NS_PER_S, Setting, WholeTrace
+from autofinity.mechanisms.recipe import Setting, WholeTrace
 from autofinity.mechanisms.seat_trial import SeatTrial
 from autofinity.mechanisms.sharing_aware import nothing
-from autofinity.mechanisms.unified import (
-    FAULT_NS,
-    OVERHEAD,
-    Unified,
-)
+from autofinity.mechanisms.sharing_evidence import AGEING, SharingEvidence
+from autofinity.mechanisms.unified import Unified, by_faults
 from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
 from autofinity.model.counters import CounterSample
-from autofinity.model.detection import FaultSampling
+from autofinity.model.detection import AccessSampling, FaultSampling, RemoteAccesses
 from autofinity.model.errors import UsageError
 from autofinity.model.policy import Condition, Rule, RulePolicy
 from autofinity.model.sharing import NumaVectors, SharingMatrix
@@ -160,16 +157,57 @@ def test_the_same_groups_go_to_the_nodes_where_most_of_them_are() -> None:
     assert list(on_their_nodes(TOPOLOGY, now, exchanged)) == now
 
 
-def test_faults_take_the_share_of_time_they_may_however_large_the_program_is() -> None:
-    def detector(pages: int) -> FaultSampling:
-        trace = WholeTrace(nothing(THREADS), dict.fromkeys(range(pages), (1,) * THREADS))
-        (found,) = Unified(replace(SETTING, whole_trace=lambda: trace)).sensors.detectors
-        assert isinstance(found, FaultSampling)
-        return found
+def test_what_is_sampled_are_events_that_cost_time_themselves() -> None:
+    """A sample of a microsecond for every 1,000 lines of some 100 ns: 1 % of what they cost."""
+    remote, loads = Unified(SETTING).sensors.detectors
+    assert isinstance(remote, RemoteAccesses) and isinstance(loads, AccessSampling)
+    assert remote.sample_ns <= 0.01 * 100 * remote.period
+    assert loads.sample_ns <= 0.002 * loads.least_latency_ns * loads.period
+    (faults,) = by_faults(SETTING).sensors.detectors
+    assert isinstance(faults, FaultSampling)
 
-    per_s = detector(100).share_per_s * 100
-    assert detector(10_000).share_per_s * 10_000 == pytest.approx(per_s)
-    assert per_s * FAULT_NS == pytest.approx(OVERHEAD * THREADS * NS_PER_S)
+
+def test_a_mapping_that_only_suits_the_sharing_it_was_made_from_moves_nobody() -> None:
+    """Looks show one half of the threads' pairs and the other half by turns, as chance would."""
+
+    class Turning(FakeSharing):
+        def advance(self, duration_ns: int) -> Interval:
+            some = pairs(THREADS) if self.seen % 2 else ring(THREADS)
+            return replace(super().advance(duration_ns), sharing=some)
+
+    def seats(kind: type[FakeSharing]) -> tuple[OsIndex, ...]:
+        policy = replace(POLICY, rules=(), default=DISTRIBUTED)
+        recipe = Unified(replace(SETTING, policy=policy))
+        process = kind(THREADS, recipe.sensors.counters, pairs(THREADS), gains=True)
+        process.cpus = tuple(get_affinity(TOPOLOGY, THREADS, DISTRIBUTED).cpus)
+        state = recipe.begin(TOPOLOGY, TOPOLOGY.allowed, THREADS)
+        run_loop(process, recipe, state, recipe.period_ns)
+        return process.cpus
+
+    def ring(threads: int) -> SharingMatrix:
+        """Neighbours by number, who sit together already."""
+        return SharingMatrix(
+            tuple(
+                tuple(float(10 * (j in (i ^ 1, i ^ 2))) for j in range(threads))
+                for i in range(threads)
+            )
+        )
+
+    before = get_affinity(TOPOLOGY, THREADS, DISTRIBUTED).cpus
+    assert seats(FakeSharing) != before
+    assert seats(Turning) == before
+
+
+def test_threads_that_share_a_cache_are_remembered_to_share() -> None:
+    known, more = pairs(4, 8.0), pairs(4, 0.0)
+    news = SharingMatrix(((0, 1, 0, 0), (1, 0, 0, 0), (0, 0, 0, 0), (0, 0, 0, 0)))
+    evidence = SharingEvidence(known, known)
+    assert evidence.seeing(more, (0, 1, 0, 1)).judged is known
+    seen = evidence.seeing(news, ()).judged
+    assert seen.cells[0] == (0, 1, AGEING * 8, 0)
+    seen = evidence.seeing(news, (0, 1, 0, 2)).judged
+    assert seen.cells[0] == (0, 1, 8, 0)
+    assert seen.cells[1] == (1, 0, 0, AGEING * 8)
 
 
 def test_autofinity_run_again_looks_at_a_sample_and_where_the_policy_says_so_at_a_second() -> None:
