@@ -36,10 +36,10 @@ from autofinity.model.affinity import Affinity
 from autofinity.profiling.campaign import Subject, Target, in_order, plan, profile
 from autofinity.profiling.selection import best_matches
 from autofinity.report.marked import put_between_marks
-from autofinity.sim.draws import drawn
+from autofinity.sim.draws import drawn, shrunk
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.preset import load_preset
-from autofinity.sim.spec import LINE_BYTES, CacheSpec, MachineSpec
+from autofinity.sim.spec import MachineSpec
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import ObservationStore, table_of
 from autofinity.trace.manifest import load_suite
@@ -88,19 +88,6 @@ def main() -> None:
     print(table)
     if asked.into is not None:
         put_between_marks(asked.into, "scripts/model_draws.py", table)
-
-
-def shrunk(spec: MachineSpec, by: int) -> MachineSpec:
-    """The machine with a fraction of the sets in its L2s and LLCs."""
-
-    def fewer(cache: CacheSpec) -> CacheSpec:
-        return replace(cache, size_bytes=max(1, cache.sets // by) * cache.ways * LINE_BYTES)
-
-    classes = tuple(
-        replace(cores, l2=None if cores.l2 is None else fewer(cores.l2))
-        for cores in spec.core_classes
-    )
-    return replace(spec, core_classes=classes, llc=fewer(spec.llc))
 
 
 def observed(

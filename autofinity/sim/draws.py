@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 
 from autofinity.sim.spec import (
+    LINE_BYTES,
     BandwidthSpec,
     CacheSpec,
     CoreClassSpec,
@@ -45,6 +46,19 @@ def drawn(spec: MachineSpec, seed: int, spread: float = SPREAD) -> MachineSpec:
         bandwidth=_bandwidths(spec.bandwidth, factor),
         system=_system(spec.system, factor),
     )
+
+
+def shrunk(spec: MachineSpec, by: int) -> MachineSpec:
+    """The machine with one in `by` of the sets in its L2s and LLCs, for inputs as much smaller."""
+
+    def fewer(cache: CacheSpec) -> CacheSpec:
+        return replace(cache, size_bytes=max(1, cache.sets // by) * cache.ways * LINE_BYTES)
+
+    classes = tuple(
+        replace(cores, l2=None if cores.l2 is None else fewer(cores.l2))
+        for cores in spec.core_classes
+    )
+    return replace(spec, core_classes=classes, llc=fewer(spec.llc))
 
 
 def _whole(value: int, factor: Factor) -> int:

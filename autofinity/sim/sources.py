@@ -22,6 +22,12 @@ MARKS = {
 command that is named; recalled from a publication that was not read again; estimated, with bounds.
 """
 WELL_SOURCED = ("R", "D", "M")
+BOUNDS = re.compile(
+    r"E (?P<least>[\d.]+)\.\.(?P<most>[\d.]*\d)|E ±(?P<share>\d+) %|E or (?P<other>\w+)"
+)
+"""How the comment of an estimate begins."""
+RECALLED_WITHIN = 0.20
+"""By how much a number that was only recalled is taken to be off: the spread of `sim/draws.py`."""
 NAMES = ("name", "model")
 """Keys that need no source."""
 
@@ -41,6 +47,46 @@ class Sourced:
         """One of `MARKS`; None where the comment has none."""
         words = (word.strip("(),.:;") for word in self.comment.split())
         return next((word for word in words if word in MARKS), None)
+
+
+def alternatives(each: Sourced, value: object) -> list[object]:
+    """What the source leaves possible instead of `value`, which is what TOML makes of `each.value`.
+
+    The bounds of an estimate; `RECALLED_WITHIN` of a recalled number, both ways (of each number of
+    a list; the clocks of a time); half and twice a recalled size or count, of which not every one
+    makes a cache. Nothing for what has a source or is recalled text.
+    """
+    bounds = BOUNDS.match(each.comment)
+    if each.mark == "E" and bounds and bounds["most"]:
+        whole = isinstance(value, int)
+        ends = [
+            int(end) if whole and end.isdigit() else float(end)
+            for end in (bounds["least"], bounds["most"])
+        ]
+        return [end for end in ends if end != value]
+    if each.mark == "E" and bounds and bounds["other"]:
+        return [not value if isinstance(value, bool) else bounds["other"]]
+    if each.mark not in ("C", "E") or isinstance(value, str):
+        return []
+    if each.mark == "C" and isinstance(value, int):
+        return [value // 2, value * 2]
+    share = int(bounds["share"]) / 100 if bounds and bounds["share"] else RECALLED_WITHIN
+    scaled = [_scaled(value, 1 - share), _scaled(value, 1 + share)]
+    return [other for other in scaled if other != value]
+
+
+def _scaled(value: object, by: float) -> object:
+    if isinstance(value, list) and value and isinstance(value[0], list):
+        if len(value) == len(value[0]):  # a SLIT: whole numbers, 10 to oneself
+            return [[each if each == 10 else round(each * by) for each in row] for row in value]
+        return [[*row[:-1], row[-1] * by] for row in value]  # links: two nodes, and how fast
+    if isinstance(value, list):
+        return [_scaled(one, by) for one in value]
+    if isinstance(value, dict):
+        return {**value, "clocks": value["clocks"] * by}
+    if isinstance(value, int):
+        return round(value * by)
+    return value * by if isinstance(value, float) else value
 
 
 def sourced_values(text: str) -> Iterator[Sourced]:

@@ -8,22 +8,28 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from arithmetic import calculate
 
 from autofinity.resources import shipped
 from autofinity.sim.distances import by_hops
+from autofinity.sim.fields import Fields
 from autofinity.sim.preset import load_preset, preset_names
-from autofinity.sim.preset_machine import BY_DISTANCE
-from autofinity.sim.sources import Sourced, count_marks, share_well_sourced, sourced_values
+from autofinity.sim.preset_machine import BY_DISTANCE, whole_machine
+from autofinity.sim.sources import (
+    BOUNDS,
+    Sourced,
+    alternatives,
+    count_marks,
+    share_well_sourced,
+    sourced_values,
+)
 from autofinity.sim.spec import MachineSpec
 
 PAPERS = ("opteron-6164he", "xeon-x7550", "xeon-e5-2650", "kmaf16-simulated", "epyc-9654")
 FILES = [f"machines/{name}.toml" for name in preset_names()] + ["latencies/assumed.toml"]
-BOUNDS = re.compile(
-    r"E (?P<least>[\d.]+)\.\.(?P<most>[\d.]*\d)|E ±(?P<share>\d+) %|E or (?P<other>\w+)"
-)
 FEWEST_WELL_SOURCED = 0.75
 """Of all values of the shipped machines: what was reached when this was written, rounded down."""
 
@@ -98,6 +104,45 @@ def test_an_estimate_has_bounds_and_lies_within_them(file: str) -> None:
                 assert least < most, each
             elif found["other"]:
                 assert found["other"] != each.value.strip('"'), each
+
+
+def test_what_has_no_source_is_tried_at_its_bounds_and_what_has_one_is_not() -> None:
+    tried = {
+        "x = 4 # E 2..8": [2, 8],
+        "x = 2 # E 2..8": [8],
+        "x = 2 # E 0.3..3": [0.3, 3],
+        "x = 1.5 # E 1..3: half": [1.0, 3.0],
+        "x = true # E or false": [False],
+        'x = "mesi" # E or moesi': ["moesi"],
+        "x = [10, 20] # E ±50 %": [[5, 10], [15, 30]],
+        "x = [[10, 20], [20, 10]] # E ±50 %": [[[10, 10], [10, 10]], [[10, 30], [30, 10]]],
+        "x = [[0, 1, 8.0]] # E ±50 %": [[[0, 1, 4.0]], [[0, 1, 12.0]]],
+        "x = { clocks = 10, clocks_at_ghz = 2.0 } # C": [
+            {"clocks": 8.0, "clocks_at_ghz": 2.0},
+            {"clocks": 12.0, "clocks_at_ghz": 2.0},
+        ],
+        "x = 4 # Conway C": [2, 8],
+        'x = "mesi" # C': [],
+        "x = 4 # HW R": [],
+        "x = 4 # D: as said": [],
+    }
+    for line, expected in tried.items():
+        (each,) = sourced_values(line)
+        assert alternatives(each, tomllib.loads(line)["x"]) == expected, line
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_the_machine_is_one_at_every_bound_of_its_estimates_too(name: str) -> None:
+    path = shipped("data", "machines", f"{name}.toml")
+    for each in sourced_values(path.read_text()):
+        document: Any = tomllib.loads(path.read_text())
+        table = document
+        for part in filter(None, each.table.split(".")):
+            table = table[part]
+            table = table[-1] if isinstance(table, list) else table  # the slowest of several kinds
+        for other in alternatives(each, table.get(each.key)) if each.key in table else []:
+            table[each.key] = other
+            whole_machine(Fields(path, "", document))
 
 
 def test_the_formula_in_the_comment_gives_the_value() -> None:
