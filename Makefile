@@ -29,6 +29,9 @@ demo: $(VENV)/.ready ## The main job, end to end, on the simulated Opteron (unde
 test: $(VENV)/.ready-dev ## All tests
 	@scripts/test $(VENV)
 
+test-numa: $(VENV)/.ready-dev ## Tests on kernels with 4 and 8 NUMA nodes, under QEMU (minutes)
+	@for machine in 4x4 4x2x6; do PYTHONSAFEPATH=1 $(PY) scripts/numa-guest --machine $$machine || exit; done
+
 check: $(VENV)/.ready-dev ## Formatting, lint, types, import rules
 	@scripts/check $(VENV)
 
@@ -53,4 +56,4 @@ docs: $(VENV)/.ready-docs ## The documents and all commands as a site and a manu
 fuzz: $(VENV)/.ready-native ## Look for bytes that break the readers (SECONDS=60 each; needs clang)
 	@scripts/fuzz "$(PY)" "$(or $(SECONDS),60)"
 
-.PHONY: help setup demo test check check-native observations policies dev bench docs fuzz
+.PHONY: help setup demo test test-numa check check-native observations policies dev bench docs fuzz

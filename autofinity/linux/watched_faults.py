@@ -9,8 +9,10 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.fault_sampling import FaultSampler, open_faults
 from autofinity.linux.fault_sharing import FaultSharing
+from autofinity.linux.proc import read_text
 from autofinity.model.errors import CapabilityError
 
 _GATED = Path(__file__).with_name("gated_program.py")
@@ -43,8 +45,7 @@ def watch_faults(
     )
     os.close(go)
     try:
-        # A thread may run on any CPU that is online by the time it does.
-        sampler = open_faults(pid, range(os.cpu_count() or 1))
+        sampler = open_faults(pid, parse_cpu_list(read_text("/sys/devices/system/cpu/online")))
     except CapabilityError:
         os.close(ready)  # it ends by itself
         os.waitpid(pid, 0)

@@ -11,12 +11,15 @@ from autofinity.model.topology import OsIndex
 
 def masks_of(pid: int) -> list[frozenset[OsIndex]]:
     """Masks of all threads, as the kernel has them."""
-    found = []
-    for task in sorted(Path(f"/proc/{pid}/task").iterdir(), key=lambda path: int(path.name)):
-        for line in (task / "status").read_text().splitlines():
-            if line.startswith("Cpus_allowed_list:"):
-                found.append(parse_cpu_list(line.split(":")[1]))
-    return found
+    tids = sorted(int(task.name) for task in Path(f"/proc/{pid}/task").iterdir())
+    return [mask_of_task(pid, tid) for tid in tids]
+
+
+def mask_of_task(pid: int, tid: int) -> frozenset[OsIndex]:
+    """Mask of one thread, as the kernel has it; the process and the thread may be one id."""
+    status = Path(f"/proc/{pid}/task/{tid}/status").read_text()
+    line = next(line for line in status.splitlines() if line.startswith("Cpus_allowed_list:"))
+    return parse_cpu_list(line.split(":")[1])
 
 
 def allowed() -> frozenset[OsIndex]:

@@ -1,0 +1,101 @@
+"""What only runs within the guest of scripts/numa-guest, as root, on a kernel with NUMA nodes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from autofinity.linux.sysfs_topology import read_sysfs
+from autofinity.model.topology import Topology
+
+_SHAPE = os.environ.get("AUTOFINITY_NUMA_GUEST", "")
+collect_ignore_glob = [] if _SHAPE else ["test_*.py"]
+_CGROUPS = Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What QEMU was asked for."""
+
+    sockets: int
+    dies: int
+    cores: int
+
+    @property
+    def nodes(self) -> int:
+        return self.sockets * self.dies
+
+
+@pytest.fixture(scope="session")
+def shape() -> Shape:
+    return Shape(*map(int, _SHAPE.split()))
+
+
+@pytest.fixture
+def topology() -> Topology:
+    """As the kernel has it now."""
+    return read_sysfs()
+
+
+@pytest.fixture(scope="session")
+def programs() -> Path:
+    """Folder of the programs that were compiled outside."""
+    return Path(os.environ["AUTOFINITY_NUMA_PROGRAMS"])
+
+
+class Cgroup:
+    """A group of version 2 with a cpuset."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir()
+
+    def set(self, cpus: str, nodes: str = "") -> None:
+        (self._folder / "cpuset.cpus").write_text(cpus)
+        (self._folder / "cpuset.mems").write_text(nodes)
+
+    def enter(self, pid: int = 0) -> None:
+        (self._folder / "cgroup.procs").write_text(str(pid))
+
+    def leave(self, pid: int = 0) -> None:
+        (_CGROUPS / "cgroup.procs").write_text(str(pid))
+
+
+@pytest.fixture
+def cgroup() -> Iterator[Cgroup]:
+    (_CGROUPS / "cgroup.subtree_control").write_text("+cpuset")
+    folder = _CGROUPS / "restricted"
+    yield Cgroup(folder)
+    for pid in (folder / "cgroup.procs").read_text().split():
+        with suppress(ProcessLookupError):
+            (_CGROUPS / "cgroup.procs").write_text(pid)
+    folder.rmdir()
+
+
+class Online:
+    """Switches CPUs off, and on again at the end."""
+
+    def __init__(self) -> None:
+        self._off: list[Path] = []
+
+    def switch_off(self, *cpus: int) -> None:
+        for cpu in cpus:
+            path = Path(f"/sys/devices/system/cpu/cpu{cpu}/online")
+            path.write_text("0")
+            self._off.append(path)
+
+    def restore(self) -> None:
+        for path in self._off:
+            path.write_text("1")
+
+
+@pytest.fixture
+def online() -> Iterator[Online]:
+    cpus = Online()
+    yield cpus
+    cpus.restore()
