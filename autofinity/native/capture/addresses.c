@@ -9,8 +9,10 @@
 //
 // Mappings grow down from what the loader has mapped. Some lie on multiples of 64 MiB (the heaps of
 // malloc's threads) or of 2 MiB (huge pages), so a gap that nothing uses brings the border, |, to a
-// multiple of a gibibyte. How deep the stack of the first thread is when main begins depends on the
-// environment and the arguments: main begins on a ground of its own.
+// multiple of a gibibyte. (What is mapped already holds the libraries, and is moved as if it were
+// one piece, which it is but where the kernel gives a library of 2 MiB a place for huge pages.) How
+// deep the stack of the first thread is when main begins depends on the environment and the
+// arguments: main begins on a ground of its own.
 #include <alloca.h>
 #include <fcntl.h>
 #include <link.h>
