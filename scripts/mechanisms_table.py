@@ -9,7 +9,7 @@ Three tables as Markdown, which with --into replace what stands between their ma
 - times: time against the operating system and of the oracle, and overhead, of every mechanism that
   a paper gives a mean of. Six training programs, by `autofinity compare`.
 - quantities: all other means that the papers give, by `autofinity figure`.
-- suite: mechanisms on all training programs and four machines.
+- suite: mechanisms on all training programs and two machines.
 
 An interrupted run goes on where it stopped.
 """
@@ -40,7 +40,7 @@ OVERHEADS = {
     "tlb": "< 0.5 %",
 }
 """As kMAF'14 (section 5.4), kMAF'16 (table 5), SAMMU (4.4) and the TLB paper (6.6) give them."""
-SUITE = ("xeon-x7550", "xeon-e5-2650", "opteron-6386", "altix-450")
+SUITE = ("xeon-x7550", "altix-450")
 IN_SUITE = (
     *("packed", "distributed", "compact", "autofinity", "spcd", "kmaf14", "kmaf16", "sammu"),
     *("lapt", "tlb", "azimi", "autopin", "marathe", "numa-balancing", "carrefour", "unified"),
