@@ -4,11 +4,13 @@
 // A replayed miss depends on loads that the host misses itself, one after the other:
 //
 //     its line's directory entry and page, and the set of a finite directory
+//     the L2 set that it comes into, and that of the line which leaves an exclusive L1 for it
 //     the line that leaves the L2 for it ── directory entry, LLC set
 //     the line that leaves the LLC ── directory entry, set of a finite directory
 //
-// and so does a page walk whose entry is not in the L2. What is known first is begun the farthest
-// ahead.
+// and so do a page walk whose entry is not in the L2, and the line that a prefetcher fetches with
+// it: where streams are fetched ahead, most lines come into the core that way. What is known first
+// is begun the farthest ahead.
 #include "bits.hpp"
 #include "memory.hpp"
 
@@ -16,7 +18,8 @@ namespace autofinity::sim {
 namespace {
 
 // Steps ahead at which each kind of load is begun.
-constexpr std::size_t line_ahead = steps_foreseen, victim_ahead = 4, llc_victim_ahead = 2;
+constexpr std::size_t line_ahead = steps_foreseen, set_ahead = 5, victim_ahead = 3,
+                      llc_victim_ahead = 1;
 
 // How many steps on `to` is; very many when it is in another array, or back.
 std::size_t steps_between(const Step* from, const Step* to) {
@@ -69,19 +72,46 @@ void Memory::foresee_leaving_llc(const Sets& llc, Line in) const {
     foresee_filter(out);
 }
 
+// The sets of the L2 that change when the line comes into the core, and what a walk begins with.
+void Memory::foresee_sets(PrivateCaches& c, Line line) const {
+    const std::uint32_t page = line >> page_shift;
+    if (!pages_.mapped(page)) return;
+    c.l2.bring_near(pages_.physical(line));
+    if (const Line ahead = prefetched_with(c, line); ahead != 0)
+        c.l2.bring_near(pages_.physical(ahead));
+    if (c.exclusive_levels)
+        if (const Line out = line_of(c.l1.last(line)); out != 0)
+            c.l2.bring_near(pages_.physical(out));
+    if (will_walk(c, page)) bring_near(&directory_[c.units.entry(page)]);
+}
+
+// `out`: the line that leaves the L2 for it; 0: none.
+void Memory::foresee_fetch(PrivateCaches& c, Line line, Line out) const {
+    const Sets& llc = llcs_[c.llc];
+    if (!holds(c.domain, line)) {
+        foresee_filter(line);
+        if (machine_.llc_inclusive || (directory_[line].llcs >> c.llc & 1) != 0)
+            llc.bring_near(pages_.physical(line));
+    }
+    foresee_leaving_l2(llc, out);
+}
+
+// The line that the prefetcher may bring into the L2 at a miss of `line`; 0: none.
+Line Memory::prefetched_with(PrivateCaches& c, Line line) const {
+    if (!c.prefetcher.present() || !c.has_l2) return 0;
+    const Line ahead = c.prefetcher.would_fetch(line);
+    return ahead != 0 && !holds(c.domain, ahead) ? ahead : 0;
+}
+
 void Memory::foresee_victim(PrivateCaches& c, Line line) const {
     const std::uint32_t page = line >> page_shift;
     if (!pages_.mapped(page)) return;
-    const Sets& llc = llcs_[c.llc];
-    foresee_filter(line);
-    if (machine_.llc_inclusive) llc.bring_near(pages_.physical(line));
-    foresee_leaving_l2(llc, out_of_l2(c, line));
+    foresee_fetch(c, line, out_of_l2(c, line));
+    if (const Line ahead = prefetched_with(c, line); ahead != 0)
+        foresee_fetch(c, ahead, line_of(c.l2.last(pages_.physical(ahead))));
     if (will_walk(c, page)) {
         const Line entry = c.units.entry(page);
-        bring_near(&directory_[entry]);
-        foresee_filter(entry);
-        llc.bring_near(pages_.physical(entry));
-        foresee_leaving_l2(llc, line_of(c.l2.last(pages_.physical(entry))));
+        foresee_fetch(c, entry, line_of(c.l2.last(pages_.physical(entry))));
     }
 }
 
@@ -90,6 +120,9 @@ void Memory::foresee_llc_victim(PrivateCaches& c, Line line) const {
     if (!pages_.mapped(page)) return;
     const Sets& llc = llcs_[c.llc];
     foresee_leaving_llc(llc, machine_.llc_inclusive ? line : out_of_l2(c, line));
+    if (const Line ahead = prefetched_with(c, line); ahead != 0)
+        foresee_leaving_llc(
+            llc, machine_.llc_inclusive ? ahead : line_of(c.l2.last(pages_.physical(ahead))));
     if (will_walk(c, page)) {
         const Line entry = c.units.entry(page);
         foresee_leaving_llc(
@@ -108,6 +141,7 @@ void Memory::foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const {
         bring_near(&directory_[step.line]);
         pages_.bring_near(step.line);
     });
+    each_bit(seen.misses & fresh(set_ahead, passed), [&](auto i) { foresee_sets(c, at[i].line); });
     each_bit(seen.misses & fresh(victim_ahead, passed),
              [&](auto i) { foresee_victim(c, at[i].line); });
     each_bit(seen.misses & fresh(llc_victim_ahead, passed),

@@ -219,7 +219,14 @@ class Memory {
     Ticks derive_upgrade(std::uint32_t slot, Line line, Ticks now, bool& contended);
     void take_in_derivation(std::uint32_t slot, Line line);
     void derive_leave(std::uint32_t slot, Line line);
-    // Of an L2 domain.
+    // Of an L2 domain. Whether it has the line the directory knows; its state the arrays.
+    bool holds(std::uint32_t domain, Line line) const {
+        const std::uint64_t sharers =
+            domain < domains_in_a_word
+                ? directory_[line].first_sharers
+                : more_sharers_[std::size_t{line} * more_words_ + domain / domains_in_a_word - 1];
+        return (sharers >> domain % domains_in_a_word & 1) != 0;
+    }
     Word private_state(std::uint32_t domain, Line line);
     void set_private_state(std::uint32_t domain, Line line, Word state);
     Word drop_private(std::uint32_t domain, Line line);
@@ -252,6 +259,9 @@ class Memory {
     void check_shared(PrivateCaches& c, Word word);
 
     // Stages of foresee.
+    void foresee_sets(PrivateCaches& c, Line line) const;
+    void foresee_fetch(PrivateCaches& c, Line line, Line out) const;
+    Line prefetched_with(PrivateCaches& c, Line line) const;
     void foresee_victim(PrivateCaches& c, Line line) const;
     void foresee_llc_victim(PrivateCaches& c, Line line) const;
     void foresee_leaving_l2(const Sets& llc, Line out) const;

@@ -31,7 +31,7 @@ void Memory::prefetch(std::uint32_t slot, Line line, Ticks now) {
 
 void Memory::prefetch_into_l2(std::uint32_t slot, Line line, Ticks now) {
     PrivateCaches& c = *cores_[slot];
-    if (private_state(c.domain, line) != invalid) return;
+    if (holds(c.domain, line)) return;
     ++(*counts_)[prefetches_issued];
     Word state = invalid;
     bool contended = false;

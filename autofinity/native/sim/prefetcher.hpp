@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cstring>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -18,10 +17,10 @@ class Prefetcher {
     explicit Prefetcher(const PrefetchShape& shape)
         : shape_(shape),
           pages_(1, shape.streams),
-          stream_at_(shape.streams),
+          stream_at_(1, shape.streams),
           streams_(shape.streams),
           due_(shape.in_flight, 0) {
-        std::iota(stream_at_.begin(), stream_at_.end(), std::uint8_t{0});
+        std::iota(stream_at_.at(0), stream_at_.at(0) + shape.streams, Word{0});
     }
 
     bool present() const { return !streams_.empty(); }
@@ -62,6 +61,16 @@ class Prefetcher {
             s.sent = next;
             fetch(page << page_shift | static_cast<Line>(next));
         }
+    }
+
+    // The line that a miss of `line` may fetch, if its page has a stream; 0: none. One that has no
+    // direction yet is taken to go up.
+    Line would_fetch(Line line) {
+        const int way = pages_.find(pages_.at(0), line >> page_shift);
+        if (way < 0) return 0;
+        const Stream& s = streams_[stream_at_.at(0)[way]];
+        const Line ahead = s.direction < 0 ? line - shape_.distance : line + shape_.distance;
+        return ahead >> page_shift == line >> page_shift ? ahead : 0;
     }
 
     // A prefetched line arrives at `ready`. One that collides takes the place of an older one,
@@ -108,17 +117,16 @@ class Prefetcher {
     std::pair<bool, Stream&> stream_of(std::uint32_t page) {
         Word* pages = pages_.at(0);
         const int way = pages_.find(pages, page);
-        const std::size_t place = way >= 0 ? static_cast<std::size_t>(way) : streams_.size() - 1;
-        to_front(pages, static_cast<int>(place), word_of(page, invalid));
-        const std::uint8_t stream = stream_at_[place];
-        std::memmove(stream_at_.data() + 1, stream_at_.data(), place);
-        stream_at_[0] = stream;
-        return {way >= 0, streams_[stream]};
+        const int place = way >= 0 ? way : static_cast<int>(streams_.size()) - 1;
+        to_front(pages, place, word_of(page, invalid));
+        Word* numbers = stream_at_.at(0);
+        to_front(numbers, place, numbers[place]);
+        return {way >= 0, streams_[numbers[0]]};
     }
 
     PrefetchShape shape_;
-    Sets pages_;                           // of the streams, the most recent one first
-    std::vector<std::uint8_t> stream_at_;  // which stream is at that place among the pages
+    Sets pages_;      // of the streams, the most recent one first
+    Sets stream_at_;  // which stream is at that place among the pages
     std::vector<Stream> streams_;
     std::array<Arrival, 256> arrivals_{};
     std::vector<Ticks> due_;  // of the lines in flight

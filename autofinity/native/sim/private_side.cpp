@@ -18,12 +18,13 @@ bool Memory::stays_private(std::uint32_t slot, const Step& step) {
         (c.side.walk_reads_caches && !c.tlb1.holds(unit) && c.tlb2.find(c.tlb2.at(unit), unit) < 0))
         return false;
     Word* set1 = c.l1.at(step.line);
-    Word* set2 = c.l2.at(pages_.physical(step.line));
     const int way1 = c.l1.find(set1, step.line);
     Word state = way1 >= 0 ? state_of(set1[way1]) : Word{invalid};
     if (state == invalid) {
+        if (c.prefetcher.present() || c.shares_l2) return false;
+        Word* set2 = c.l2.at(pages_.physical(step.line));
         const int way2 = c.l2.find(set2, step.line);
-        if (way2 < 0 || c.prefetcher.present() || c.shares_l2) return false;
+        if (way2 < 0) return false;
         state = state_of(set2[way2]);
         if (c.exclusive_levels) {
             // The L1 victim needs room in its own L2 set.
