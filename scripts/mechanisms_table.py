@@ -40,7 +40,7 @@ OVERHEADS = {
     "tlb": "< 0.5 %",
 }
 """As kMAF'14 (section 5.4), kMAF'16 (table 5), SAMMU (4.4) and the TLB paper (6.6) give them."""
-SUITE = ("xeon-x7550", "altix-450")
+SUITE = ("xeon-x7550", "altix-450", "kmaf16-simulated")
 IN_SUITE = (
     *("packed", "distributed", "compact", "autofinity", "spcd", "kmaf14", "kmaf16", "sammu"),
     *("lapt", "tlb", "azimi", "autopin", "marathe", "numa-balancing", "carrefour", "unified"),
