@@ -16,7 +16,7 @@ from autofinity.model.errors import UsageError
 from autofinity.ports import Interval, Outcome
 from autofinity.runtime.attaching import Wishes, request_for
 from autofinity.runtime.claims import live_runs
-from autofinity.runtime.decider import LiveState
+from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.masks import Binding
 from autofinity.runtime.monitor import watch
 from autofinity.runtime.policies import default_policy

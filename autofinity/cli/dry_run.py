@@ -21,9 +21,9 @@ from autofinity.model.affinity import Hint
 from autofinity.model.errors import StoreError
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.runtime.claims import claimed, live_runs
-from autofinity.runtime.monitor import Request
 from autofinity.runtime.plan import Plan, plan_hints
 from autofinity.runtime.policies import digest_of
+from autofinity.runtime.request import Request
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import RunRecord
 

@@ -27,7 +27,8 @@ from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.selector import decide
 from autofinity.ports import Action, Interval, Sensors, ThreadEvent
-from autofinity.runtime.decider import LivePolicy, LiveState, Settings
+from autofinity.runtime.decider import LivePolicy
+from autofinity.runtime.live_state import LiveState, Settings
 
 
 class InRun:

@@ -29,7 +29,7 @@ from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, MovePages, ThreadEvent
 from autofinity.runtime.claims import Reserve, reserve_alone
-from autofinity.runtime.decider import LiveState, Settings
+from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.masks import binding, union, widened
 
 LIVE: Mapping[str, Callable[[Setting], Recipe[Any]]] = {

@@ -11,7 +11,8 @@ from typing import Any
 
 from autofinity.mechanisms.live import LIVE, LiveRecipe
 from autofinity.model.errors import UsageError
-from autofinity.runtime.monitor import Deciding, Request, Surroundings, by_policy, main, settings_of
+from autofinity.runtime.monitor import Deciding, Surroundings, by_policy, main, settings_of
+from autofinity.runtime.request import Request
 
 
 def by_mechanism(request: Request, around: Surroundings) -> Deciding[Any]:

@@ -49,7 +49,7 @@ from autofinity.model.detection import AccessSampling, Detector, FaultSampling, 
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, Sensors, SpendTime
 from autofinity.profiling.placements import bound
-from autofinity.runtime.decider import LiveState
+from autofinity.runtime.live_state import LiveState
 
 WORTH_MOVING = 0.8
 """Of the cost of communication that may be left."""

@@ -16,7 +16,7 @@ from autofinity.model.errors import CapabilityError, UsageError
 from autofinity.model.topology import OsIndex
 from autofinity.runtime.claims import live_runs, monitor_of
 from autofinity.runtime.masks import Binding
-from autofinity.runtime.monitor import Request
+from autofinity.runtime.request import Request
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import RunRecord
 

@@ -17,15 +17,12 @@ runtime that counts its CPUs start fewer threads. A pure `ports.Mechanism`: what
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, Self
+from dataclasses import replace
 
 from autofinity.affinity.best_matches import all_cores
-from autofinity.affinity.hints import get_affinity
-from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
+from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.detection import FaultSampling
-from autofinity.model.errors import PlacementError
 from autofinity.model.policy import Decision, RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, Interval, Sensors
@@ -33,100 +30,12 @@ from autofinity.profiling.sampling import behaviour_of
 from autofinity.runtime.claims import Reserve, reserve_alone
 from autofinity.runtime.continuous import Watch, decisive, look_cost_ns
 from autofinity.runtime.guard import Guard
-from autofinity.runtime.masks import Binding, binding, union, widened
-from autofinity.runtime.seats import SharedSoFar, dealt
-from autofinity.runtime.workers import Workers
+from autofinity.runtime.live_state import LiveState, Settings
+from autofinity.runtime.placer import Placer
 
 _NS_PER_MS = 1_000_000
 
-type Phase = Literal["watching", "settling", "sampling", "placed", "left alone"]
 type Decide = Callable[[RulePolicy, Mapping[str, float]], Decision]
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a run is watched. Times in nanoseconds."""
-
-    threads: int = 0
-    """Threads the program promises to compute with; 0: watch them appear."""
-    bind: Binding = "llc"
-    sample_ns: int = 1_000 * _NS_PER_MS
-    look_ns: int = 100 * _NS_PER_MS
-    """Between two looks while threads appear."""
-    follow_ns: int = 1_000 * _NS_PER_MS
-    """Between two looks once they are placed."""
-    patience_ns: int = 2_000 * _NS_PER_MS
-    """How long promised threads are waited for before those that are there are placed."""
-    steady_looks: int = 3
-    """Looks without a new worker after which watched threads count as complete."""
-    parts: int = 8
-    """Looks a sample is made of: the guard needs several rates."""
-    restless_looks: int = 8
-    """Looks with changing workers in a row after which a placed program is let go."""
-    every_ns: int = 0
-    """Continuous mode: how often a placed program is looked at for changes; 0: never."""
-    restarts: int = 5
-    """Times the sampling begins anew because threads came or went."""
-    by_sharing: bool = False
-    """Whether who shares with whom, seen from page faults, says who sits beside whom: what there
-    is to go by without counters."""
-
-
-@dataclass(frozen=True, slots=True)
-class LiveState:
-    """Where a run stands."""
-
-    phase: Phase = "watching"
-    workers: Workers = field(default_factory=Workers)
-    steady: int = 0
-    waited_ns: int = 0
-    restarts: int = 0
-    unsettled: int = 0
-    """Looks in a row that found other workers than the one before."""
-    restless: bool = False
-    """Let go because of that once: from then on only steady workers are placed."""
-    placed: tuple[int, ...] = ()
-    """Numbers of the threads the present placement is for."""
-    hint: Hint | None = None
-    cpus: frozenset[OsIndex] = frozenset()
-    """CPUs of the present placement, all threads together."""
-    available: frozenset[OsIndex] = frozenset()
-    """CPUs that it was chosen from."""
-    crowded: bool = False
-    """Whether other runs were in its way."""
-    parts: tuple[Interval, ...] = ()
-    sample: Behaviour | None = None
-    seats: tuple[OsIndex, ...] = ()
-    """PU of each thread of `placed`, before masks are made as wide as they may be."""
-    sharing: SharedSoFar = field(default_factory=SharedSoFar)
-    affinity: Affinity | None = None
-    """Of the present placement; None where no thread was bound to it."""
-    sampled_in: Affinity | None = None
-    """Affinity that `sample` was taken in."""
-    settled: bool = False
-    """Whether one look has passed since the present placement."""
-    outcome: Behaviour | None = None
-    """The same program sampled again in the affinity that was chosen, when that is another one."""
-    again: bool = False
-    """Whether the second look of the policy is under way, or was taken."""
-    probe: Behaviour | None = None
-    """The sample of the second look."""
-    probed_in: Affinity | None = None
-    """Affinity that `probe` was taken in."""
-    decision: Decision | None = None
-    missing: tuple[str, ...] = ()
-    """Counters the policy asks for and the sample has not."""
-    progress: float = float("nan")
-    guard: Guard = field(default_factory=Guard)
-    watch: Watch = field(default_factory=Watch)
-    """Continuous mode: what was seen since the present placement."""
-    standing: Hint | None = None
-    """Continuous mode: the hint that held before the program was sampled anew."""
-    notes: tuple[str, ...] = ()
-
-    def noting(self, line: str) -> Self:
-        """With one more note, unless it is there already."""
-        return self if line in self.notes else replace(self, notes=(*self.notes, line))
 
 
 class LivePolicy:
@@ -153,8 +62,7 @@ class LivePolicy:
         self._available = available
         self._known = known
         self._settings = settings
-        # Who binds nothing takes nothing.
-        self._reserve = reserve_alone if settings.bind == "none" else reserve
+        self._placer = Placer(topology, available, settings, reserve)
         # A table for some tens of MB of shared data: it is the monitor's memory.
         faults = (FaultSampling(entries=1 << 14),) if settings.by_sharing else ()
         self.sensors = Sensors(policy.counters if policy else (), faults)
@@ -208,7 +116,7 @@ class LivePolicy:
                     if state.watch.worth_a_look(self._look_cost_ns(state)):
                         return self._sample_anew(state)
                 state, actions = self._follow(state, rate, _begun(interval))
-                return (state, actions) if actions else self._seat_anew(state)
+                return (state, actions) if actions else self._placer.seat_anew(state)
             case "left alone":
                 if workers.computing != state.placed:
                     return replace(state, phase="watching", steady=0), ()
@@ -230,12 +138,12 @@ class LivePolicy:
             state = state.noting(f"{promised} threads were promised and {count} compute")
         known = self._known(promised or count)
         if known is not None:
-            return self._place(state, known, "placed")
+            return self._placer.place(state, known, "placed")
         if self._policy is None:
             state = state.noting("no policy: the program stays as the system places it")
             return replace(state, phase="left alone", placed=state.workers.computing), ()
         state = replace(state, again=False, probe=None, probed_in=None)
-        return self._place(state, DISTRIBUTED, "settling")
+        return self._placer.place(state, DISTRIBUTED, "settling")
 
     def _sample(
         self, state: LiveState, interval: Interval, rate: float
@@ -269,7 +177,7 @@ class LivePolicy:
         )
         second = self._policy.second_after(decision.hint)
         if second is not None:
-            probing, actions = self._place(
+            probing, actions = self._placer.place(
                 replace(state, again=True), second.sampled_in, "settling"
             )
             if probing.affinity != state.affinity:  # else there is nothing new to be seen
@@ -288,7 +196,7 @@ class LivePolicy:
             assert standing is not None
             state = state.noting(f"{hint} is nearly a tie: {standing} stays")
             hint = standing
-        state, actions = self._place(state, hint, "placed")
+        state, actions = self._placer.place(state, hint, "placed")
         # Where the last sample was taken in this very affinity, it is what changes are told by, so
         # that one which comes right after it is not taken for the program's way.
         seen = {state.sampled_in: state.sample, state.probed_in: state.probe}
@@ -359,7 +267,7 @@ class LivePolicy:
             probed_in=None,
             restarts=0,
         )
-        return self._place(state, DISTRIBUTED, "settling")
+        return self._placer.place(state, DISTRIBUTED, "settling")
 
     def _follow(
         self, state: LiveState, rate: float, newcomers: frozenset[int]
@@ -373,13 +281,13 @@ class LivePolicy:
                     if guard.verdict == "worse"
                     else "taken back: affinity does not matter here"
                 )
-                return self._place(state, DISTRIBUTED, "placed")
+                return self._placer.place(state, DISTRIBUTED, "placed")
         if state.workers.computing == state.placed:
-            return replace(state, unsettled=0), self._let_go(state, newcomers)
+            return replace(state, unsettled=0), self._placer.let_go(state, newcomers)
         if state.steady == 0:
             state = replace(state, unsettled=state.unsettled + 1)
             if state.unsettled < self._settings.restless_looks:
-                return state, self._let_go(state, newcomers)
+                return state, self._placer.let_go(state, newcomers)
             # A program that starts and ends workers all the time (a build, a server that forks)
             # would hand each of them its creator's narrow mask: it is better off without any.
             state = state.noting("let go: its threads come and go faster than they are placed")
@@ -391,81 +299,10 @@ class LivePolicy:
                 unsettled=0,
                 restless=True,
             )
-            return state, self._let_go(state, alive)
+            return state, self._placer.let_go(state, alive)
         if state.hint is None or len(state.workers.computing) < 2:
-            return state, self._let_go(state, newcomers)
-        return self._place(replace(state, unsettled=0), state.hint, "placed")
-
-    def _seat_anew(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
-        """The threads of a placed program change seats by who shares with whom."""
-        if (
-            not self._settings.by_sharing
-            or state.phase != "placed"
-            or state.workers.computing != state.placed
-        ):
-            return state, ()
-        seats = dealt(self._topology, state.seats, state.sharing.among(state.placed))
-        state = replace(state, sharing=state.sharing.faded())
-        if seats == state.seats:
-            return state, ()
-        state = state.noting("who shares pages sits together, by page faults")
-        return self._bind(replace(state, seats=seats))
-
-    def _let_go(self, state: LiveState, numbers: frozenset[int]) -> Sequence[Action]:
-        """Let threads run anywhere: they may have inherited a worker's narrow mask."""
-        if not numbers or self._settings.bind == "none":
-            return ()
-        return (binding((), (), numbers, self._available()),)
-
-    def _place(
-        self, state: LiveState, hint: Hint, phase: Phase
-    ) -> tuple[LiveState, Sequence[Action]]:
-        available = self._available()
-        computing = state.workers.computing
-        try:
-            reserved = self._reserve(
-                len(computing),
-                available,
-                lambda cpus: get_affinity(self._topology, len(computing), hint, cpus),
-            )
-        except PlacementError as error:
-            state = state.noting(f"left as it is: {error}")
-            bound = frozenset(number for number, _ in state.workers.alive if state.cpus)
-            state = replace(state, phase="left alone", placed=computing, cpus=frozenset())
-            return state, self._let_go(state, bound)
-        if reserved.note:
-            state = state.noting(reserved.note)
-        state = replace(
-            state,
-            phase=phase,
-            placed=computing,
-            hint=hint,
-            seats=reserved.cores.cpus,
-            available=reserved.available,
-            crowded=bool(reserved.note),
-            affinity=None if self._settings.bind == "none" else reserved.cores.affinity,
-            settled=False,
-            parts=(),
-            watch=Watch(),
-        )
-        if self._settings.by_sharing and phase == "placed":
-            seats = dealt(self._topology, state.seats, state.sharing.among(computing))
-            state = replace(state, seats=seats)
-        return self._bind(state)
-
-    def _bind(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
-        """The threads of the placement to their seats, as wide as they may be."""
-        masks = widened(
-            self._topology,
-            [frozenset({cpu}) for cpu in state.seats],
-            state.available,
-            self._settings.bind,
-        )
-        state = replace(state, cpus=union(masks))
-        if self._settings.bind == "none":
-            return state, ()
-        alive = (number for number, _ in state.workers.alive)
-        return state, (binding(state.placed, masks, alive, self._available()),)
+            return state, self._placer.let_go(state, newcomers)
+        return self._placer.place(replace(state, unsettled=0), state.hint, "placed")
 
 
 def _wants_outcome(state: LiveState) -> bool:

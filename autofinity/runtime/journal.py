@@ -35,8 +35,8 @@ from autofinity.runtime.claims import (
     whole_cores,
     write_claims,
 )
-from autofinity.runtime.decider import LiveState
 from autofinity.runtime.decisions import CachedDecision, write_decision
+from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.masks import Binding
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import MaskRecord, RunChanges

@@ -30,92 +30,19 @@ from autofinity.model.errors import AutofinityError, CapabilityError
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Mechanism
-from autofinity.runtime.decider import LivePolicy, LiveState, Settings
+from autofinity.runtime.decider import LivePolicy
 from autofinity.runtime.journal import Journal, Subject
+from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.loop import Observer, run_loop
 from autofinity.runtime.machine_text import machine_text
-from autofinity.runtime.masks import Binding
 from autofinity.runtime.policies import digest_of
-from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.runtime.rebuilding import start_rebuild_if_due
+from autofinity.runtime.request import Request
 
 if TYPE_CHECKING:
     from autofinity.linux.fault_sensor import FaultSensor
 
 _NS_PER_S = 1_000_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """The launcher's arguments."""
-
-    pid: int
-    pidfd: int
-    """Inherited descriptor that becomes readable when the program ends; -1: open one."""
-    program: str
-    key: str
-    threads: int
-    allowed: str
-    bind: Binding
-    tier: str
-    ladder: str
-    policy: Path | None
-    db: Path | None
-    bound: str
-    """CPU lists of masks that are ours though this monitor did not give them, apart by `;`: what
-    the program was bound to before exec, or by an earlier watch."""
-    sample_s: float
-    every_s: float = 0.0
-    """Continuous mode: how often a placed program is looked at for changes; 0: never."""
-    earlier_run: int = 0
-    """Number of the run that watched this process before; 0: none did."""
-    mechanism: str = "autofinity"
-    """Who decides: the policy (`LivePolicy`), or one of `mechanisms.live`."""
-    migrate_pages: bool = False
-    """Whether pages may follow the threads that use them."""
-    arm: bool = False
-    """Whether to switch NUMA hinting on while the program runs."""
-    auto_rebuild: bool = False
-    """Whether to start a rebuild of the user's policy afterwards, when one is due."""
-    totals: tuple[tuple[str, int], ...] = ()
-    """(name, descriptor) of the counters of the whole run that the launcher's half opened."""
-
-    @staticmethod
-    def parse(arguments: Sequence[str]) -> Request:
-        """From `--name value` pairs. Raises `ValueError` or `KeyError` on anything else.
-
-        By hand: argparse would take a tenth of the monitor's memory.
-        """
-        given: Mapping[str, str] = dict(zip(arguments[::2], arguments[1::2], strict=True))
-        bind = given.get("--bind", "llc")
-        if bind not in ("llc", "core", "none"):
-            raise ValueError(f"unknown --bind {bind}")
-        policy, database = given.get("--policy"), given.get("--db")
-        return Request(
-            pid=int(given["--pid"]),
-            pidfd=int(given.get("--pidfd", "-1")),
-            program=given["--program"],
-            key=given["--key"],
-            threads=int(given.get("--threads", "0")),
-            allowed=given["--allowed"],
-            bind=bind,  # type: ignore[arg-type]
-            tier=given.get("--tier", "topology only"),
-            ladder=given.get("--ladder", ""),
-            policy=Path(policy) if policy else None,
-            db=Path(database) if database else None,
-            bound=given.get("--bound", ""),
-            sample_s=float(given.get("--sample-s", "1")),
-            every_s=float(given.get("--every-s", "0")),
-            mechanism=given.get("--mechanism", "autofinity"),
-            migrate_pages="--migrate-pages" in given,
-            arm="--arm" in given,
-            auto_rebuild="--auto-rebuild" in given,
-            totals=tuple(
-                (name, int(fd))
-                for name, _, fd in (
-                    part.partition("=") for part in given.get("--counters", "").split(",") if part
-                )
-            ),
-        )
 
 
 class Deciding[State: LiveState](Mechanism[State], Protocol):
@@ -310,37 +237,13 @@ def _counters(request: Request, asked: Sequence[str], journal: Journal) -> Mappi
     return {name: table[name] for name in wanted if name in table}
 
 
-def _start_rebuild(db: Path) -> None:
-    """`autofinity rebuild --if-due` in a session of its own, niced, not waited for.
-
-    What it says goes into `rebuild.log` beside the database. Raises `StoreError`, `OSError`.
-    """
-    with BehaviourDB.open(db, timeout_s=0.05, read_only=True) as database:
-        if not database.rebuild_due():
-            return
-    os.nice(19)  # ours, and inherited: this process has nothing left to do
-    os.closerange(3, 256)  # descriptors of the program that has ended
-    log = str(db.with_name("rebuild.log"))
-    os.posix_spawn(
-        sys.executable,
-        [sys.executable, "-P", "-B", "-m", "autofinity", "rebuild", "--if-due", "--db", str(db)],
-        os.environ,
-        file_actions=[
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_OPEN, 1, log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
-            (os.POSIX_SPAWN_DUP2, 1, 2),
-        ],
-        setsid=True,
-    )
-
-
 def main(make: Make = by_policy) -> None:
     """Entry of `python -m autofinity.runtime.monitor`. Exit code 1: nothing was watched."""
     try:
         request = Request.parse(sys.argv[1:])
         watch(request, make=make)
         if request.auto_rebuild and request.db is not None:
-            _start_rebuild(request.db)
+            start_rebuild_if_due(request.db)
     except (AutofinityError, OSError, ValueError, KeyError):
         # There is nobody to tell: no terminal, no log of ours, and a program that must not notice.
         os._exit(1)

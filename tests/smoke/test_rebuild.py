@@ -27,8 +27,9 @@ from autofinity.model.topology import OsIndex
 from autofinity.policy.files import load, save
 from autofinity.policy.selector import decide
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
-from autofinity.runtime.decider import LivePolicy, Settings
+from autofinity.runtime.decider import LivePolicy
 from autofinity.runtime.journal import Journal, Subject
+from autofinity.runtime.live_state import Settings
 from autofinity.runtime.loop import run_loop
 from autofinity.runtime.machine_text import machine_text
 from autofinity.runtime.policies import digest_of

@@ -14,7 +14,7 @@ from autofinity.model.policy import RulePolicy
 from autofinity.model.sharing import NumaVectors, SharingMatrix
 from autofinity.model.topology import PU, Cache, OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, MovePages, ThreadEvent
-from autofinity.runtime.decider import Settings
+from autofinity.runtime.live_state import Settings
 
 MS = 1_000_000
 TIDS = (100, 101, 102, 103, 104)

@@ -13,7 +13,8 @@ from autofinity.model.policy import Decision, RulePolicy
 from autofinity.model.topology import PU, Cache, OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
 from autofinity.runtime.continuous import Watch, decisive, look_cost_ns
-from autofinity.runtime.decider import LivePolicy, LiveState, Settings
+from autofinity.runtime.decider import LivePolicy
+from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.loop import run_loop
 
 S = 1_000_000_000

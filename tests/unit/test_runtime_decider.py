@@ -20,7 +20,8 @@ from autofinity.model.policy import (
 from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
-from autofinity.runtime.decider import LivePolicy, LiveState, Settings
+from autofinity.runtime.decider import LivePolicy
+from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.loop import run_loop
 
 MS = 1_000_000

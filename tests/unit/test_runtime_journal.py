@@ -10,9 +10,9 @@ from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity
 from autofinity.model.counters import Behaviour
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval, Outcome
-from autofinity.runtime.decider import LiveState
 from autofinity.runtime.decisions import read_decisions
 from autofinity.runtime.journal import Journal, Subject
+from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.masks import Binding
 from autofinity.store.behaviour_db import BehaviourDB
 

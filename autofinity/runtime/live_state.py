@@ -1,0 +1,107 @@
+"""How a run is watched, and where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self
+
+from autofinity.model.affinity import Affinity, Hint
+from autofinity.model.counters import Behaviour
+from autofinity.model.policy import Decision
+from autofinity.model.topology import OsIndex
+from autofinity.ports import Interval
+from autofinity.runtime.continuous import Watch
+from autofinity.runtime.guard import Guard
+from autofinity.runtime.masks import Binding
+from autofinity.runtime.seats import SharedSoFar
+from autofinity.runtime.workers import Workers
+
+_NS_PER_MS = 1_000_000
+
+type Phase = Literal["watching", "settling", "sampling", "placed", "left alone"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a run is watched. Times in nanoseconds."""
+
+    threads: int = 0
+    """Threads the program promises to compute with; 0: watch them appear."""
+    bind: Binding = "llc"
+    sample_ns: int = 1_000 * _NS_PER_MS
+    look_ns: int = 100 * _NS_PER_MS
+    """Between two looks while threads appear."""
+    follow_ns: int = 1_000 * _NS_PER_MS
+    """Between two looks once they are placed."""
+    patience_ns: int = 2_000 * _NS_PER_MS
+    """How long promised threads are waited for before those that are there are placed."""
+    steady_looks: int = 3
+    """Looks without a new worker after which watched threads count as complete."""
+    parts: int = 8
+    """Looks a sample is made of: the guard needs several rates."""
+    restless_looks: int = 8
+    """Looks with changing workers in a row after which a placed program is let go."""
+    every_ns: int = 0
+    """Continuous mode: how often a placed program is looked at for changes; 0: never."""
+    restarts: int = 5
+    """Times the sampling begins anew because threads came or went."""
+    by_sharing: bool = False
+    """Whether who shares with whom, seen from page faults, says who sits beside whom: what there
+    is to go by without counters."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveState:
+    """Where a run stands."""
+
+    phase: Phase = "watching"
+    workers: Workers = field(default_factory=Workers)
+    steady: int = 0
+    waited_ns: int = 0
+    restarts: int = 0
+    unsettled: int = 0
+    """Looks in a row that found other workers than the one before."""
+    restless: bool = False
+    """Let go because of that once: from then on only steady workers are placed."""
+    placed: tuple[int, ...] = ()
+    """Numbers of the threads the present placement is for."""
+    hint: Hint | None = None
+    cpus: frozenset[OsIndex] = frozenset()
+    """CPUs of the present placement, all threads together."""
+    available: frozenset[OsIndex] = frozenset()
+    """CPUs that it was chosen from."""
+    crowded: bool = False
+    """Whether other runs were in its way."""
+    parts: tuple[Interval, ...] = ()
+    sample: Behaviour | None = None
+    seats: tuple[OsIndex, ...] = ()
+    """PU of each thread of `placed`, before masks are made as wide as they may be."""
+    sharing: SharedSoFar = field(default_factory=SharedSoFar)
+    affinity: Affinity | None = None
+    """Of the present placement; None where no thread was bound to it."""
+    sampled_in: Affinity | None = None
+    """Affinity that `sample` was taken in."""
+    settled: bool = False
+    """Whether one look has passed since the present placement."""
+    outcome: Behaviour | None = None
+    """The same program sampled again in the affinity that was chosen, when that is another one."""
+    again: bool = False
+    """Whether the second look of the policy is under way, or was taken."""
+    probe: Behaviour | None = None
+    """The sample of the second look."""
+    probed_in: Affinity | None = None
+    """Affinity that `probe` was taken in."""
+    decision: Decision | None = None
+    missing: tuple[str, ...] = ()
+    """Counters the policy asks for and the sample has not."""
+    progress: float = float("nan")
+    guard: Guard = field(default_factory=Guard)
+    watch: Watch = field(default_factory=Watch)
+    """Continuous mode: what was seen since the present placement."""
+    standing: Hint | None = None
+    """Continuous mode: the hint that held before the program was sampled anew."""
+    notes: tuple[str, ...] = ()
+
+    def noting(self, line: str) -> Self:
+        """With one more note, unless it is there already."""
+        return self if line in self.notes else replace(self, notes=(*self.notes, line))

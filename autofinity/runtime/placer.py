@@ -1,0 +1,111 @@
+"""Threads of a live run to their CPUs: by a hint, among what may be used now, beside other runs,
+and each next to those it shares with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from autofinity.affinity.hints import get_affinity
+from autofinity.model.affinity import Hint
+from autofinity.model.errors import PlacementError
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.ports import Action
+from autofinity.runtime.claims import Reserve, reserve_alone
+from autofinity.runtime.continuous import Watch
+from autofinity.runtime.live_state import LiveState, Phase, Settings
+from autofinity.runtime.masks import binding, union, widened
+from autofinity.runtime.seats import dealt
+
+
+class Placer:
+    """Chooses seats, keeps them in the state, and says what is to be bound."""
+
+    def __init__(
+        self,
+        topology: Topology,
+        available: Callable[[], frozenset[OsIndex]],
+        settings: Settings,
+        reserve: Reserve,
+    ) -> None:
+        """`available` gives the CPUs allowed now, `reserve` chooses among them beside other
+        runs.
+        """
+        self._topology = topology
+        self._available = available
+        self._settings = settings
+        # Who binds nothing takes nothing.
+        self._reserve = reserve_alone if settings.bind == "none" else reserve
+
+    def place(
+        self, state: LiveState, hint: Hint, phase: Phase
+    ) -> tuple[LiveState, Sequence[Action]]:
+        """The computing threads to the best match of a hint; without one they are left alone."""
+        available = self._available()
+        computing = state.workers.computing
+        try:
+            reserved = self._reserve(
+                len(computing),
+                available,
+                lambda cpus: get_affinity(self._topology, len(computing), hint, cpus),
+            )
+        except PlacementError as error:
+            state = state.noting(f"left as it is: {error}")
+            bound = frozenset(number for number, _ in state.workers.alive if state.cpus)
+            state = replace(state, phase="left alone", placed=computing, cpus=frozenset())
+            return state, self.let_go(state, bound)
+        if reserved.note:
+            state = state.noting(reserved.note)
+        state = replace(
+            state,
+            phase=phase,
+            placed=computing,
+            hint=hint,
+            seats=reserved.cores.cpus,
+            available=reserved.available,
+            crowded=bool(reserved.note),
+            affinity=None if self._settings.bind == "none" else reserved.cores.affinity,
+            settled=False,
+            parts=(),
+            watch=Watch(),
+        )
+        if self._settings.by_sharing and phase == "placed":
+            seats = dealt(self._topology, state.seats, state.sharing.among(computing))
+            state = replace(state, seats=seats)
+        return self._bind(state)
+
+    def seat_anew(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
+        """The threads of a placed program change seats by who shares with whom."""
+        if (
+            not self._settings.by_sharing
+            or state.phase != "placed"
+            or state.workers.computing != state.placed
+        ):
+            return state, ()
+        seats = dealt(self._topology, state.seats, state.sharing.among(state.placed))
+        state = replace(state, sharing=state.sharing.faded())
+        if seats == state.seats:
+            return state, ()
+        state = state.noting("who shares pages sits together, by page faults")
+        return self._bind(replace(state, seats=seats))
+
+    def let_go(self, state: LiveState, numbers: frozenset[int]) -> Sequence[Action]:
+        """Let threads run anywhere: they may have inherited a worker's narrow mask."""
+        if not numbers or self._settings.bind == "none":
+            return ()
+        return (binding((), (), numbers, self._available()),)
+
+    def _bind(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
+        """The threads of the placement to their seats, as wide as they may be."""
+        masks = widened(
+            self._topology,
+            [frozenset({cpu}) for cpu in state.seats],
+            state.available,
+            self._settings.bind,
+        )
+        state = replace(state, cpus=union(masks))
+        if self._settings.bind == "none":
+            return state, ()
+        alive = (number for number, _ in state.workers.alive)
+        return state, (binding(state.placed, masks, alive, self._available()),)

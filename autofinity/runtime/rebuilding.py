@@ -1,0 +1,33 @@
+"""Begins a rebuild of the user's policy when the program has ended."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from autofinity.store.behaviour_db import BehaviourDB
+
+
+def start_rebuild_if_due(db: Path) -> None:
+    """`autofinity rebuild --if-due` in a session of its own, niced, not waited for.
+
+    What it says goes into `rebuild.log` beside the database. Raises `StoreError`, `OSError`.
+    """
+    with BehaviourDB.open(db, timeout_s=0.05, read_only=True) as database:
+        if not database.rebuild_due():
+            return
+    os.nice(19)  # ours, and inherited: this process has nothing left to do
+    os.closerange(3, 256)  # descriptors of the program that has ended
+    log = str(db.with_name("rebuild.log"))
+    os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-P", "-B", "-m", "autofinity", "rebuild", "--if-due", "--db", str(db)],
+        os.environ,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ],
+        setsid=True,
+    )

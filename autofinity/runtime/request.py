@@ -1,0 +1,83 @@
+"""What a monitor is told: the launcher's arguments, or what `attach` fills in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autofinity.runtime.masks import Binding
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Which program to watch, and how."""
+
+    pid: int
+    pidfd: int
+    """Inherited descriptor that becomes readable when the program ends; -1: open one."""
+    program: str
+    key: str
+    threads: int
+    allowed: str
+    bind: Binding
+    tier: str
+    ladder: str
+    policy: Path | None
+    db: Path | None
+    bound: str
+    """CPU lists of masks that are ours though this monitor did not give them, apart by `;`: what
+    the program was bound to before exec, or by an earlier watch."""
+    sample_s: float
+    every_s: float = 0.0
+    """Continuous mode: how often a placed program is looked at for changes; 0: never."""
+    earlier_run: int = 0
+    """Number of the run that watched this process before; 0: none did."""
+    mechanism: str = "autofinity"
+    """Who decides: the policy (`LivePolicy`), or one of `mechanisms.live`."""
+    migrate_pages: bool = False
+    """Whether pages may follow the threads that use them."""
+    arm: bool = False
+    """Whether to switch NUMA hinting on while the program runs."""
+    auto_rebuild: bool = False
+    """Whether to start a rebuild of the user's policy afterwards, when one is due."""
+    totals: tuple[tuple[str, int], ...] = ()
+    """(name, descriptor) of the counters of the whole run that the launcher's half opened."""
+
+    @staticmethod
+    def parse(arguments: Sequence[str]) -> Request:
+        """From `--name value` pairs. Raises `ValueError` or `KeyError` on anything else.
+
+        By hand: argparse would take a tenth of the monitor's memory.
+        """
+        given: Mapping[str, str] = dict(zip(arguments[::2], arguments[1::2], strict=True))
+        bind = given.get("--bind", "llc")
+        if bind not in ("llc", "core", "none"):
+            raise ValueError(f"unknown --bind {bind}")
+        policy, database = given.get("--policy"), given.get("--db")
+        return Request(
+            pid=int(given["--pid"]),
+            pidfd=int(given.get("--pidfd", "-1")),
+            program=given["--program"],
+            key=given["--key"],
+            threads=int(given.get("--threads", "0")),
+            allowed=given["--allowed"],
+            bind=bind,  # type: ignore[arg-type]
+            tier=given.get("--tier", "topology only"),
+            ladder=given.get("--ladder", ""),
+            policy=Path(policy) if policy else None,
+            db=Path(database) if database else None,
+            bound=given.get("--bound", ""),
+            sample_s=float(given.get("--sample-s", "1")),
+            every_s=float(given.get("--every-s", "0")),
+            mechanism=given.get("--mechanism", "autofinity"),
+            migrate_pages="--migrate-pages" in given,
+            arm="--arm" in given,
+            auto_rebuild="--auto-rebuild" in given,
+            totals=tuple(
+                (name, int(fd))
+                for name, _, fd in (
+                    part.partition("=") for part in given.get("--counters", "").split(",") if part
+                )
+            ),
+        )
