@@ -9,7 +9,7 @@ Three tables as Markdown, which with --into replace what stands between their ma
 - times: time against the operating system and of the oracle, and overhead, of every mechanism that
   a paper gives a mean of. Six training programs, by `autofinity compare`.
 - quantities: all other means that the papers give, by `autofinity figure`.
-- suite: mechanisms on all training programs and two machines.
+- suite: mechanisms on all training programs and three machines.
 
 An interrupted run goes on where it stopped.
 """

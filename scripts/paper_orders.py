@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Packed or distributed: what programs of the AutoFinity paper wanted on its real machine, and what
+their likes in the training suite want on the simulated one.
+
+    python scripts/paper_orders.py [--observations FILE] [--into DOCUMENT]
+
+The paper (sections 4.2 and 4.3, figures 11 and 12; 48 cores in 8 dies of 4 sockets) says in words
+which of the two affinities a program preferred. Ours are times from data/observations of
+`opteron-6164he`, or from FILE, which may hold other inputs. A program is said to prefer one where
+the other takes 20 % longer, which is what the paper calls interesting, and to lean to it from 2 %
+on.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from autofinity.affinity.best_matches import BestMatches
+from autofinity.cli.backends import machine_topology
+from autofinity.evaluation.times import times_of
+from autofinity.model.affinity import DISTRIBUTED, Hint
+from autofinity.report.marked import put_between_marks
+from autofinity.store.observations import read
+
+OBSERVATIONS = Path(__file__).resolve().parents[1] / "data/observations/opteron-6164he.parquet"
+PACKED = Hint.parse("slp")
+INTERESTING, NOTICED = 1.2, 1.02
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """A program of ours that does what one of the paper does, and what that one preferred."""
+
+    ours: str
+    paper: str
+    does: str
+    preferred: str
+    threads: tuple[int, ...]
+
+
+LIKES = (
+    Like("pricer", "blackscholes", "prices options", "neither", (8,)),
+    Like("md", "c_md", "molecular dynamics", "neither", (8,)),
+    Like("fluid", "fluidanimate", "a fluid in cells with locks", "neither, nearly", (8,)),
+    Like("dedup", "dedup", "a deduplicating pipeline", "packed", (4, 8, 16)),
+    Like("anneal", "canneal", "places a netlist by annealing", "packed", (8,)),
+    Like("kmedian", "streamcluster", "medians of a stream, barriers", "packed", (8,)),
+    Like("kmedian", "streamcluster", "the same", "distributed", (16, 24)),
+    Like("lu", "c_lu", "LU factors", "distributed", (8,)),
+    Like("fft", "c_fft6", "six-step transform", "distributed", (8,)),
+    Like("groupby", "dc", "totals by key", "distributed (packed in the text of figure 12)", (8,)),
+)
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    words.add_argument("--observations", type=Path, default=OBSERVATIONS)
+    words.add_argument("--into", type=Path, help="a document with marks for the table")
+    wanted = words.parse_args()
+    text = "\n".join(rows(wanted.observations))
+    if wanted.into is None:
+        print(text)
+    else:
+        put_between_marks(wanted.into, "scripts/paper_orders.py", text)
+
+
+def rows(observations: Path) -> Iterator[str]:
+    """The table, as Markdown, of the programs that were observed."""
+    times = times_of(read(observations))
+    matches = BestMatches(machine_topology("opteron-6164he"))
+    yield "| the paper's | ours | does | threads | preferred there | distributed / packed | here |"
+    yield "|---|---|---|---|---|---|---|"
+    for like in LIKES:
+        for threads in like.threads:
+            seen = [
+                known
+                for known in times.roi_s
+                if (known.program, known.threads) == (like.ours, threads)
+            ]
+            if not seen:
+                continue
+            packed, distributed = (
+                times.of(seen[0], matches(threads, hint)) for hint in (PACKED, DISTRIBUTED)
+            )
+            ratio = distributed / packed
+            cells = (like.paper, f"`{like.ours}`", like.does, str(threads), like.preferred)
+            yield f"| {' | '.join(cells)} | {ratio:.2f} | {said(ratio)} |"
+
+
+def said(ratio: float) -> str:
+    """In words, of the time distributed over the time packed."""
+    faster, factor = ("packed", ratio) if ratio > 1 else ("distributed", 1 / ratio)
+    if factor < NOTICED:
+        return "neither"
+    return faster if factor >= INTERESTING else f"{faster}, a little"
+
+
+if __name__ == "__main__":
+    main()
