@@ -23,7 +23,7 @@ from machines import MACHINES, Machine
 from packages import NoGuestError, fetched
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = ("tests/smoke/pairs.c",)
+PROGRAMS = ("tests/numa/workers.c", "tests/smoke/pairs.c")
 NO_GUEST = 77
 
 

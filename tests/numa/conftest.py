@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from live_run import Runner
 
 from autofinity.linux.sysfs_topology import read_sysfs
+from autofinity.model.affinity import Hint
+from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import Topology
+from autofinity.policy.files import save
+from autofinity.runtime.launcher import find_launcher
 
 _SHAPE = os.environ.get("AUTOFINITY_NUMA_GUEST", "")
 collect_ignore_glob = [] if _SHAPE else ["test_*.py"]
@@ -46,6 +51,24 @@ def topology() -> Topology:
 def programs() -> Path:
     """Folder of the programs that were compiled outside."""
     return Path(os.environ["AUTOFINITY_NUMA_PROGRAMS"])
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Runner:
+    """Patient beyond the time that `make test` gives a guest: there a slow host ends as a skip."""
+    return replace(Runner.within(tmp_path, find_launcher()), patience_s=300, look_s=0.5)
+
+
+@pytest.fixture
+def policy_of(tmp_path: Path) -> object:
+    """Writes a policy whose one answer is a hint."""
+
+    def write(hint: Hint) -> Path:
+        path = tmp_path / f"{hint}.json"
+        save(RulePolicy((), {}, (), hint), path)
+        return path
+
+    return write
 
 
 class Cgroup:

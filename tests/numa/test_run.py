@@ -1,0 +1,77 @@
+"""`autofinity run` on a machine with several nodes, also with only a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from live_masks import masks_of
+
+from autofinity.linux.bind import allowed_now, cpuset_of
+from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.model.affinity import Hint
+from autofinity.model.topology import Topology
+
+THREADS = 4
+SPREAD, PACKED = Hint.parse("SLP"), Hint.parse("slp")
+
+
+def computing(pid: int) -> list[frozenset[int]]:
+    """Masks of the threads that compute: all but the main one."""
+    return [frozenset(map(int, mask)) for mask in masks_of(pid)[1:]]
+
+
+def nodes_used(masks: Sequence[frozenset[int]], topology: Topology) -> list[int]:
+    """Node of each thread, where each is kept to one node; else none."""
+    node_of = {pu.os_index: pu.node for pu in topology.pus}
+    nodes = [{node_of.get(cpu) for cpu in mask} for mask in masks]  # type: ignore[call-overload]
+    return [node.pop() for node in nodes] if all(len(node) == 1 for node in nodes) else []
+
+
+def test_threads_of_a_program_are_bound_to_one_node_as_the_policy_says(
+    run: Any, programs: Path, policy_of: Any, topology: Topology
+) -> None:
+    options = ("--threads", str(THREADS), "--bind", "core", "--sample-s", "0.5")
+    program = (programs / "workers", str(THREADS), "3000")
+    with run.lasting("--policy", policy_of(PACKED), *options, "--", *program) as process:
+        assert run.eventually(lambda: len(set(nodes_used(computing(process.pid), topology))) == 1)
+        masks = computing(process.pid)
+        assert [len(mask) for mask in masks] == [1] * THREADS
+        assert len(set(masks)) == THREADS
+
+
+def test_a_program_within_a_cpuset_is_placed_within_it(
+    run: Any, programs: Path, policy_of: Any, cgroup: Any, shape: Any
+) -> None:
+    # The last CPU of node 0, all of node 1, the first of node 2; memory of node 1 only.
+    inside = f"{shape.cores - 1}-{2 * shape.cores}"
+    cgroup.set(inside, "1")
+    options = ("--policy", policy_of(PACKED), "--threads", str(THREADS), "--sample-s", "0.5")
+    program = (programs / "workers", str(THREADS), "3000")
+    with run.lasting(*options, "--", *program, preexec_fn=cgroup.enter) as process:
+        cpus = parse_cpu_list(inside)
+        assert cpuset_of(process.pid) == cpus
+        assert allowed_now(process.pid, frozenset(parse_cpu_list("0-4095"))) == cpus
+        whole = frozenset(range(shape.cores, 2 * shape.cores))
+        assert run.eventually(lambda: computing(process.pid) == [whole] * THREADS)
+
+
+def test_a_program_is_placed_on_the_cpus_that_are_online(
+    run: Any, programs: Path, policy_of: Any, online: Any, shape: Any, topology: Topology
+) -> None:
+    off = {1, shape.cores}
+    online.switch_off(*off)
+    options = ("--threads", str(THREADS), "--bind", "core", "--sample-s", "0.5")
+    program = (programs / "workers", str(THREADS), "3000")
+
+    def one_a_node() -> bool:
+        masks = computing(process.pid)
+        return (
+            [len(mask) for mask in masks] == [1] * THREADS
+            and len(set(nodes_used(masks, topology))) == THREADS
+            and not off & frozenset[int]().union(*masks)
+        )
+
+    with run.lasting("--policy", policy_of(SPREAD), *options, "--", *program) as process:
+        assert run.eventually(one_a_node), computing(process.pid)
