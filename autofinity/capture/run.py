@@ -63,6 +63,9 @@ def capture(request: CaptureRequest, environment: Mapping[str, str] = os.environ
     if existing is not None:
         return existing
     with trace_folder(request.out, request.folder.name, spec.name) as partial:
+        existing = _existing(request.folder, key)  # another process may just have made it
+        if existing is not None:
+            return existing
         (partial / "work").mkdir()
         _run(request, argv, partial, environment)
         meta = _describe(request, argv, key, partial)

@@ -2,16 +2,18 @@
 
     .NAME.partial/  events as they come ─► checks ─► meta.json ─► NAME/
 
-A folder with the final name is always a whole trace; what is half is removed, whatever happens.
+A folder with the final name is always a whole trace; what is half is removed, whatever happens. Two
+processes that want the same trace take turns.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import platform
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,22 +24,40 @@ from autofinity.trace.meta import StreamMeta, TraceMeta, write_meta
 
 @contextmanager
 def trace_folder(out: Path, name: str, program: str) -> Iterator[Path]:
-    """A fresh folder in `out` for the events of one run; gone at the end unless it was kept.
+    """A fresh folder in `out` for the events of one run; gone at the end unless it was kept. Waits
+    for another process that is making this trace: look again whether it is there now.
 
     Raises `CaptureError` for anything the file system refuses.
     """
     partial = out / f".{name}.partial"
     try:
         out.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir()
-        yield partial
+        turn = _taken(partial)
+        try:
+            for left in partial.iterdir():  # by a process that was killed
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+            yield partial
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+            os.close(turn)
     except OSError as error:
         raise CaptureError(
             f"cannot keep the trace of {program} in {out}: {error.strerror or error}"
         ) from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _taken(folder: Path) -> int:
+    """A descriptor of the folder, locked; it is made where it is not there."""
+    while True:
+        folder.mkdir(exist_ok=True)
+        with suppress(FileNotFoundError):  # who had it has just removed it, or given it its name
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            with suppress(OSError):  # file systems without locks exist: there nobody waits
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(descriptor), folder.stat()):
+                    return descriptor
+            os.close(descriptor)
 
 
 def keep(partial: Path, meta: TraceMeta) -> None:
