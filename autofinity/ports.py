@@ -59,6 +59,10 @@ class Interval:
     "tlb read", "tlb compare", "sample", "page copy", "thread migration", and those of `SpendTime`.
     """
 
+    def threads(self, kind: Literal["begin", "end"]) -> frozenset[int]:
+        """Numbers of the threads that began, or that ended."""
+        return frozenset(event.thread for event in self.thread_events if event.kind == kind)
+
 
 @dataclass(frozen=True, slots=True)
 class BindThreads:

@@ -1,6 +1,6 @@
 """The guardian of `numa_hinting`, a process of its own: outlives whoever armed, and disarms.
 
-    python hinting_guardian.py SYSCTL      with the end of a pipe as stdin, the state file as stdout
+    python hinting_guardian.py      with the end of a pipe as stdin, the state file as stdout
 
 It imports nothing of the package, so that it starts at once and stays small.
 """
@@ -10,35 +10,43 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-import sys
+from contextlib import suppress
+
+_MOST_BYTES = 1 << 14
 
 
-def leave(lock: int, sysctl: str) -> None:
+def kept(lock: int) -> list[tuple[str, str]]:
+    """(file, what it held) of each line in the state file `lock`."""
+    lines = os.fsdecode(os.pread(lock, _MOST_BYTES, 0)).splitlines()
+    return [(path, old) for old, _, path in (line.partition(" ") for line in lines) if path]
+
+
+def leave(lock: int) -> None:
     """Put back what the state file `lock` holds, if nobody else is inside."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return  # others are inside
-    old = os.pread(lock, 16, 0)
-    if old:
-        fd = os.open(sysctl, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
-        try:
-            os.write(fd, old + b"\n")
-        finally:
-            os.close(fd)
-        os.ftruncate(lock, 0)
+    for path, old in kept(lock):
+        with suppress(OSError):  # one that has gone keeps none of the others
+            fd = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
+            try:
+                os.write(fd, os.fsencode(f"{old}\n"))
+            finally:
+                os.close(fd)
+    os.ftruncate(lock, 0)
     fcntl.flock(lock, fcntl.LOCK_UN)
 
 
-def main(sysctl: str) -> None:
+def main() -> None:
     """Wait until nobody holds the other end of the pipe any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.closerange(3, 1 << 16)
     os.chdir("/")
     os.read(0, 1)
-    leave(1, sysctl)
+    leave(1)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

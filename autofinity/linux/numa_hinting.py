@@ -4,10 +4,12 @@
 access faults: on machines of one node too. It is system-wide and root's, so it is switched on only
 when asked for, and switched back by a guardian process that outlives everything else:
 
-    armed() ─► the first one keeps the old value in the state file and switches hinting on
+    armed() ─► the first one keeps the old values in the state file and switches hinting on
        │
        └─ spawn ─► guardian: waits until the write end of a pipe is closed, by us or by our death;
-                   the last one to leave (a shared lock on the state file) puts the old value back
+                   the last one to leave (a shared lock on the state file) puts the old values back
+
+Beside the switch there is the pace (`hinting_pace`), where the kernel lets it be set.
 """
 
 from __future__ import annotations
@@ -15,11 +17,13 @@ from __future__ import annotations
 import fcntl
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from autofinity.linux.hinting_guardian import leave
+from autofinity.linux.hinting_guardian import kept, leave
+from autofinity.linux.hinting_pace import at_first, pace_files
 from autofinity.linux.proc import read_text
 from autofinity.model.errors import CapabilityError
 
@@ -34,15 +38,26 @@ def hinting_is_on(sysctl: Path = SYSCTL) -> bool:
     return bool(int(read_text(str(sysctl)).strip() or 0) & _NORMAL)
 
 
+@dataclass(frozen=True, slots=True)
+class Armed:
+    """What was switched."""
+
+    pace: Mapping[str, Path]
+    """Settings of the pace by name, which may be written until the end."""
+    trouble: str
+    """Why there are none; empty where there are."""
+
+
 @contextmanager
-def armed(sysctl: Path = SYSCTL, state: Path = STATE) -> Iterator[None]:
+def armed(sysctl: Path = SYSCTL, state: Path = STATE, root: Path = Path("/")) -> Iterator[Armed]:
     """NUMA hinting is on inside. Several processes may be inside at once; the last one to leave, or
-    to be killed, puts back what was there. Raises `CapabilityError`: not permitted, not there.
+    to be killed, puts back what was there. Settings of the pace are looked for below `root`.
+    Raises `CapabilityError`: not permitted, not there.
     """
     try:
         lock = os.open(state, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            _enter(lock, sysctl)
+            _enter(lock, sysctl, pace_files(root))
         except BaseException:
             os.close(lock)
             raise
@@ -52,46 +67,75 @@ def armed(sysctl: Path = SYSCTL, state: Path = STATE) -> Iterator[None]:
             "CONFIG_NUMA_BALANCING"
         ) from error
     try:
-        alive, guardian = _guarded(lock, sysctl)
+        alive, guardian = _guarded(lock)
         try:
-            yield
+            yield _armed(lock, pace_files(root))
         finally:
             os.close(alive)
             if os.waitpid(guardian, 0)[1] != 0:  # somebody killed it
-                leave(lock, str(sysctl))
+                leave(lock)
     finally:
         os.close(lock)
 
 
-def _enter(lock: int, sysctl: Path) -> None:
+def _armed(lock: int, files: Mapping[str, Path]) -> Armed:
+    will_be_put_back = {path for path, _ in kept(lock)}
+    pace = {name: path for name, path in files.items() if str(path) in will_be_put_back}
+    if pace:
+        return Armed(pace, "")
+    why = "is locked down" if files else "is not mounted at /sys/kernel/debug"
+    return Armed(pace, f"pages fault again at the kernel's own pace: debugfs {why}")
+
+
+def _enter(lock: int, sysctl: Path, pace: Mapping[str, Path]) -> None:
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             fcntl.flock(lock, fcntl.LOCK_SH)
-            if os.pread(lock, 16, 0):
+            if kept(lock):
                 return  # armed by another one, whose guardian will see our lock
-            # That one has just left, and has put the old value back.
+            # That one has just left, and has put the old values back.
             continue
-        # What is there already was left by a guardian that was killed: that is the old value.
-        old = os.pread(lock, 16, 0) or sysctl.read_bytes().strip()
-        os.pwrite(lock, old, 0)
-        sysctl.write_text(f"{int(old) | _NORMAL}\n")
+        # What is there already was left by a guardian that was killed: those are the old values.
+        old = dict(kept(lock))
+        if str(sysctl) not in old:
+            old = _present([sysctl, *pace.values()])
+            _keep(lock, old)
+        sysctl.write_text(f"{int(old[str(sysctl)]) | _NORMAL}\n")
+        for name, value in at_first().items():
+            if str(pace.get(name)) in old:
+                with suppress(OSError):  # slower, and no worse
+                    pace[name].write_text(f"{value}\n")
         fcntl.flock(lock, fcntl.LOCK_SH)
         return
 
 
-def _guarded(lock: int, sysctl: Path) -> tuple[int, int]:
+def _present(files: list[Path]) -> dict[str, str]:
+    """What each file holds; the first must be there, others may be locked down."""
+    found = {str(files[0]): files[0].read_text().strip()}
+    for path in files[1:]:
+        with suppress(OSError):
+            found[str(path)] = path.read_text().strip()
+    return found
+
+
+def _keep(lock: int, old: Mapping[str, str]) -> None:
+    lines = b"".join(os.fsencode(f"{value} {path}\n") for path, value in old.items())
+    os.ftruncate(lock, os.pwrite(lock, lines, 0))
+
+
+def _guarded(lock: int) -> tuple[int, int]:
     """The descriptor that keeps the guardian waiting, and the guardian's pid.
 
     Not by fork: other threads of this process may hold locks. When there is no guardian the old
-    value is put back, and `CapabilityError` raised.
+    values are put back, and `CapabilityError` raised.
     """
     end, alive = os.pipe2(os.O_CLOEXEC)
     try:
         guardian = os.posix_spawn(
             sys.executable,
-            [sys.executable, "-I", "-S", "-B", str(_GUARDIAN), str(sysctl)],
+            [sys.executable, "-I", "-S", "-B", str(_GUARDIAN)],
             os.environ,
             file_actions=[
                 (os.POSIX_SPAWN_DUP2, end, 0),
@@ -102,7 +146,7 @@ def _guarded(lock: int, sysctl: Path) -> tuple[int, int]:
         )
     except OSError as error:
         os.close(alive)
-        leave(lock, str(sysctl))
+        leave(lock)
         raise CapabilityError(
             f"NUMA hinting is not switched on without a guardian: {error}; expected Python at "
             f"{sys.executable}"

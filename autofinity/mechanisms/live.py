@@ -15,22 +15,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from autofinity.affinity.hints import get_affinity
 from autofinity.mechanisms.kmaf14 import kmaf14
 from autofinity.mechanisms.kmaf16 import kmaf16
-from autofinity.mechanisms.recipe import NS_PER_S, Recipe, Setting
+from autofinity.mechanisms.live_view import CLOCK_HZ, is_believed, narrowed
+from autofinity.mechanisms.recipe import Recipe, Setting
 from autofinity.mechanisms.spcd import spcd
 from autofinity.mechanisms.unified import by_faults
 from autofinity.model.affinity import DISTRIBUTED
-from autofinity.model.counters import CounterSample
 from autofinity.model.errors import PlacementError
 from autofinity.model.policy import RulePolicy
-from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
-from autofinity.ports import Action, BindThreads, Interval, MovePages, ThreadEvent
+from autofinity.ports import Action, BindThreads, Interval, MovePages
 from autofinity.runtime.claims import Reserve, reserve_alone
 from autofinity.runtime.live_state import LiveState, Settings
-from autofinity.runtime.masks import binding, union, widened
+from autofinity.runtime.placer import Placer
 
 LIVE: Mapping[str, Callable[[Setting], Recipe[Any]]] = {
     "kmaf": kmaf16,
@@ -40,8 +38,6 @@ LIVE: Mapping[str, Callable[[Setting], Recipe[Any]]] = {
 }
 """Mechanisms that see by page faults and counters alone, by the names that `run` knows them by;
 `kmaf` is that of 2016. The launcher has a list of its own (`options.c`)."""
-
-_CLOCK_HZ = 1e9  # where nobody counts cycles, a nanosecond on a CPU stands for one
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +50,8 @@ class Mapped(LiveState):
     """The recipe's own state."""
     begins: bool = False
     """Whether the recipe has not seen anything yet."""
+    shown: bool = False
+    """Whether enough sharing was seen for the recipe to look at it."""
 
 
 class LiveRecipe:
@@ -75,12 +73,11 @@ class LiveRecipe:
         """
         self.name = name
         self._topology = topology
-        self._available = available
         self._settings = settings
         self._policy = policy
         self._migrate_pages = migrate_pages and topology.n_nodes > 1
         self._note = _about_pages(topology, migrate_pages=migrate_pages)
-        self._reserve = reserve_alone if settings.bind == "none" else reserve
+        self._placer = Placer(topology, available, settings, reserve)
         self.sensors = self._recipe(topology, 1).sensors
 
     def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> Mapped:
@@ -96,24 +93,16 @@ class LiveRecipe:
 
     def step(self, state: Mapped, interval: Interval) -> tuple[Mapped, Sequence[Action]]:
         """One turn."""
-        workers = state.workers.after(interval)
-        changed = workers.computing != state.workers.computing
-        state = replace(
-            state,
-            workers=workers,
-            steady=0 if changed else state.steady + 1,
-            waited_ns=state.waited_ns + interval.end_ns - interval.start_ns,
-            sharing=state.sharing.after(interval),
-        )
+        state = state.looked(interval)
         if interval.ended:
             return state, ()
-        if state.recipe is not None and workers.computing == state.placed:
+        known = state.workers.computing == state.placed
+        if state.recipe is not None and known:
             return self._turn(replace(state, unsettled=0), state.recipe, interval)
-        if self._complete(state) and not (
-            state.phase == "left alone" and workers.computing == state.placed
-        ):
+        if self._complete(state) and not (state.phase == "left alone" and known):
             return self._begun(state)
-        return replace(state, unsettled=state.unsettled + 1), self._let_go(_begun_in(interval))
+        newcomers = interval.threads("begin")
+        return replace(state, unsettled=state.unsettled + 1), self._placer.let_go(newcomers)
 
     def _complete(self, state: Mapped) -> bool:
         count, promised = len(state.workers.computing), self._settings.threads
@@ -124,22 +113,18 @@ class LiveRecipe:
 
     def _begun(self, state: Mapped) -> tuple[Mapped, Sequence[Action]]:
         """A recipe for the threads that compute now, which looks from the next interval on."""
-        computing, available = state.workers.computing, self._available()
+        computing = state.workers.computing
         try:
-            reserved = self._reserve(
-                len(computing),
-                available,
-                lambda cpus: get_affinity(self._topology, len(computing), DISTRIBUTED, cpus),
-            )
+            reserved = self._placer.reserve(len(computing), DISTRIBUTED)
             available, note = reserved.available, reserved.note
         except PlacementError:  # several threads to a CPU: no core is anybody's own
+            available = self._placer.available()
             note = f"{len(computing)} threads take turns on {len(available)} CPUs"
         topology = self._topology.restricted(available)
         try:
             recipe = self._recipe(topology, len(computing))
         except PlacementError as error:
-            state = replace(state, phase="left alone", placed=computing, recipe=None)
-            return state.noting(f"left as it is: {error}"), ()
+            return self._placer.leave_alone(replace(state, recipe=None), error)
         state = replace(
             state,
             phase="placed",
@@ -149,6 +134,7 @@ class LiveRecipe:
             recipe=recipe,
             inner=recipe.begin(topology, available, len(computing)),
             begins=True,
+            shown=False,
             unsettled=0,
         )
         if note:
@@ -157,16 +143,20 @@ class LiveRecipe:
         return self._translated(state, [BindThreads(start)] if start is not None else [])
 
     def _recipe(self, topology: Topology, threads: int) -> Recipe[Any]:
-        return LIVE[self.name](Setting(topology, threads, _CLOCK_HZ, policy=self._policy))
+        return LIVE[self.name](Setting(topology, threads, CLOCK_HZ, policy=self._policy))
 
     def _turn(
         self, state: Mapped, recipe: Recipe[Any], interval: Interval
     ) -> tuple[Mapped, Sequence[Action]]:
-        seen = _narrowed(state, interval)
+        seen = narrowed(state.workers, state.placed, interval, begins=state.begins)
         if not self._migrate_pages:
             seen = replace(seen, pages=None)
         if not self._topology.by_os_index.keys() >= set(seen.cpus):
             seen = replace(seen, cpus=())  # CPUs that came after the machine was read
+        if not state.shown:
+            sharing = state.sharing.among(state.placed)
+            state = replace(state, shown=is_believed(sharing))
+            seen = replace(seen, sharing=sharing if state.shown else None)
         inner, actions = recipe.step(state.inner, seen)
         return self._translated(replace(state, inner=inner, begins=False), actions)
 
@@ -177,24 +167,14 @@ class LiveRecipe:
         wanted: list[Action] = []
         pages: dict[int, int] = {}
         for action in actions:
-            if isinstance(action, BindThreads) and self._settings.bind != "none":
-                masks = widened(
-                    self._topology, action.placement.masks, state.available, self._settings.bind
-                )
-                state = replace(state, cpus=union(masks))
-                alive = (number for number, _ in state.workers.alive)
-                wanted.append(binding(state.placed, masks, alive, self._available()))
+            if isinstance(action, BindThreads):
+                state, bound = self._placer.bind(state, action.placement.masks)
+                wanted += bound
             elif isinstance(action, MovePages) and self._migrate_pages:
                 pages.update(zip(action.pages, action.nodes, strict=True))
         if pages:
             wanted.append(MovePages(tuple(pages), tuple(pages.values())))
         return state, wanted
-
-    def _let_go(self, numbers: frozenset[int]) -> Sequence[Action]:
-        """Newcomers may have inherited a worker's narrow mask."""
-        if not numbers or self._settings.bind == "none":
-            return ()
-        return (binding((), (), numbers, self._available()),)
 
 
 def _about_pages(topology: Topology, *, migrate_pages: bool) -> str:
@@ -203,51 +183,3 @@ def _about_pages(topology: Topology, *, migrate_pages: bool) -> str:
     if not migrate_pages:
         return "pages stay where they are; --migrate-pages lets them follow"
     return "pages follow the threads that use them"
-
-
-def _begun_in(interval: Interval) -> frozenset[int]:
-    return frozenset(event.thread for event in interval.thread_events if event.kind == "begin")
-
-
-def _narrowed(state: Mapped, interval: Interval) -> Interval:
-    """The interval as the recipe's threads 0, 1, 2, … have seen it."""
-    computing, tids = state.placed, dict(state.workers.alive)
-    began = tuple(
-        ThreadEvent("begin", thread, tids[number], interval.start_ns)
-        for thread, number in enumerate(computing)
-        if state.begins
-    )
-    of_workers = state.workers.tids
-    cpus = interval.cpus
-    return replace(
-        interval,
-        samples=tuple(_complete_sample(s) for s in interval.samples if s.tid in of_workers),
-        thread_events=began,
-        sharing=_sharing_of(state, interval),
-        cpus=tuple(cpus[number] for number in computing) if cpus else (),
-    )
-
-
-def _sharing_of(state: Mapped, interval: Interval) -> SharingMatrix | None:
-    """Of the threads that compute; at first all that was ever seen of them."""
-    computing = state.placed
-    if state.begins:
-        return state.sharing.among(computing)
-    if interval.sharing is None:
-        return None
-    cells = interval.sharing.cells
-    known = len(cells)
-    return SharingMatrix(
-        tuple(
-            tuple(cells[i][j] if max(i, j) < known else 0.0 for j in computing) for i in computing
-        )
-    )
-
-
-def _complete_sample(sample: CounterSample) -> CounterSample:
-    """With what recipes count on and a machine without a PMU does not count: time on a CPU for
-    cycles, and no read of remote memory, so that no page is moved on account of one.
-    """
-    busy = sample.counts.get("task_clock_ns", 0) * _CLOCK_HZ / NS_PER_S
-    counts = {"cycles": round(busy), "dram_reads_remote": 0, **sample.counts}
-    return replace(sample, counts=counts)

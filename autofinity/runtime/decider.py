@@ -59,7 +59,6 @@ class LivePolicy:
         self._topology = topology
         self._policy = policy
         self._decide = decide
-        self._available = available
         self._known = known
         self._settings = settings
         self._placer = Placer(topology, available, settings, reserve)
@@ -90,16 +89,7 @@ class LivePolicy:
 
     def step(self, state: LiveState, interval: Interval) -> tuple[LiveState, Sequence[Action]]:
         """One turn."""
-        workers = state.workers.after(interval)
-        changed = workers.computing != state.workers.computing
-        state = replace(
-            state,
-            workers=workers,
-            steady=0 if changed else state.steady + 1,
-            waited_ns=state.waited_ns + interval.end_ns - interval.start_ns,
-            sharing=state.sharing.after(interval),
-        )
-        state, rate = _rate(state, interval)
+        state, rate = _rate(state.looked(interval), interval)
         if interval.ended:
             return state, ()
         match state.phase:
@@ -115,10 +105,10 @@ class LivePolicy:
                     state = self._look_again(state, interval)
                     if state.watch.worth_a_look(self._look_cost_ns(state)):
                         return self._sample_anew(state)
-                state, actions = self._follow(state, rate, _begun(interval))
+                state, actions = self._follow(state, rate, interval.threads("begin"))
                 return (state, actions) if actions else self._placer.seat_anew(state)
             case "left alone":
-                if workers.computing != state.placed:
+                if state.workers.computing != state.placed:
                     return replace(state, phase="watching", steady=0), ()
                 return state, ()
 
@@ -189,7 +179,7 @@ class LivePolicy:
         nearly a tie leaves the former answer.
         """
         assert self._policy is not None
-        cores = all_cores(self._topology, self._available())
+        cores = all_cores(self._topology, self._placer.available())
         hint = self._policy.at(decision.hint, len(state.workers.computing), cores)
         standing = state.standing
         if standing not in (None, hint) and not decisive(decision.margin):
@@ -283,11 +273,11 @@ class LivePolicy:
                 )
                 return self._placer.place(state, DISTRIBUTED, "placed")
         if state.workers.computing == state.placed:
-            return replace(state, unsettled=0), self._placer.let_go(state, newcomers)
+            return replace(state, unsettled=0), self._placer.let_go(newcomers)
         if state.steady == 0:
             state = replace(state, unsettled=state.unsettled + 1)
             if state.unsettled < self._settings.restless_looks:
-                return state, self._placer.let_go(state, newcomers)
+                return state, self._placer.let_go(newcomers)
             # A program that starts and ends workers all the time (a build, a server that forks)
             # would hand each of them its creator's narrow mask: it is better off without any.
             state = state.noting("let go: its threads come and go faster than they are placed")
@@ -299,9 +289,9 @@ class LivePolicy:
                 unsettled=0,
                 restless=True,
             )
-            return state, self._placer.let_go(state, alive)
+            return state, self._placer.let_go(alive)
         if state.hint is None or len(state.workers.computing) < 2:
-            return state, self._placer.let_go(state, newcomers)
+            return state, self._placer.let_go(newcomers)
         return self._placer.place(replace(state, unsettled=0), state.hint, "placed")
 
 
@@ -320,11 +310,6 @@ def _rate(state: LiveState, interval: Interval) -> tuple[LiveState, float]:
     gained = interval.progress - state.progress
     rate = gained / seconds if seconds > 0 else float("nan")
     return replace(state, progress=interval.progress), rate
-
-
-def _begun(interval: Interval) -> frozenset[int]:
-    """Numbers of the threads that began in this interval."""
-    return frozenset(event.thread for event in interval.thread_events if event.kind == "begin")
 
 
 def _joined(parts: Sequence[Interval], tids: frozenset[int]) -> Interval:

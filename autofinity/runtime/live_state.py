@@ -102,6 +102,18 @@ class LiveState:
     """Continuous mode: the hint that held before the program was sampled anew."""
     notes: tuple[str, ...] = ()
 
+    def looked(self, interval: Interval) -> Self:
+        """After one more look, before anything is decided."""
+        workers = self.workers.after(interval)
+        changed = workers.computing != self.workers.computing
+        return replace(
+            self,
+            workers=workers,
+            steady=0 if changed else self.steady + 1,
+            waited_ns=self.waited_ns + interval.end_ns - interval.start_ns,
+            sharing=self.sharing.after(interval),
+        )
+
     def noting(self, line: str) -> Self:
         """With one more note, unless it is there already."""
         return self if line in self.notes else replace(self, notes=(*self.notes, line))

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from autofinity.linux.bind import allowed_now
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.event_tables import Encoding, event_table, this_cpu
+from autofinity.linux.hinting_pace import Pace
 from autofinity.linux.numa_hinting import armed, hinting_is_on
 from autofinity.linux.perf import read_totals
 from autofinity.linux.process import SOFTWARE_EVENTS, LinuxProcess, open_pidfd
@@ -135,8 +136,9 @@ def watch(
         topology, policy, lambda: allowed_now(request.pid, allowed) & present, journal
     )
     try:
-        with _hinting(request, journal):
-            _loop(request, around, make(request, around), teller)
+        with _hinting(request, journal) as pace:
+            observers = (*pace, teller) if teller else pace
+            _loop(request, around, make(request, around), *observers)
     except AutofinityError as error:
         journal.note(f"stopped watching: {error}")
         journal.leave()
@@ -151,7 +153,7 @@ def _loop(
     request: Request,
     around: Surroundings,
     mechanism: Deciding[Any],
-    teller: Observer[LiveState] | None,
+    *observers: Observer[LiveState],
 ) -> None:
     allowed, journal = parse_cpu_list(request.allowed), around.journal
     process = LinuxProcess(
@@ -168,8 +170,7 @@ def _loop(
     for line in start.notes:
         journal.note(line)
     try:
-        observers = (journal, teller) if teller else (journal,)
-        run_loop(process, mechanism, start, mechanism.period_ns, *observers)
+        run_loop(process, mechanism, start, mechanism.period_ns, journal, *observers)
     finally:
         for line in process.notes:
             journal.note(line)
@@ -194,15 +195,22 @@ def _fault_sensor(detectors: Sequence[Detector], topology: Topology) -> FaultSen
 
 
 @contextmanager
-def _hinting(request: Request, journal: Journal) -> Iterator[None]:
-    """NUMA hinting is on inside, where that was asked for and is permitted."""
+def _hinting(request: Request, journal: Journal) -> Iterator[tuple[Pace, ...]]:
+    """NUMA hinting is on inside, where that was asked for and is permitted; with an observer that
+    keeps its pace, where that may be set.
+    """
     with ExitStack() as stack:
+        pace: tuple[Pace, ...] = ()
         if request.arm:
             try:
-                stack.enter_context(armed())
+                switched = stack.enter_context(armed())
             except CapabilityError as error:
                 journal.note(str(error))
-        yield
+            else:
+                if switched.trouble:
+                    journal.note(switched.trouble)
+                pace = (Pace(switched.pace, request.pid),) if switched.pace else ()
+        yield pace
 
 
 def _totals(request: Request) -> Mapping[str, int]:

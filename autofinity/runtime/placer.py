@@ -12,7 +12,7 @@ from autofinity.model.affinity import Hint
 from autofinity.model.errors import PlacementError
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action
-from autofinity.runtime.claims import Reserve, reserve_alone
+from autofinity.runtime.claims import Reserve, Reserved, reserve_alone
 from autofinity.runtime.continuous import Watch
 from autofinity.runtime.live_state import LiveState, Phase, Settings
 from autofinity.runtime.masks import binding, union, widened
@@ -32,29 +32,31 @@ class Placer:
         """`available` gives the CPUs allowed now, `reserve` chooses among them beside other
         runs.
         """
+        self.available = available
         self._topology = topology
-        self._available = available
         self._settings = settings
         # Who binds nothing takes nothing.
         self._reserve = reserve_alone if settings.bind == "none" else reserve
+
+    def reserve(self, threads: int, hint: Hint) -> Reserved:
+        """The best match of a hint among what may be used now, beside other runs. Raises
+        `PlacementError`.
+        """
+        return self._reserve(
+            threads,
+            self.available(),
+            lambda cpus: get_affinity(self._topology, threads, hint, cpus),
+        )
 
     def place(
         self, state: LiveState, hint: Hint, phase: Phase
     ) -> tuple[LiveState, Sequence[Action]]:
         """The computing threads to the best match of a hint; without one they are left alone."""
-        available = self._available()
         computing = state.workers.computing
         try:
-            reserved = self._reserve(
-                len(computing),
-                available,
-                lambda cpus: get_affinity(self._topology, len(computing), hint, cpus),
-            )
+            reserved = self.reserve(len(computing), hint)
         except PlacementError as error:
-            state = state.noting(f"left as it is: {error}")
-            bound = frozenset(number for number, _ in state.workers.alive if state.cpus)
-            state = replace(state, phase="left alone", placed=computing, cpus=frozenset())
-            return state, self.let_go(state, bound)
+            return self.leave_alone(state, error)
         if reserved.note:
             state = state.noting(reserved.note)
         state = replace(
@@ -73,7 +75,7 @@ class Placer:
         if self._settings.by_sharing and phase == "placed":
             seats = dealt(self._topology, state.seats, state.sharing.among(computing))
             state = replace(state, seats=seats)
-        return self._bind(state)
+        return self._seat(state)
 
     def seat_anew(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
         """The threads of a placed program change seats by who shares with whom."""
@@ -88,24 +90,37 @@ class Placer:
         if seats == state.seats:
             return state, ()
         state = state.noting("who shares pages sits together, by page faults")
-        return self._bind(replace(state, seats=seats))
+        return self._seat(replace(state, seats=seats))
 
-    def let_go(self, state: LiveState, numbers: frozenset[int]) -> Sequence[Action]:
+    def let_go(self, numbers: frozenset[int]) -> Sequence[Action]:
         """Let threads run anywhere: they may have inherited a worker's narrow mask."""
         if not numbers or self._settings.bind == "none":
             return ()
-        return (binding((), (), numbers, self._available()),)
+        return (binding((), (), numbers, self.available()),)
 
-    def _bind(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
-        """The threads of the placement to their seats, as wide as they may be."""
-        masks = widened(
-            self._topology,
-            [frozenset({cpu}) for cpu in state.seats],
-            state.available,
-            self._settings.bind,
+    def leave_alone[State: LiveState](
+        self, state: State, error: PlacementError
+    ) -> tuple[State, Sequence[Action]]:
+        """Nobody is placed, for the reason given; who was bound may run anywhere."""
+        bound = frozenset(number for number, _ in state.workers.alive if state.cpus)
+        state = replace(
+            state.noting(f"left as it is: {error}"),
+            phase="left alone",
+            placed=state.workers.computing,
+            cpus=frozenset(),
         )
+        return state, self.let_go(bound)
+
+    def bind[State: LiveState](
+        self, state: State, masks: Sequence[frozenset[OsIndex]]
+    ) -> tuple[State, Sequence[Action]]:
+        """The threads of the placement to these PUs, as wide as they may be."""
+        masks = widened(self._topology, masks, state.available, self._settings.bind)
         state = replace(state, cpus=union(masks))
         if self._settings.bind == "none":
             return state, ()
         alive = (number for number, _ in state.workers.alive)
-        return state, (binding(state.placed, masks, alive, self._available()),)
+        return state, (binding(state.placed, masks, alive, self.available()),)
+
+    def _seat(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
+        return self.bind(state, [frozenset({cpu}) for cpu in state.seats])

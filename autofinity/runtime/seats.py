@@ -27,7 +27,7 @@ class SharedSoFar:
 
     def after(self, interval: Interval) -> SharedSoFar:
         """With what an interval showed, without what was seen of threads that have ended."""
-        ended = {event.thread for event in interval.thread_events if event.kind == "end"}
+        ended = interval.threads("end")
         seen = {pair: count for pair, count in self.counts.items() if not ended.intersection(pair)}
         if interval.sharing is not None:
             for i, row in enumerate(interval.sharing.cells):

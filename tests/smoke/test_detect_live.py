@@ -102,33 +102,37 @@ def test_a_trace_and_a_program_at_once_are_refused(run: Runner) -> None:
 def test_hinting_is_switched_back_after_kill_9_and_only_by_the_last_one(tmp_path: Path) -> None:
     sysctl, state = tmp_path / "sysctl", tmp_path / "state"
     sysctl.write_text("2\n")
+    pace = tmp_path / "sys/kernel/debug/sched/numa_balancing/scan_delay_ms"
+    pace.parent.mkdir(parents=True)
+    pace.write_text("1000\n")
     holder = (
         "import sys, time; from pathlib import Path\n"
         "from autofinity.linux.numa_hinting import armed\n"
-        "with armed(Path(sys.argv[1]), Path(sys.argv[2])):\n"
+        "with armed(*map(Path, sys.argv[1:])):\n"
         "    print(flush=True); time.sleep(300)\n"
     )
-    command = [sys.executable, "-c", holder, str(sysctl), str(state)]
-    with armed(sysctl, state):
+    command = [sys.executable, "-c", holder, str(sysctl), str(state), str(tmp_path)]
+    with armed(sysctl, state, tmp_path):
         with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
             assert other.stdout is not None and other.stdout.readline()
             assert sysctl.read_text() == "3\n"
             os.kill(other.pid, signal.SIGKILL)
         _wait_for_other_guardians(state)
         assert sysctl.read_text() == "3\n"  # we are still inside
-    assert sysctl.read_text() == "2\n"
+        assert int(pace.read_text()) < 1000
+    assert (sysctl.read_text(), pace.read_text()) == ("2\n", "1000\n")
     with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None and other.stdout.readline()
         os.kill(other.pid, signal.SIGKILL)
     _wait_for_other_guardians(state)
-    assert sysctl.read_text() == "2\n"
+    assert (sysctl.read_text(), pace.read_text()) == ("2\n", "1000\n")
 
 
 def test_what_a_killed_guardian_left_is_put_back_by_the_next_one(tmp_path: Path) -> None:
     sysctl, state = tmp_path / "sysctl", tmp_path / "state"
     sysctl.write_text("1\n")  # as a killed guardian left it
-    state.write_text("0")
-    with armed(sysctl, state):
+    state.write_text(f"0 {sysctl}\n")
+    with armed(sysctl, state, tmp_path):
         assert sysctl.read_text() == "1\n"
     assert sysctl.read_text() == "0\n"
     assert state.read_text() == ""
@@ -137,7 +141,7 @@ def test_what_a_killed_guardian_left_is_put_back_by_the_next_one(tmp_path: Path)
 def test_who_may_not_switch_hinting_is_told_the_remedy(tmp_path: Path) -> None:
     with (
         pytest.raises(CapabilityError, match="it needs root and a kernel with"),
-        armed(tmp_path / "missing", tmp_path / "state"),
+        armed(tmp_path / "missing", tmp_path / "state", tmp_path),
     ):
         pytest.fail("it cannot have been armed")
 

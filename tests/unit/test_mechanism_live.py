@@ -116,6 +116,17 @@ def test_sharing_seen_before_the_threads_were_complete_counts() -> None:
     assert caches(placement)[:2] == caches(placement)[2:]
 
 
+@pytest.mark.parametrize("name", ["kmaf", "kmaf14", "spcd"])
+def test_a_lone_page_that_two_threads_met_on_seats_nobody(name: str) -> None:
+    program = Program(recipe(name))
+    program.settle()
+    for _ in range(3):
+        actions = program.look(pairs((1, 2, 1.0)))
+        assert not [action for action in actions if isinstance(action, BindThreads)]
+    placement = masks(program.look(pairs((1, 3, 50.0), (2, 4, 50.0))))
+    assert caches(placement)[:2] == caches(placement)[2:]
+
+
 def test_other_threads_are_another_mapping_and_what_is_gone_is_forgotten() -> None:
     program = Program(recipe("kmaf"))
     program.settle()
