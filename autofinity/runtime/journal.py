@@ -18,7 +18,7 @@ from typing import Unpack
 
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.linux.identity import identity_of
-from autofinity.linux.process import MaskChange
+from autofinity.linux.thread_masks import MaskChange
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import StoreError

@@ -24,8 +24,9 @@ from autofinity.linux.event_tables import Encoding, event_table, this_cpu
 from autofinity.linux.hinting_pace import Pace
 from autofinity.linux.numa_hinting import armed, hinting_is_on
 from autofinity.linux.perf import read_totals
-from autofinity.linux.process import SOFTWARE_EVENTS, LinuxProcess, open_pidfd
+from autofinity.linux.process import LinuxProcess, open_pidfd
 from autofinity.linux.sysfs_topology import read_sysfs
+from autofinity.linux.thread_roll import SOFTWARE_EVENTS
 from autofinity.model.detection import Detector, FaultSampling
 from autofinity.model.errors import AutofinityError, CapabilityError
 from autofinity.model.policy import RulePolicy

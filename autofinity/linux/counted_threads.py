@@ -1,0 +1,53 @@
+"""Hardware counters of each thread of a program, opened as threads appear."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from autofinity.linux.event_tables import Encoding, core_pmus
+from autofinity.linux.perf import SeveralPmus, ThreadCounters, open_on_kinds
+from autofinity.model.counters import CounterSample
+from autofinity.model.errors import CapabilityError
+
+
+class CountedThreads:
+    """Open counters. Close it."""
+
+    def __init__(self, counters: Mapping[str, Encoding]) -> None:
+        """Empty: nothing is counted."""
+        self._counters = dict(counters)
+        self._pmus = core_pmus() if counters else ()
+        self._open: dict[int, ThreadCounters | SeveralPmus] = {}
+
+    def follow(self, tids: Iterable[int]) -> None:
+        """Count these threads too, from now on; one that has ended is nobody's loss.
+
+        Raises `CapabilityError` at the first refusal, and counts nothing any more.
+        """
+        if not self._counters:
+            return
+        for tid in tids:
+            if tid in self._open:
+                continue
+            try:
+                self._open[tid] = open_on_kinds(tid, self._counters, self._pmus)
+            except CapabilityError as error:
+                if "ESRCH" not in str(error):
+                    self._counters = {}
+                    self.close()
+                    raise
+
+    def samples(self) -> dict[int, CounterSample]:
+        """What each thread has counted since it was last asked."""
+        return {tid: counters.sample() for tid, counters in self._open.items()}
+
+    def forget(self, tid: int) -> None:
+        """The thread has ended."""
+        counters = self._open.pop(tid, None)
+        if counters is not None:
+            counters.close()
+
+    def close(self) -> None:
+        """Give every counter back to the kernel."""
+        for tid in list(self._open):
+            self.forget(tid)

@@ -1,0 +1,104 @@
+"""Which threads a program has, those of its descendants included, look by look.
+
+    look ─► /proc of the whole family ─► begun and ended, and of each thread what it has used so far
+
+Threads are numbered by creation; the number of a thread that ended is used again. Threads whose
+name says that they serve a runtime are never numbered.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from autofinity.linux.proc import Task, family_of, switches_of, tasks_of, times_of
+from autofinity.model.topology import OsIndex
+from autofinity.ports import ThreadEvent
+
+_FAMILY_NS = 400_000_000  # between two searches for new descendants
+
+SOFTWARE_EVENTS: Mapping[str, str] = {
+    "task_clock_ns": "nanoseconds on a CPU",
+    "run_delay_ns": "nanoseconds it could run and had to wait for a CPU",
+    "page_faults": "page faults, with and without I/O",
+    "context_switches": "times it waited or was preempted",
+    "preemptions": "times it was preempted",
+}
+"""Names of what /proc counts for each thread → meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """A thread, and what it has used since it began."""
+
+    task: Task
+    on_cpu_ns: int
+    waited_ns: int
+    waits: int
+    preemptions: int
+
+    @staticmethod
+    def of(task: Task) -> Usage:
+        """As the kernel has it now."""
+        waits, preemptions = switches_of(task)
+        return Usage(task, *times_of(task), waits, preemptions)
+
+    def since(self, before: Usage) -> dict[str, int]:
+        """`SOFTWARE_EVENTS` between two looks at one thread."""
+        preemptions = max(0, self.preemptions - before.preemptions)
+        return {
+            "task_clock_ns": max(0, self.on_cpu_ns - before.on_cpu_ns),
+            "run_delay_ns": max(0, self.waited_ns - before.waited_ns),
+            "page_faults": self.task.faults - before.task.faults,
+            "context_switches": max(0, self.waits - before.waits) + preemptions,
+            "preemptions": preemptions,
+        }
+
+
+class ThreadRoll:
+    """The threads of the last look."""
+
+    def __init__(self, pid: int) -> None:
+        """Of process `pid` and its descendants."""
+        self._pid = pid
+        # Beside a PID 1 or a subreaper the monitor and its native half are the program's children.
+        self._not_the_program = frozenset({os.getpid(), os.getppid()} - {pid})
+        self._family: list[int] = []
+        self._family_at = -_FAMILY_NS - 1
+        self.numbers: dict[int, int] = {}
+        """By kernel id."""
+        self.usage: dict[int, Usage] = {}
+        """By kernel id."""
+
+    def look(self, now_ns: int) -> list[ThreadEvent]:
+        """Who has ended and begun since the last look, in this order."""
+        if now_ns - self._family_at > _FAMILY_NS:
+            self._family = family_of(self._pid, self._not_the_program)
+            self._family_at = now_ns
+        found = {
+            task.tid: task for pid in self._family for task in tasks_of(pid) if not task.helper
+        }
+        events = []
+        for tid, known in list(self.usage.items()):
+            if tid not in found or found[tid].started != known.task.started:
+                events.append(ThreadEvent("end", self.numbers.pop(tid), tid, now_ns))
+                del self.usage[tid]
+        for tid, task in sorted(found.items(), key=lambda item: (item[1].started, item[0])):
+            if tid not in self.numbers:
+                self.numbers[tid] = self._lowest_free_number()
+                events.append(ThreadEvent("begin", self.numbers[tid], tid, now_ns))
+            self.usage[tid] = Usage.of(task)
+        return events
+
+    @property
+    def last_cpus(self) -> tuple[OsIndex, ...]:
+        """Where each thread last was, by number; -1 for a number that no thread has just now."""
+        found = [OsIndex(-1)] * (1 + max(self.numbers.values(), default=-1))
+        for tid, number in self.numbers.items():
+            found[number] = self.usage[tid].task.cpu
+        return tuple(found)
+
+    def _lowest_free_number(self) -> int:
+        taken = set(self.numbers.values())
+        return next(number for number in range(len(taken) + 1) if number not in taken)
