@@ -19,7 +19,7 @@ def replace_file(path: Path, content: bytes | bytearray | str, *, durable: bool 
     if path.exists() and not path.is_file():
         path.write_bytes(data)
         return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(3).hex()}.tmp")
     try:
         with temporary.open("wb") as stream:
             stream.write(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 
 import click
@@ -9,37 +10,49 @@ import click
 from autofinity import __version__
 from autofinity.cli.errors import reported
 
-# Command → one line of help. Each lives in the module of its name, as `command`.
-COMMANDS: dict[str, str] = {
-    "train": "Learn a policy for a machine from a suite of programs.",
-    "run": "Run a program under the policy.",
-    "export": "Write a policy as a C header or in other tools' formats.",
-    "explain": "Say which rule decides for a sample, with margins.",
-    "show": "Print a policy so that a person can read it.",
-    "evaluate": "Judge a policy on programs it has not seen.",
-    "compare": "Run published mechanisms side by side on one simulated machine.",
-    "coverage": "Which behaviours the programs show, and which add none.",
-    "figure": "Draw a figure of the AutoFinity paper from our data.",
-    "topology": "Draw a machine, and where threads would sit.",
-    "affinities": "All affinities of a thread count, up to isomorphism.",
-    "map": "Which thread should sit where, from who shares with whom.",
-    "hints": "The best match of each hint.",
-    "capture": "Run a suite's programs, or a binary, under capture and keep the traces.",
-    "profile": "Measure programs under affinities and baselines, and keep observations.",
-    "counters": "Choose the counters that tell most.",
-    "bins": "Cut counters into bins.",
-    "table": "Build the action table.",
-    "rules": "Learn rules from an action table.",
-    "simulate": "Replay one trace on a simulated machine in one affinity.",
-    "detect": "Show who shares with whom in a captured program, and whose its pages are.",
-    "machines": "List the machines that are known by name.",
-    "record-machine": "Measure this machine and write a machine file of it.",
-    "doctor": "Say what this machine can measure and bind, and how to get more.",
-    "attach": "Watch and place a program that runs already.",
-    "restore": "Give threads back the masks they had before they were bound.",
-    "status": "What runs now, and the programs in the behaviour database.",
-    "rebuild": "Learn the user's policy anew from what runs have shown.",
+# Command → one line of help, by what one wants to do. Each lives in the module of its name, as
+# `command`.
+SECTIONS: dict[str, dict[str, str]] = {
+    "Place programs on this machine": {
+        "run": "Run a program under the policy.",
+        "attach": "Watch and place a program that runs already.",
+        "restore": "Give threads back the masks they had before they were bound.",
+        "status": "What runs now, and the programs in the behaviour database.",
+        "explain": "Which rule decided, and how narrowly: for a sample, or for a run.",
+        "detect": "Show who shares with whom in a program, and whose its pages are.",
+        "doctor": "Say what this machine can measure and bind, and how to get more.",
+    },
+    "Learn and judge policies": {
+        "train": "Learn a policy for a machine from a suite of programs.",
+        "evaluate": "Judge a policy on programs it has not seen.",
+        "show": "Print a policy so that a person can read it.",
+        "export": "Write a policy as a C header or in other tools' formats.",
+        "rebuild": "Learn the user's policy anew from what runs have shown.",
+    },
+    "Machines, hints and mappings": {
+        "topology": "Draw a machine, and where threads would sit.",
+        "hints": "The best match of each hint.",
+        "affinities": "All affinities of a thread count, up to isomorphism.",
+        "map": "Which thread should sit where, from who shares with whom.",
+        "machines": "List the machines that are known by name.",
+        "record-machine": "Measure this machine and write a machine file of it.",
+    },
+    "Study on simulated machines": {
+        "compare": "Run published mechanisms side by side on one simulated machine.",
+        "figure": "Draw a figure of the papers from our data, beside their numbers.",
+        "simulate": "Replay traces on a simulated machine in one affinity.",
+        "coverage": "Which behaviours the programs show, and which add none.",
+    },
+    "The steps of train, one by one": {
+        "capture": "Run a suite's programs, or a binary, under capture and keep the traces.",
+        "profile": "Measure programs under affinities and baselines, and keep observations.",
+        "counters": "Choose the counters that tell most.",
+        "bins": "Cut counters into bins.",
+        "table": "Build the action table.",
+        "rules": "Learn rules from an action table.",
+    },
 }
+COMMANDS = {name: line for section in SECTIONS.values() for name, line in section.items()}
 
 
 class _Lazy(click.Group):
@@ -57,10 +70,21 @@ class _Lazy(click.Group):
         found.name = cmd_name
         return found
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, and with the name that a mistyped one is nearest to."""
+        near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+        if near and args[0] not in COMMANDS and not ctx.resilient_parsing:
+            ctx.fail(f"no command {args[0]!r}; did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table above, without importing any command."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        width = max(map(len, COMMANDS))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), line) for name, line in commands.items()])
 
 
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.identity import ProcessIdentity, this_host
@@ -20,7 +19,8 @@ from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import RunRecord
 from autofinity.whole_file import replace_file
 
-CLAIMS_HEAD = "autofinity-claims 1"
+CLAIMS_HEAD = "autofinity-claims 2"
+_MOST_CLAIMS = 1024  # lines for the launcher; the newest
 
 type Pick = Callable[[frozenset[OsIndex]], CoreSet]
 """GETAFFINITY for a thread count and a hint, over the CPUs given. Raises `PlacementError`."""
@@ -62,14 +62,21 @@ def expire(database: BehaviourDB) -> None:
             database.forget_masks(run.id)
 
 
-def write_claims(path: Path, runs: Iterable[RunRecord]) -> None:
+def write_claims(database: BehaviourDB) -> None:
     """Copy claims for the launcher, which has no SQLite (native `claims.c`). Raises `StoreError`.
 
-    Call it inside a write transaction of the database: the last to write wins.
+    Those of all hosts, where several share the state folder: which of another host's processes live
+    only that one can say. Call it inside a write transaction: the last to write wins.
     """
-    lines = [CLAIMS_HEAD, *(f"{run.pid} {run.start_ticks} {run.cpus}" for run in runs if run.cpus)]
+    here = this_host()
+    path = database.path.with_name("claims")
+    lines = [
+        f"{run.host} {run.pid} {run.start_ticks} {run.cpus}"
+        for run in database.open_runs()
+        if run.cpus and (run.host != here or process_of(run).alive)
+    ]
     try:
-        replace_file(path, "\n".join(lines) + "\n", durable=False)
+        replace_file(path, "\n".join([CLAIMS_HEAD, *lines[:_MOST_CLAIMS]]) + "\n", durable=False)
     except OSError as error:
         raise StoreError(f"the claims {path} cannot be written: {error}") from error
 

@@ -3,8 +3,8 @@
 A text file beside the behaviour database, written anew by rename after each decision and read by
 the native launcher, which has no SQLite. Losing it loses nothing: it is made of the database.
 
-    autofinity-decisions 1
-    KEY THREADS POLICY_DIGEST llc|core HINT ALLOWED MASK
+    autofinity-decisions 2
+    KEY THREADS POLICY_DIGEST llc|core MACHINE HINT ALLOWED MASK
 """
 
 from __future__ import annotations
@@ -17,18 +17,20 @@ from autofinity.model.affinity import Hint
 from autofinity.model.errors import StoreError
 from autofinity.whole_file import replace_file
 
-HEAD = "autofinity-decisions 1"
+HEAD = "autofinity-decisions 2"
 _MOST = 4096  # lines kept; the newest are first
 
 
 @dataclass(frozen=True, slots=True)
 class CachedDecision:
-    """One line: this program with this many threads, under this policy, on these CPUs."""
+    """One line: a program with so many threads, under a policy, on these CPUs of a machine."""
 
     program: str
     threads: int
     policy: str
     bind: str
+    machine: str
+    """As `linux.machine_key` names it: home directories are shared by nodes of several kinds."""
     hint: Hint
     allowed: str
     """CPU list that was allowed when the decision was made; another one makes it invalid."""
@@ -36,21 +38,23 @@ class CachedDecision:
     """CPU list the whole process is bound to before exec."""
 
     @property
-    def _subject(self) -> tuple[str, int, str, str]:
-        return self.program, self.threads, self.policy, self.bind
+    def _subject(self) -> tuple[str, int, str, str, str]:
+        return self.program, self.threads, self.policy, self.bind, self.machine
 
     def line(self) -> str:
         """As the launcher reads it."""
         return (
-            f"{self.program} {self.threads} {self.policy} {self.bind} "
+            f"{self.program} {self.threads} {self.policy} {self.bind} {self.machine} "
             f"{self.hint} {self.allowed} {self.mask}"
         )
 
     @staticmethod
     def parse(line: str) -> CachedDecision:
         """Inverse of `line`. Raises `ValueError`."""
-        program, threads, policy, bind, hint, allowed, mask = line.split(" ")
-        return CachedDecision(program, int(threads), policy, bind, Hint.parse(hint), allowed, mask)
+        program, threads, policy, bind, machine, hint, allowed, mask = line.split(" ")
+        return CachedDecision(
+            program, int(threads), policy, bind, machine, Hint.parse(hint), allowed, mask
+        )
 
 
 def read_decisions(path: Path) -> tuple[CachedDecision, ...]:

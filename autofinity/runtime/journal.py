@@ -18,6 +18,7 @@ from typing import Unpack
 
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.linux.identity import identity_of
+from autofinity.linux.machine_key import machine_key
 from autofinity.linux.thread_masks import MaskChange
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.counters import Behaviour
@@ -82,6 +83,7 @@ class Journal:
         self._run: int | None = None
         self._notes: list[str] = []
         self._trouble = ""
+        self._claims = False  # whether it has ever claimed cores
         self._refused = False
         self._write(self._begin)
 
@@ -177,7 +179,8 @@ class Journal:
                 cores = pick(free)
                 claim = format_cpu_list(whole_cores(topology, cores.cpus))
                 database.update_run(self._run, cpus=claim)
-                write_claims(database.path.with_name("claims"), live_runs(database))
+                self._claims = True
+                write_claims(database)
             return Reserved(cores, free, note)
         except StoreError as error:
             self._trouble = str(error)
@@ -234,6 +237,9 @@ class Journal:
         self._update(database, totals=totals, phase="ended", cpus="", ended=True)
         if self._run is not None:
             database.forget_masks(self._run)
+        if self._claims:
+            with database.exclusively():
+                write_claims(database)
 
     def _sampled(self, database: BehaviourDB, state: LiveState) -> None:
         assert state.sample is not None
@@ -284,6 +290,7 @@ class Journal:
             threads=threads,
             policy=subject.policy,
             bind=subject.bind,
+            machine=machine_key(),
             hint=hint,
             allowed=subject.allowed,
             mask=format_cpu_list(state.cpus),

@@ -5,9 +5,10 @@
                     ──< observation (one an affinity the run was sampled in: to learn from)
                     ──< mask        (one a thread it bound: what to put back)
 
-SQLite in WAL mode, one file that only its user may read. Every row is committed at once, so a
-killed monitor loses nothing that was written. A database of a newer version is refused and left
-alone; a damaged one raises `StoreError`, and the run that wanted it goes on without.
+SQLite, one file that only its user may read, in WAL mode where no other host can have it open.
+Every row is committed at once, so a killed monitor loses nothing that was written. A database of a
+newer version is refused and left alone; a damaged one raises `StoreError`, and the run that wanted
+it goes on without.
 """
 
 from __future__ import annotations
@@ -225,12 +226,12 @@ class BehaviourDB:
         """The run of that number; None: there is none."""
         return next(iter(self._runs("WHERE id = ?", number)), None)
 
-    def open_runs(self, host: str) -> tuple[RunRecord, ...]:
-        """Runs that began on `host` and whose end nobody noted, newest first.
+    def open_runs(self, host: str | None = None) -> tuple[RunRecord, ...]:
+        """Runs that began on `host` (or on any) and whose end nobody noted, newest first.
 
         Their processes may have gone all the same: whoever asks must look.
         """
-        return self._runs("WHERE ended IS NULL AND host = ? ORDER BY id DESC", host)
+        return self._runs("WHERE ended IS NULL AND host = coalesce(?, host) ORDER BY id DESC", host)
 
     def _runs(self, condition: str, value: object) -> tuple[RunRecord, ...]:
         with self._guarded():

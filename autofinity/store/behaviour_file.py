@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from autofinity.model.errors import StoreError
+from autofinity.store.network_folders import may_be_shared
 
 SCHEMA_VERSION = 3
 
@@ -172,10 +173,15 @@ def _prepared(connection: sqlite3.Connection, path: Path, read_only: bool) -> sq
         connection.close()
         _migrate(copy)
         return copy
-    connection.execute("PRAGMA journal_mode = WAL")
-    # NORMAL may lose the last commits when the machine (not the monitor) dies, and corrupts
-    # nothing: right for observations that can be made again.
-    connection.execute("PRAGMA synchronous = NORMAL")
+    if may_be_shared(path):
+        # A home directory of a cluster: readers and writers meet by the locks of the file alone.
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA synchronous = FULL")
+    else:
+        connection.execute("PRAGMA journal_mode = WAL")
+        # NORMAL may lose the last commits when the machine (not the monitor) dies, and corrupts
+        # nothing: right for observations that can be made again.
+        connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
     if version < SCHEMA_VERSION:
         _migrate(connection)

@@ -271,7 +271,7 @@ def test_a_decision_cache_full_of_nonsense_binds_nothing(run: Runner, tmp_path: 
     run.db.parent.mkdir(parents=True)
     cache = run.db.with_name("decisions")
     policy = _policy(tmp_path)
-    for content in ("", "autofinity-decisions 2\n", "autofinity-decisions 1\n" + "x " * 100_000):
+    for content in ("", "autofinity-decisions 1\n", "autofinity-decisions 2\n" + "x " * 100_000):
         cache.write_text(content)
         done = run("--policy", policy, "--threads", "2", "--", *HELLO)
         assert ran(done)

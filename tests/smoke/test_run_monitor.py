@@ -13,7 +13,8 @@ import pytest
 from live_masks import allowed, fake_sysfs, masks_of
 
 from autofinity.linux.cpu_lists import format_cpu_list
-from autofinity.linux.identity import identity_of
+from autofinity.linux.identity import identity_of, this_host
+from autofinity.linux.machine_key import machine_key
 from autofinity.model.affinity import PACKED, Hint
 from autofinity.model.errors import StoreError
 from autofinity.model.policy import RulePolicy
@@ -92,6 +93,20 @@ def test_a_decision_for_other_cpus_or_another_policy_binds_nothing(
     assert b"bound to CPUs" in by_environment.stderr
 
 
+def test_a_decision_of_another_kind_of_machine_binds_nothing(
+    run: Runner, probe: Path, policy: Path, tmp_path: Path
+) -> None:
+    cpus = format_cpu_list(sorted(allowed())[:2])
+    options = ("--policy", policy, "--threads", "2", "--", probe, "0")
+    _write_cache(run, probe, policy, cpus, machine="0" * 16)
+    assert b"bound to CPUs" not in run(*options).stderr
+    tree = fake_sysfs(tmp_path)
+    _write_cache(run, probe, policy, cpus, machine=machine_key(str(tree)))
+    assert b"bound to CPUs" not in run(*options).stderr
+    there = run.env | {"AUTOFINITY_SYSFS": str(tree)}
+    assert b"bound to CPUs" in run(*options, env=there).stderr
+
+
 def test_what_other_live_runs_claim_is_not_bound_before_exec(
     run: Runner, probe: Path, policy: Path
 ) -> None:
@@ -100,15 +115,17 @@ def test_what_other_live_runs_claim_is_not_bound_before_exec(
     options = ("--policy", policy, "--threads", "2", "--", probe, "0")
     me, ticks = os.getpid(), identity_of(os.getpid()).start_ticks
     claims = run.db.with_name("claims")
-    claims.write_text(f"{CLAIMS_HEAD}\n1 7 {cpus}\n{me} {ticks} {cpus}\n")
+    host = this_host()
+    claims.write_text(f"{CLAIMS_HEAD}\n{host} 1 7 {cpus}\n{host} {me} {ticks} {cpus}\n")
     done = run(*options)
     assert b"not bound before start: other runs claim some of CPUs" in done.stderr
     assert f"Cpus_allowed_list:\t{format_cpu_list(allowed())}\n".encode() in done.stdout
     for harmless in (
-        f"{CLAIMS_HEAD}\n{me} {ticks + 1} {cpus}\n",  # another process had this pid
-        f"{CLAIMS_HEAD}\n{me} {ticks} 60000\n",
+        f"{CLAIMS_HEAD}\n{host} {me} {ticks + 1} {cpus}\n",  # another process had this pid
+        f"{CLAIMS_HEAD}\nanother 1 {me} {ticks} {cpus}\n",  # another host with the same home
+        f"{CLAIMS_HEAD}\n{host} {me} {ticks} 60000\n",
         f"{CLAIMS_HEAD}\nnonsense\n\n-1 -1 -\n",
-        f"{me} {ticks} {cpus}\n",
+        f"{host} {me} {ticks} {cpus}\n",
     ):
         claims.write_text(harmless)
         assert b"hint slp, bound to CPUs" in run(*options).stderr
@@ -197,6 +214,7 @@ def _write_cache(
     policy: Path,
     cpus: str,
     were_allowed: str | None = None,
+    machine: str | None = None,
 ) -> None:
     """A decision as the monitor would write it."""
     from autofinity.runtime.decisions import CachedDecision, write_decision
@@ -212,6 +230,7 @@ def _write_cache(
             threads=2,
             policy=digest_of(policy),
             bind="llc",
+            machine=machine or machine_key(),
             hint=PACKED,
             allowed=were_allowed or format_cpu_list(allowed()),
             mask=cpus,

@@ -219,7 +219,10 @@ def test_the_state_folder_follows_the_base_directory_specification() -> None:
 WRITER = """
 import sys
 from pathlib import Path
+from autofinity.store import behaviour_file
 from autofinity.store.behaviour_db import BehaviourDB
+if sys.argv[3] == "shared":
+    behaviour_file.may_be_shared = lambda path: True
 database = BehaviourDB.open(Path(sys.argv[1]), timeout_s=300)
 for threads in range(1, 100_000):
     database.remember_sample(sys.argv[2], "/bin/x", threads, {"ipc": 1.0}, "t")
@@ -227,12 +230,15 @@ for threads in range(1, 100_000):
 """
 
 
-def test_killed_writers_lose_no_committed_row_and_damage_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("folder", "mode"), [("local", "wal"), ("shared", "delete")])
+def test_killed_writers_lose_no_committed_row_and_damage_nothing(
+    tmp_path: Path, folder: str, mode: str
+) -> None:
     path = tmp_path / "db"
     root = Path(__file__).parents[2]
     writers = [
         subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path), f"program{number}"],
+            [sys.executable, "-c", WRITER, str(path), f"program{number}", folder],
             stdout=subprocess.PIPE,
             cwd=root,
         )
@@ -248,6 +254,7 @@ def test_killed_writers_lose_no_committed_row_and_damage_nothing(tmp_path: Path)
         assert writer.stdout is not None
         committed[f"program{number}"] = len(writer.stdout.read().splitlines()) + 20
         writer.wait()
+    assert sqlite3.connect(path).execute("PRAGMA journal_mode").fetchone() == (mode,)
     with BehaviourDB.open(path) as database:
         found: dict[str, int] = {}
         for known in database.programs():

@@ -77,7 +77,7 @@ def test_two_runs_at_once_do_not_share_a_core_and_a_third_is_told(tmp_path: Path
     # A copy for the launcher, which reads no database.
     head, *lines = (tmp_path / "claims").read_text().splitlines()
     assert head == CLAIMS_HEAD
-    assert {int(line.split()[0]) for line in lines} == {one.pid, two.pid, os.getpid()}
+    assert {int(line.split()[2]) for line in lines} == {one.pid, two.pid, os.getpid()}
     assert not whole_cores(MACHINE, first.cpus) & whole_cores(MACHINE, second.cpus)
     assert no_note == ""
     assert "kept off" in note

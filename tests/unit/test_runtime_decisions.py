@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from pathlib import Path
 
@@ -14,12 +15,12 @@ from autofinity.runtime.policies import default_policy, digest_of, user_policy
 
 
 def decision(program: str = "a" * 64, threads: int = 8, policy: str = "p") -> CachedDecision:
-    return CachedDecision(program, threads, policy, "llc", PACKED, "0-47", "0-11")
+    return CachedDecision(program, threads, policy, "llc", "m", PACKED, "0-47", "0-11")
 
 
 @pytest.mark.parametrize("hint", HINTS)
 def test_a_line_comes_back_as_it_was(hint: object) -> None:
-    line = CachedDecision("k", 3, "p", "core", hint, "0-3", "1")  # type: ignore[arg-type]
+    line = CachedDecision("k", 3, "p", "core", "m", hint, "0-3", "1")  # type: ignore[arg-type]
     assert CachedDecision.parse(line.line()) == line
 
 
@@ -27,14 +28,22 @@ def test_the_newest_decision_of_a_subject_replaces_the_older_one(tmp_path: Path)
     path = tmp_path / "decisions"
     write_decision(path, decision())
     write_decision(path, decision(threads=4))
-    newer = CachedDecision("a" * 64, 8, "p", "llc", HINTS[0], "0-47", "0,6")
+    newer = CachedDecision("a" * 64, 8, "p", "llc", "m", HINTS[0], "0-47", "0,6")
     write_decision(path, newer)
     assert read_decisions(path) == (newer, decision(threads=4))
-    assert path.read_text().splitlines()[0] == "autofinity-decisions 1"
+    assert path.read_text().splitlines()[0] == "autofinity-decisions 2"
+
+
+def test_decisions_of_another_kind_of_machine_stay_beside_ours(tmp_path: Path) -> None:
+    path = tmp_path / "decisions"
+    write_decision(path, decision())
+    elsewhere = dataclasses.replace(decision(), machine="n", mask="0,6")
+    write_decision(path, elsewhere)
+    assert read_decisions(path) == (elsewhere, decision())
 
 
 @pytest.mark.parametrize(
-    "text", ["", "nonsense", "autofinity-decisions 2\nx", "autofinity-decisions 1\n1 2 3\n\x00"]
+    "text", ["", "nonsense", "autofinity-decisions 1\nx", "autofinity-decisions 2\n1 2 3\n\x00"]
 )
 def test_a_damaged_cache_is_empty(tmp_path: Path, text: str) -> None:
     path = tmp_path / "decisions"

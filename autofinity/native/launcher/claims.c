@@ -1,13 +1,15 @@
 // Cores that other live runs hold, as a monitor writes them beside the behaviour database:
 //
-//   autofinity-claims 1
-//   PID START_TICKS CPULIST
+//   autofinity-claims 2
+//   BOOT PID_NAMESPACE PID START_TICKS CPULIST
 //
-// The database has the claims themselves; this is a copy for us, who have no SQLite. A line whose
-// process has ended, or whose pid is another one's by now, counts for nothing.
+// The database has the claims themselves; this is a copy for us, who have no SQLite. A line of
+// another host, of a process that has ended, or whose pid is another one's by now, counts for
+// nothing.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "launcher.h"
 
@@ -27,9 +29,24 @@ static unsigned long long start_ticks(int pid) {
     return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
+// Where pids mean what ours do ("BOOT PID_NAMESPACE "), as `linux/identity.py` has it.
+static size_t this_host(char* out, size_t size) {
+    char boot[64] = "";
+    struct stat namespace = {0};
+    FILE* file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file) {
+        if (fscanf(file, "%63s", boot) != 1) boot[0] = '\0';
+        fclose(file);
+    }
+    if (stat("/proc/self/ns/pid", &namespace) != 0) namespace.st_ino = 0;
+    return (size_t)snprintf(out, size, "%s %lu ", boot, (unsigned long)namespace.st_ino);
+}
+
 bool claimed_by_others(const State* state, const CpuSet* set) {
-    char* text = read_private(state->claims, "autofinity-claims 1\n");
+    char* text = read_private(state->claims, "autofinity-claims 2\n");
     if (!text) return false;
+    char host[128];
+    size_t host_chars = this_host(host, sizeof host);
     bool found = false;
     const char* line = text;
     while (!found && (line = strchr(line, '\n')) && *++line) {
@@ -37,8 +54,9 @@ bool claimed_by_others(const State* state, const CpuSet* set) {
         unsigned long long ticks;
         char list[4096];
         CpuSet cpus;
-        found = sscanf(line, "%d %llu %4095[0-9,-]", &pid, &ticks, list) == 3 && ticks &&
-                cpuset_parse(list, &cpus) && cpuset_overlap(&cpus, set) &&
+        found = strncmp(line, host, host_chars) == 0 &&
+                sscanf(line + host_chars, "%d %llu %4095[0-9,-]", &pid, &ticks, list) == 3 &&
+                ticks && cpuset_parse(list, &cpus) && cpuset_overlap(&cpus, set) &&
                 start_ticks(pid) == ticks;
     }
     free(text);

@@ -10,7 +10,7 @@
 
 enum { WORD_BITS = 8 * sizeof(unsigned long), WORDS = CPU_LIMIT / WORD_BITS };
 
-static bool has(const CpuSet* set, int cpu) {
+bool cpuset_has(const CpuSet* set, int cpu) {
     return (set->words[cpu / WORD_BITS] >> (cpu % WORD_BITS)) & 1;
 }
 
@@ -74,9 +74,9 @@ bool cpuset_format(const CpuSet* set, char* out, size_t size) {
             cpu += WORD_BITS - 1;
             continue;
         }
-        if (!has(set, cpu)) continue;
+        if (!cpuset_has(set, cpu)) continue;
         int last = cpu;
-        while (last + 1 < CPU_LIMIT && has(set, last + 1)) last++;
+        while (last + 1 < CPU_LIMIT && cpuset_has(set, last + 1)) last++;
         int wanted = last > cpu
                          ? snprintf(out + used, size - used, "%s%d-%d", used ? "," : "", cpu, last)
                          : snprintf(out + used, size - used, "%s%d", used ? "," : "", cpu);

@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { DIGEST_CHARS = 64, REASON_CHARS = 400, CPU_LIMIT = 65536 };
+enum { DIGEST_CHARS = 64, MACHINE_CHARS = 16, REASON_CHARS = 400, CPU_LIMIT = 65536 };
 
 // ---- options ------------------------------------------------------------------------------------
 typedef struct {
@@ -78,6 +78,7 @@ bool check_policy_file(const char* path, char digest[DIGEST_CHARS + 1], char rea
 typedef struct {
     unsigned long words[CPU_LIMIT / (8 * sizeof(unsigned long))];
 } CpuSet;
+bool cpuset_has(const CpuSet* set, int cpu);
 bool cpuset_get(CpuSet* out);        // what this process may use now
 bool cpuset_set(const CpuSet* set);  // bind this process
 bool cpuset_parse(const char* list, CpuSet* out);
@@ -88,8 +89,10 @@ bool cpuset_overlap(const CpuSet* a, const CpuSet* b);
 // Kernel list format ("0-5,12"); false when it does not fit.
 bool cpuset_format(const CpuSet* set, char* out, size_t size);
 
-// ---- state folder and decision cache
-// -------------------------------------------------------------
+// Names this kind of machine: hexadecimal digits, the same on all nodes that are built alike.
+void machine_key(char out[MACHINE_CHARS + 1]);
+
+// ---- state folder, decision cache ---------------------------------------------------------------
 typedef struct {
     char db[PATH_MAX];         // behaviour database, absolute; empty: no state folder can be named
     char decisions[PATH_MAX];  // decision cache, beside it
@@ -104,7 +107,8 @@ typedef struct {
     char list[4096];
     CpuSet set;
 } Known;
-// Looks the program up. Only a decision of this very policy for the CPUs allowed now counts.
+// Looks the program up. Only a decision of this very policy on this kind of machine for the CPUs
+// allowed now counts.
 bool find_decision(const State* state, const char* key, int threads, const char* policy_digest,
                    const char* bind, const CpuSet* allowed, Known* out);
 

@@ -3,8 +3,8 @@
 //
 // The decision cache is a text file that a monitor writes anew, by rename, after each decision:
 //
-//   autofinity-decisions 1
-//   KEY THREADS POLICY_DIGEST llc|core HINT ALLOWED_CPULIST MASK_CPULIST
+//   autofinity-decisions 2
+//   KEY THREADS POLICY_DIGEST llc|core MACHINE HINT ALLOWED_CPULIST MASK_CPULIST
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -133,11 +133,16 @@ char* read_private(const char* path, const char* head) {
 
 bool find_decision(const State* state, const char* key, int threads, const char* policy_digest,
                    const char* bind, const CpuSet* allowed, Known* out) {
-    char* text = read_private(state->decisions, "autofinity-decisions 1\n");
+    char* text = read_private(state->decisions, "autofinity-decisions 2\n");
     if (!text) return false;
-    char wanted[2 * DIGEST_CHARS + 64];
+    char wanted[2 * DIGEST_CHARS + MACHINE_CHARS + 64], machine[MACHINE_CHARS + 1];
     snprintf(wanted, sizeof wanted, "\n%s %d %s %s ", key, threads, policy_digest, bind);
     const char* line = strstr(text, wanted);
+    if (line) {  // on one kind of machine at least
+        machine_key(machine);
+        strcat(strcat(wanted, machine), " ");
+        line = strstr(line, wanted);
+    }
     bool found = false;
     if (line) {
         char was_allowed[sizeof out->list];

@@ -1,0 +1,46 @@
+"""Names a machine by what its core sets depend on, so that several may share one state folder.
+
+A home directory is often the same on all nodes of a cluster, and a mask that was chosen on one of
+them means something else on a node of another kind. The launcher makes the same key (`machine.c`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.linux.proc import read_text
+from autofinity.model.errors import UsageError
+
+_CPU = "devices/system/cpu"
+_NODE = "devices/system/node"
+
+
+def machine_key(sysfs: str | None = None) -> str:
+    """16 hexadecimal digits: CPU model, CPUs, those of the first last-level cache and of each node.
+
+    `sysfs`: the tree to look at; by default AUTOFINITY_SYSFS, else the system's. What is not there
+    counts as empty.
+    """
+    root = sysfs or os.environ.get("AUTOFINITY_SYSFS") or "/sys"
+
+    def line(name: str) -> str:
+        return read_text(f"{root}/{name}").split("\n", 1)[0]
+
+    online = line(f"{_NODE}/online")
+    names = [
+        f"{_CPU}/present",
+        f"{_CPU}/cpu0/cache/index3/shared_cpu_list",
+        *(f"{_NODE}/node{node}/cpulist" for node in _numbers(online)),
+    ]
+    model = line(f"{_CPU}/modalias").split(":feature:")[0]  # features change with the kernel
+    text = "".join(part + "\0" for part in [model, *map(line, names)])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return sorted(parse_cpu_list(text))
+    except UsageError:
+        return []

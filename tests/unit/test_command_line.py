@@ -1,0 +1,48 @@
+"""`autofinity` by itself: what it shows, completes and says of a mistyped command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner
+
+from autofinity.cli.main import COMMANDS, SECTIONS, cli
+
+CLI = Path(__file__).parents[2] / "autofinity" / "cli"
+
+
+def test_every_command_is_in_one_section_of_the_help() -> None:
+    assert sum(map(len, SECTIONS.values())) == len(COMMANDS)
+    shown = CliRunner().invoke(cli, ["--help"]).output
+    for title in SECTIONS:
+        assert f"{title}:\n" in shown
+    for name in COMMANDS:
+        assert f"\n  {name} " in shown
+        assert (CLI / f"{name.replace('-', '_')}.py").is_file()
+
+
+def test_help_imports_no_command() -> None:
+    code = (
+        "import sys\nfrom autofinity.cli.main import cli\n"
+        "try:\n    cli(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print([m for m in sys.modules if m in ('numpy', 'autofinity.cli.train')], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "[]\n"
+
+
+def test_a_mistyped_command_is_told_the_nearest_one() -> None:
+    done = CliRunner().invoke(cli, ["tarin"])
+    assert done.exit_code == 2
+    assert "no command 'tarin'; did you mean 'train'?" in done.output
+    assert "No such command 'xyzzy'" in CliRunner().invoke(cli, ["xyzzy"]).output
+
+
+def test_commands_and_their_options_are_completed() -> None:
+    complete = ShellComplete(cli, {}, "autofinity", "_AUTOFINITY_COMPLETE")
+    assert [item.value for item in complete.get_completions([], "ex")] == ["explain", "export"]
+    assert "--format" in {item.value for item in complete.get_completions(["export"], "--")}
+    assert complete.get_completions(["tarin"], "--")  # no error in the middle of a line
