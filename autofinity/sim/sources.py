@@ -17,15 +17,19 @@ MARKS = {
     "M": "measured",
     "C": "recalled",
     "E": "estimated",
+    "F": "free",
 }
 """Read in the source that is named; derived from such by what is said; measured by us, with the
-command that is named; recalled from a publication that was not read again; estimated, with bounds.
+command that is named; recalled from a publication that was not read again; estimated, with bounds;
+free, a parameter of the model that nothing in the machine answers to, with bounds.
 """
 WELL_SOURCED = ("R", "D", "M")
 BOUNDS = re.compile(
-    r"E (?P<least>[\d.]+)\.\.(?P<most>[\d.]*\d)|E ±(?P<share>\d+) %|E or (?P<other>\w+)"
+    r"\b(?P<mark>[A-Z]) "
+    r"(?:(?P<least>[\d.]+)\.\.(?P<most>[\d.]*\d)|±(?P<share>\d+) %|or (?P<other>\w+))"
 )
-"""How the comment of an estimate begins."""
+"""What may follow a mark. Of an estimate: what was not ruled out; of a derived or measured value:
+what was read or measured, within which it was chosen."""
 RECALLED_WITHIN = 0.20
 """By how much a number that was only recalled is taken to be off: the spread of `sim/draws.py`."""
 NAMES = ("name", "model")
@@ -48,29 +52,35 @@ class Sourced:
         words = (word.strip("(),.:;") for word in self.comment.split())
         return next((word for word in words if word in MARKS), None)
 
+    @property
+    def bounds(self) -> re.Match[str] | None:
+        """What `BOUNDS` finds behind the mark."""
+        found = BOUNDS.search(self.comment)
+        return found if found and found["mark"] == self.mark else None
+
 
 def alternatives(each: Sourced, value: object) -> list[object]:
     """What the source leaves possible instead of `value`, which is what TOML makes of `each.value`.
 
-    The bounds of an estimate; `RECALLED_WITHIN` of a recalled number, both ways (of each number of
-    a list; the clocks of a time); half and twice a recalled size or count, of which not every one
-    makes a cache. Nothing for what has a source or is recalled text.
+    The bounds, where the comment has some; `RECALLED_WITHIN` of a recalled number, both ways (of
+    each number of a list; the clocks of a time); half and twice a recalled size or count, of which
+    not every one makes a cache. Nothing for recalled text and for what has no bounds.
     """
-    bounds = BOUNDS.match(each.comment)
-    if each.mark == "E" and bounds and bounds["most"]:
+    bounds = each.bounds
+    if bounds and bounds["most"]:
         whole = isinstance(value, int)
         ends = [
             int(end) if whole and end.isdigit() else float(end)
             for end in (bounds["least"], bounds["most"])
         ]
         return [end for end in ends if end != value]
-    if each.mark == "E" and bounds and bounds["other"]:
+    if bounds and bounds["other"]:
         return [not value if isinstance(value, bool) else bounds["other"]]
-    if each.mark not in ("C", "E") or isinstance(value, str):
+    if (bounds is None and each.mark != "C") or isinstance(value, str):
         return []
     if each.mark == "C" and isinstance(value, int):
         return [value // 2, value * 2]
-    share = int(bounds["share"]) / 100 if bounds and bounds["share"] else RECALLED_WITHIN
+    share = int(bounds["share"]) / 100 if bounds else RECALLED_WITHIN
     scaled = [_scaled(value, 1 - share), _scaled(value, 1 + share)]
     return [other for other in scaled if other != value]
 
