@@ -106,10 +106,6 @@ def captured(programs: Sequence[str], size: str, work: Path, threads: int) -> li
         programs=tuple(programs),
         size=size,
         threads=(threads,),
-        affinities="hints",
-        seed=1,
-        page_seeds=1,
-        period_us=None,
         jobs=1,
         work=work,
     )

@@ -59,12 +59,14 @@ class Wanted:
     """Empty for all of the suite."""
     size: str
     threads: tuple[int, ...]
-    affinities: str
-    seed: int
-    page_seeds: int
-    period_us: float | None
     jobs: int
     work: Path
+    affinities: str = "hints"
+    seed: int = 1
+    """Of the draw of affinities."""
+    page_seeds: int = 1
+    period_us: float | None = None
+    """None: the backend's own."""
     quiet: bool = False
     latencies: str | None = None
     """For a machine that is only a topology: a file or a preset."""

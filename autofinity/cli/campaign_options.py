@@ -1,9 +1,7 @@
-"""Options that `profile`, `train` and `evaluate` share, and the folder they work in."""
+"""Options that `profile`, `train` and `evaluate` share."""
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypedDict
@@ -15,6 +13,7 @@ from autofinity.cli.latencies_option import latencies_option
 from autofinity.cli.microseconds import microseconds
 from autofinity.cli.page_size_option import page_size_option
 from autofinity.cli.placing_options import simulated_option
+from autofinity.cli.work_options import jobs_option, work_folder, work_option
 from autofinity.model.errors import UsageError
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite
@@ -100,20 +99,8 @@ _OPTIONS = (
         " dozen affinities on. Programs it does not suit, which is compared first, are replayed in"
         " full, and one line says so. Such observations are kept apart.",
     ),
-    click.option(
-        "--jobs",
-        type=click.IntRange(min=1),
-        default=lambda: len(os.sched_getaffinity(0)),
-        show_default="all cores allowed",
-        help="Runs at the same time.",
-    ),
-    click.option(
-        "--work",
-        type=click.Path(path_type=Path, file_okay=False),
-        default=None,
-        help="Folder for traces and observations; an interrupted run continues there."
-        "  [default: in the user's cache]",
-    ),
+    jobs_option,
+    work_option,
 )
 
 
@@ -149,31 +136,6 @@ def wanted_of(options: CampaignOptions, threads: str) -> Wanted:
         jobs=options["jobs"],
         work=work_folder(options["work"], path),
     )
-
-
-def work_folder(given: Path | None, suite: Path) -> Path:
-    """The folder named, or one in the user's cache that belongs to this suite manifest."""
-    if given is None:
-        cache = _cache_folder()
-        key = hashlib.sha256(str(suite.resolve()).encode()).hexdigest()[:12]
-        given = cache / "autofinity" / f"{suite.parent.name}-{key}"
-    try:
-        given.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"cannot make the work folder {given}: {error.strerror}; name another with --work"
-        ) from error
-    return given
-
-
-def _cache_folder() -> Path:
-    try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    except RuntimeError:  # a user id that the system has no home for, as containers give out
-        raise UsageError(
-            "there is no cache folder: expected XDG_CACHE_HOME or HOME to name one; set it, or "
-            "name a work folder with --work"
-        ) from None
 
 
 def thread_counts(text: str) -> tuple[int, ...]:

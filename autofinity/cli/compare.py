@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.campaign import Wanted
-from autofinity.cli.campaign_options import thread_counts, work_folder
-from autofinity.cli.comparing import Asked, compared
+from autofinity.cli.campaign_options import thread_counts
+from autofinity.cli.comparing import Asked, compared, programs_for
 from autofinity.cli.comparing_options import comparing_options
 from autofinity.cli.json_option import json_option
 from autofinity.cli.latencies_option import latencies_option
 from autofinity.cli.page_size_option import page_size_option
 from autofinity.cli.placing_options import simulated_option
 from autofinity.model.errors import SimulationError, UsageError
-from autofinity.resources import shipped
-from autofinity.trace.manifest import load_suite
 
 if TYPE_CHECKING:
     from autofinity.mechanisms.registry import Entry
@@ -89,7 +86,7 @@ def command(
     paper_seconds: float,
     fault_rate: float,
     policy: Path | None,
-    workers: int,
+    jobs: int,
     work: Path | None,
     only_list: bool,
     out: Path | None,
@@ -110,22 +107,17 @@ def command(
         _list(entries, as_json)
         return
     (count,) = _one(thread_counts(threads))
-    path = suite_path or shipped("training", "suite.toml")
-    wanted = Wanted(
-        machine=machine,
+    wanted = programs_for(
+        machine,
+        _names(programs),
+        size,
+        count,
+        jobs=jobs,
+        work=work,
+        quiet=as_json,
+        suite=suite_path,
         latencies=latencies,
         page_size=page_size,
-        suite=load_suite(path),
-        programs=_names(programs),
-        size=size,
-        threads=(count,),
-        affinities="",
-        seed=1,
-        page_seeds=1,
-        period_us=None,
-        jobs=workers,
-        work=work_folder(work, path),
-        quiet=as_json,
     )
     cases = compared(
         Asked(wanted, seeds, repeats, paper_seconds, fault_rate / 100, policy), entries

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autofinity import __version__
 from autofinity.cli.campaign import Wanted, capture, observations_folder
 from autofinity.cli.progress import progress
+from autofinity.cli.work_options import work_folder
 from autofinity.model.errors import UsageError
+from autofinity.own_code import digest_of_code
 from autofinity.profiling.campaign import Subject
 from autofinity.resources import shipped
+from autofinity.trace.manifest import load_suite
 
 if TYPE_CHECKING:
     from autofinity.evaluation.comparison import MechanismCase
@@ -25,6 +27,12 @@ if TYPE_CHECKING:
 RESULTS = "mechanisms.jsonl"
 BESIDE = "+"
 """Between the names of programs that run side by side."""
+DECIDES = (
+    *("affinity", "detect", "mapping", "mechanisms", "model", "policy", "profiling", "runtime"),
+    *("sim", "cli/comparing.py", "evaluation/comparison.py", "evaluation/mechanism_run.py"),
+    "ports.py",
+)
+"""Code that a run depends on, beside the native core: an edit of it makes runs anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,38 @@ class Asked:
         return self.wanted.threads[0]
 
 
+def programs_for(
+    machine: str,
+    programs: tuple[str, ...],
+    size: str,
+    threads: int,
+    *,
+    jobs: int,
+    work: Path | None,
+    quiet: bool,
+    suite: Path | None = None,
+    latencies: str | None = None,
+    page_size: str | None = None,
+) -> Wanted:
+    """Programs of the suite (default: the one that is shipped), and where their runs are kept.
+
+    Raises `SuiteError`, and `UsageError` where there is no such folder.
+    """
+    path = suite or shipped("training", "suite.toml")
+    return Wanted(
+        machine=machine,
+        suite=load_suite(path),
+        programs=programs,
+        size=size,
+        threads=(threads,),
+        jobs=jobs,
+        work=work_folder(work, path),
+        quiet=quiet,
+        latencies=latencies,
+        page_size=page_size,
+    )
+
+
 def compared(asked: Asked, entries: Sequence[Entry]) -> list[MechanismCase]:
     """All cases, mechanisms in the order of `entries`. Runs that are kept are not made again.
 
@@ -66,7 +106,7 @@ def compared(asked: Asked, entries: Sequence[Entry]) -> list[MechanismCase]:
     policy = _policy(asked.policy, wanted.machine)
     rates = f"{asked.repeats} {asked.paper_s} {asked.fault_share_per_s}"
     made_by = hashlib.sha256(
-        f"{__version__} {machine.spec!r} {policy!r} {rates}".encode()
+        digest_of_code(*DECIDES) + f"{machine.spec!r} {policy!r} {rates}".encode()
     ).hexdigest()[:16]
     comparison = Comparison(
         machine=machine,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 
 import click
 
+from autofinity.cli.work_options import jobs_option, work_option
+
 
 def comparing_options[**P, R](repeats: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Of the function `seeds`, `repeats`, `paper_seconds`, `workers` and `work`."""
+    """Of the function `seeds`, `repeats`, `paper_seconds`, `jobs` and `work`."""
     options = (
         click.option(
             "--seeds",
@@ -35,20 +35,8 @@ def comparing_options[**P, R](repeats: int) -> Callable[[Callable[P, R]], Callab
             help="Seconds of a run in the papers that a whole run stands for: periods and rates of "
             "mechanisms are scaled to it. What their operations cost is not.",
         ),
-        click.option(
-            "--workers",
-            type=click.IntRange(min=1),
-            default=lambda: len(os.sched_getaffinity(0)),
-            show_default="all cores allowed",
-            help="Runs under mechanisms at the same time.",
-        ),
-        click.option(
-            "--work",
-            type=click.Path(path_type=Path, file_okay=False),
-            default=None,
-            help="Folder for traces and results; what was interrupted continues there."
-            "  [default: in the user's cache]",
-        ),
+        jobs_option,
+        work_option,
     )
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:

@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from autofinity.cli.backends import machine_topology
-from autofinity.cli.campaign import Wanted
-from autofinity.cli.campaign_options import work_folder
-from autofinity.cli.comparing import Asked
+from autofinity.cli.comparing import Asked, programs_for
 from autofinity.cli.comparing_options import comparing_options
 from autofinity.cli.figure_options import observations_of, picture_option, show_chart
 from autofinity.cli.figure_papers import PROGRAMS, draw
 from autofinity.cli.json_option import json_option
 from autofinity.cli.learning_options import hints_for
 from autofinity.cli.progress import progress
-from autofinity.evaluation.paper_figures import PAPER_FIGURES, PaperFigure
+from autofinity.evaluation.paper_figures import PAPER_FIGURES
 from autofinity.model.errors import UsageError
-from autofinity.resources import shipped
-from autofinity.trace.manifest import load_suite
 
 if TYPE_CHECKING:
     from autofinity.report.chart import Chart
@@ -82,7 +78,7 @@ def command(
     seeds: int,
     repeats: int,
     paper_seconds: float,
-    workers: int,
+    jobs: int,
     work: Path | None,
     output: Path | None,
     as_json: bool,
@@ -100,7 +96,15 @@ def command(
     """
     if name in PAPER_FIGURES:
         figure = PAPER_FIGURES[name]
-        wanted = _wanted(figure, machine, programs, size, threads, workers, work, as_json)
+        wanted = programs_for(
+            machine or figure.machine,
+            programs or PROGRAMS,
+            size or figure.size,
+            threads or figure.default_threads,
+            jobs=jobs,
+            work=work,
+            quiet=as_json,
+        )
         draw(figure, Asked(wanted, seeds, repeats, paper_seconds), output, as_json)
         return
     if as_json:
@@ -136,34 +140,6 @@ def command(
         else:
             chart = figure_12(cases, machine)
     show_chart(chart, output)
-
-
-def _wanted(
-    figure: PaperFigure,
-    machine: str | None,
-    programs: tuple[str, ...],
-    size: str | None,
-    threads: int | None,
-    workers: int,
-    work: Path | None,
-    quiet: bool,
-) -> Wanted:
-    """What a figure of mechanisms is drawn from."""
-    suite = shipped("training", "suite.toml")
-    return Wanted(
-        machine=machine or figure.machine,
-        suite=load_suite(suite),
-        programs=programs or PROGRAMS,
-        size=size or figure.size,
-        threads=(threads or figure.default_threads,),
-        affinities="",
-        seed=1,
-        page_seeds=1,
-        period_us=None,
-        jobs=workers,
-        work=work_folder(work, suite),
-        quiet=quiet,
-    )
 
 
 def _figure_1(

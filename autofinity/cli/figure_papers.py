@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autofinity.cli.backends import simulated
 from autofinity.cli.campaign import Wanted, capture
 from autofinity.cli.comparing import BESIDE, Asked, compared
 from autofinity.cli.figure_options import show_chart
@@ -29,8 +30,17 @@ from autofinity.evaluation.paper_studies import (
     SharingMetrics,
     SideBySide,
 )
+from autofinity.evaluation.watched_sharing import (
+    SeenSharing,
+    in_whole_trace,
+    watched,
+    watched_over_time,
+)
+from autofinity.mapping.eagermap import eagermap
 from autofinity.mechanisms.registry import BASELINE, MECHANISMS
+from autofinity.mechanisms.sharing_aware import added, nothing
 from autofinity.model.sharing import NumaVectors, SharingMatrix
+from autofinity.profiling.placements import bound, compact_cpus
 from autofinity.report import paper_charts
 from autofinity.report.chart import Chart
 from autofinity.report.matrix_figure import matrix_lines, save_matrices
@@ -38,7 +48,7 @@ from autofinity.report.matrix_figure import matrix_lines, save_matrices
 if TYPE_CHECKING:
     from autofinity.evaluation.comparison import MechanismCase
     from autofinity.model.placement import Placement
-    from autofinity.profiling.campaign import Subject
+    from autofinity.ports import RunRequest
     from autofinity.sim.machine import SimMachine
 
 PROGRAMS = ("prodcons", "bfs", "align", "lu", "dedup", "fluid")
@@ -61,6 +71,18 @@ class Matrix:
 
     title: str
     matrices: Mapping[str, SharingMatrix]
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A captured program with its threads on PUs."""
+
+    name: str
+    where: tuple[SimMachine, RunRequest, Placement]
+
+    def whole_trace(self, page_bytes: int | None = None) -> SeenSharing:
+        """All that it does."""
+        return in_whole_trace(*self.where, page_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,34 +143,29 @@ class Drawing:
 
     @drawn.register
     def _(self, study: Matrices) -> Matrix:
-        from autofinity.evaluation.watched_sharing import in_whole_trace, watched
-
         found = {}
-        for subject, placement, machine in self._placed():
-            seen = in_whole_trace(machine, subject.request, placement)
+        for program in self._placed():
+            seen = program.whole_trace()
             if study.source != "trace":
-                seen = watched(machine, subject.request, placement, study.source, seen)
-            found[subject.program] = seen.sharing
+                seen = watched(*program.where, study.source, seen)
+            found[program.name] = seen.sharing
         return self._matrices(found)
 
     @drawn.register
     def _(self, study: Phases) -> Matrix:
-        from autofinity.evaluation.watched_sharing import watched_over_time
-        from autofinity.mechanisms.sharing_aware import added, nothing
-
         found = {}
         suite = self.asked.wanted.suite
-        program = replace(suite.programs[study.program], inputs={PHASES: study.arguments})
+        phases = replace(suite.programs[study.program], inputs={PHASES: study.arguments})
         wanted = replace(
             self.asked.wanted,
-            suite=replace(suite, programs={study.program: program}),
+            suite=replace(suite, programs={study.program: phases}),
             programs=(study.program,),
             size=PHASES,
         )
-        for subject, placement, machine in self._placed(wanted):
-            looks = watched_over_time(machine, subject.request, placement, study.source, LOOKS)
+        for program in self._placed(wanted):
+            looks = watched_over_time(*program.where, study.source, LOOKS)
             for name, (begin, end) in study.parts.items():
-                matrix = nothing(subject.threads)
+                matrix = nothing(self.asked.threads)
                 for progress, sharing in looks:
                     if begin < progress <= end:
                         matrix = added(matrix, sharing)
@@ -166,12 +183,7 @@ class Drawing:
 
     @drawn.register
     def _(self, study: SharingMetrics) -> Chart:
-        from autofinity.evaluation.watched_sharing import in_whole_trace
-
-        found = {
-            subject.program: in_whole_trace(machine, subject.request, placement).sharing
-            for subject, placement, machine in self._placed()
-        }
+        found = {program.name: program.whole_trace().sharing for program in self._placed()}
         return paper_charts.sharing_metrics(self.figure, found, self.on)
 
     def _cases(
@@ -208,14 +220,9 @@ class Drawing:
                 click.echo(f"left out: {case.program}, {case.mechanism}: {case.reason}", err=True)
         return cases
 
-    def _placed(self, asked: Wanted | None = None) -> list[tuple[Subject, Placement, SimMachine]]:
+    def _placed(self, wanted: Wanted | None = None) -> list[_Placed]:
         """Programs with threads that share together, as the papers' traces were looked at."""
-        from autofinity.cli.backends import simulated
-        from autofinity.evaluation.watched_sharing import in_whole_trace
-        from autofinity.mapping.eagermap import eagermap
-        from autofinity.profiling.placements import bound, compact_cpus
-
-        wanted = asked or self.asked.wanted
+        wanted = wanted or self.asked.wanted
         machine = simulated(wanted.machine, wanted.latencies)
         topology = machine.topology
         by_id = bound(compact_cpus(topology, self.asked.threads))
@@ -223,16 +230,11 @@ class Drawing:
         for subject in capture(wanted, self.asked.threads):
             sharing = in_whole_trace(machine, subject.request, by_id).sharing
             cpus = eagermap(sharing, topology, topology.allowed)
-            found.append((subject, bound(cpus), machine))
+            found.append(_Placed(subject.program, (machine, subject.request, bound(cpus))))
         return found
 
     def _pages(self, page_bytes: int) -> dict[str, NumaVectors]:
-        from autofinity.evaluation.watched_sharing import in_whole_trace
-
-        return {
-            subject.program: in_whole_trace(machine, subject.request, placement, page_bytes).pages
-            for subject, placement, machine in self._placed()
-        }
+        return {program.name: program.whole_trace(page_bytes).pages for program in self._placed()}
 
     def _matrices(self, found: Mapping[str, SharingMatrix]) -> Matrix:
         return Matrix(f"{self.figure.title}, {self.on}", found)

@@ -175,6 +175,12 @@ class TlbMatching:
     """Of the trigger "time" (ours: the paper does not use it)."""
     misses: int | None = None
     """TLB misses until a trigger. Default: T · E, threads by entries (section 4.3.2)."""
+    misses_scale: float = 1.0
+    """What T · E is multiplied by, for runs that stand for longer ones (section 4.4: "adjust the
+    trigger to enable the detection with less TLB misses")."""
+    most_share: float = 1.0
+    """Of a core's time that the trigger "local misses" may take: after it has read its TLB, a core
+    counts no misses until that was so little (ours)."""
     entry_cycles: float = 20.0
     """Clocks to read one TLB entry (section 6.6)."""
     compare_cycles: float = 1.0
@@ -185,6 +191,9 @@ class TlbMatching:
         _require_count(self.period_ns, "period_ns")
         if self.misses is not None:
             _require_count(self.misses, "misses")
+        for name in ("misses_scale", "most_share"):
+            share = getattr(self, name)
+            _require(0 < share <= 1, f"{name} is {share}; expected more than 0 and at most 1")
         _require_times(self.entry_cycles, self.compare_cycles)
 
 

@@ -10,13 +10,12 @@ is damaged, of another key or cannot be read is as good as none: the stage is de
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from autofinity import _core
+from autofinity.own_code import digest_of_core
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.stage_agreement import Difference
 from autofinity.whole_file import replace_file
@@ -49,7 +48,7 @@ def key_of(
     digest = hashlib.sha256()
     for part in (
         f"{STAGE_VERSION} {skew} {groups} {seed} {spec!r}".encode(),
-        _digest_of_core(),
+        digest_of_core(),
         index,
     ):
         digest.update(hashlib.sha256(part).digest())
@@ -87,9 +86,3 @@ def write_stage(trace: Path, key: bytes, stage: StoredStage) -> None:
 
 def _path(trace: Path, key: bytes) -> Path:
     return trace / f"private-{key.hex()[:16]}.stage"
-
-
-@functools.cache
-def _digest_of_core() -> bytes:
-    """The model's own: another build may simulate otherwise."""
-    return hashlib.sha256(Path(str(_core.__file__)).read_bytes()).digest()

@@ -307,6 +307,29 @@ def test_a_detector_that_costs_nothing_changes_nothing(
     assert seen.overhead_ns == {}
 
 
+def test_a_scaled_trigger_takes_so_much_fewer_misses_than_threads_times_entries(
+    machine: SimMachine, pairs: Captured
+) -> None:
+    entries = machine.spec.tlb.l2_entries
+    scaled = watched(machine, pairs.trace, TlbMatching(misses_scale=10 / (THREADS * entries)))
+    said = watched(machine, pairs.trace, TlbMatching(misses=10))
+    whole = watched(machine, pairs.trace, TlbMatching())
+    assert scaled.triggers == said.triggers > 2 * whole.triggers
+    assert np.array_equal(scaled.sharing, said.sharing)
+
+
+def test_readings_of_the_tlb_take_no_more_of_the_time_than_they_may(
+    machine: SimMachine, alone: Path
+) -> None:
+    """But for the first one, after which the core rests."""
+    free = watched(machine, alone, TlbMatching(misses=10), threads=1)
+    bound = watched(machine, alone, TlbMatching(misses=10, most_share=0.02), threads=1)
+    assert free.cost_ns > 0.2 * free.roi_ns
+    one_reading_ns = bound.cost_ns / bound.triggers
+    assert 0.01 * bound.roi_ns < bound.cost_ns <= 0.02 * bound.roi_ns + 2 * one_reading_ns
+    assert bound.triggers > 10
+
+
 # Pages.
 
 

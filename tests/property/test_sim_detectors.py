@@ -52,6 +52,8 @@ SENSORS: st.SearchStrategy[Detector] = st.one_of(
         trigger=st.sampled_from(["time", "global misses", "local misses", "shared pages"]),
         period_ns=st.sampled_from([500, 5000]),
         misses=st.one_of(st.none(), FEW),
+        misses_scale=st.sampled_from([1e-4, 1.0]),
+        most_share=st.sampled_from([1e-3, 0.5, 1.0]),
         entry_cycles=NS,
         compare_cycles=NS,
     ),

@@ -81,6 +81,8 @@ def test_detectors_sense_sharing_or_pages(detector: Detector, sharing: bool, pag
         (lambda: TlbAccessCounters(v_add=0), "v_add is 0"),
         (lambda: TlbMatching(misses=0), "misses is 0"),
         (lambda: TlbMatching(period_ns=0), "period_ns is 0"),
+        (lambda: TlbMatching(misses_scale=0), "misses_scale is 0; expected more than 0"),
+        (lambda: TlbMatching(most_share=1.5), "most_share is 1.5; .* at most 1"),
         (lambda: RemoteAccesses(period=0), "period is 0"),
         (lambda: AccessSampling(pages=0), "pages is 0"),
         (lambda: HintingFaults(scan_bytes=1), "expected a page"),

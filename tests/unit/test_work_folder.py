@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autofinity.cli.campaign import DEFAULT_PERIOD_US, Wanted, observations_folder
-from autofinity.cli.campaign_options import work_folder
+from autofinity.cli.work_options import work_folder
 from autofinity.model.errors import UsageError
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite
@@ -40,9 +40,6 @@ def test_observations_made_differently_are_kept_apart(tmp_path: Path) -> None:
             programs=(),
             size="small",
             threads=(4,),
-            affinities="hints",
-            seed=1,
-            page_seeds=1,
             period_us=period_us,
             jobs=1,
             work=tmp_path,

@@ -96,15 +96,18 @@ void bind_detectors(nb::module_& module) {
         .def(
             "__init__",
             [](TlbMatching* self, const std::string& trigger, double period_ns,
-               std::optional<std::uint64_t> misses, double entry_cycles, double compare_cycles) {
+               std::optional<std::uint64_t> misses, double misses_scale, double most_share,
+               double entry_cycles, double compare_cycles) {
                 new (self) TlbMatching{.trigger = trigger_of(trigger),
                                        .period_ns = period_ns,
                                        .misses = misses,
+                                       .misses_scale = misses_scale,
+                                       .most_share = most_share,
                                        .entry_cycles = entry_cycles,
                                        .compare_cycles = compare_cycles};
             },
-            nb::kw_only(), "trigger"_a, "period_ns"_a, "misses"_a.none(), "entry_cycles"_a,
-            "compare_cycles"_a);
+            nb::kw_only(), "trigger"_a, "period_ns"_a, "misses"_a.none(), "misses_scale"_a,
+            "most_share"_a, "entry_cycles"_a, "compare_cycles"_a);
     nb::class_<RemoteAccesses>(module, "RemoteAccesses", "Accesses that other caches resolved.")
         .def(
             "__init__",

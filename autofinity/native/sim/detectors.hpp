@@ -37,6 +37,7 @@ struct TlbMatching {
     Trigger trigger = Trigger::local_misses;
     double period_ns = 1e7;
     std::optional<std::uint64_t> misses;
+    double misses_scale = 1, most_share = 1;
     double entry_cycles = 20, compare_cycles = 1;
 };
 

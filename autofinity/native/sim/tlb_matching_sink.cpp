@@ -19,7 +19,9 @@ class TlbMatchingSink final : public Sink {
         : Sink(host),
           trigger_(wanted.trigger),
           entries_(shape(host.machine).sets * shape(host.machine).ways),
-          misses_(wanted.misses.value_or(host.sharing.threads() * entries_)),
+          misses_(wanted.misses.value_or(
+              scaled(host.sharing.threads() * entries_, wanted.misses_scale))),
+          rest_for_each_(1 / wanted.most_share - 1),
           period_(std::max<Ticks>(1, host.ticks(wanted.period_ns))),
           entry_(clock_ticks(wanted.entry_cycles)),
           compare_(clock_ticks(wanted.compare_cycles)),
@@ -52,6 +54,7 @@ class TlbMatchingSink final : public Sink {
         if (actor.thread == no_thread) return 0;
         switch (trigger_) {
             case TlbMatching::Trigger::local_misses:
+                if (core.owed_rest != 0) return 0;
                 return ++core.misses >= misses_ ? read_own(actor.slot) : 0;
             case TlbMatching::Trigger::global_misses:
                 if (++all_misses_ >= misses_) next_ = 0;
@@ -64,9 +67,42 @@ class TlbMatchingSink final : public Sink {
         return 0;
     }
     Ticks next() const override { return next_; }
+    void act(Ticks now) override {
+        if (trigger_ == TlbMatching::Trigger::local_misses)
+            let_rest(now);
+        else
+            read_all(now);
+    }
+
+  private:
+    using Users = std::array<Thread, 2>;  // plus one; the latest first
+    struct Core {
+        std::uint64_t misses = 0;
+        Thread thread = no_thread;  // that runs there
+        bool used = false;
+        Ticks rests_until = 0;
+        Ticks owed_rest = 0;  // for a reading of its own; not 0 while it rests
+    };
+
+    static std::uint64_t scaled(std::size_t misses, double scale) {
+        return std::max<std::uint64_t>(
+            1, static_cast<std::uint64_t>(static_cast<double>(misses) * scale + 0.5));
+    }
+    // What has read since the last time begins to rest; what has rested counts misses again.
+    void let_rest(Ticks now) {
+        next_ = never;
+        for (Core& core : cores_) {
+            if (core.owed_rest == 0) continue;
+            if (core.rests_until == 0)
+                core.rests_until = now + core.owed_rest;
+            else if (core.rests_until <= now)
+                core.owed_rest = core.rests_until = 0;
+            if (core.owed_rest != 0) next_ = std::min(next_, core.rests_until);
+        }
+    }
     // All cores read their TLBs, each spends its part. One that is still at it, or has not had a
     // period for the program since, is left out: otherwise a short period would stop the program.
-    void act(Ticks now) override {
+    void read_all(Ticks now) {
         const bool timed = trigger_ == TlbMatching::Trigger::time;
         next_ = timed ? now + period_ : never;
         all_misses_ = 0;
@@ -88,16 +124,6 @@ class TlbMatchingSink final : public Sink {
         }
         if (timed) next_ = std::max(next_, next_reading());
     }
-
-  private:
-    using Users = std::array<Thread, 2>;  // plus one; the latest first
-    struct Core {
-        std::uint64_t misses = 0;
-        Thread thread = no_thread;  // that runs there
-        bool used = false;
-        Ticks rests_until = 0;
-    };
-
     // When the first core may be read again.
     Ticks next_reading() const {
         Ticks first = never;
@@ -154,8 +180,12 @@ class TlbMatchingSink final : public Sink {
         ++host_.triggers;
         const std::size_t entries = mirror(slot);
         const std::size_t looked_at = mirrors_.match(slot, host_.sharing);
-        return host_.spend(Overhead::tlb_read, entry_ * entries) +
-               host_.spend(Overhead::tlb_compare, compare_ * looked_at);
+        const Ticks cost = host_.spend(Overhead::tlb_read, entry_ * entries) +
+                           host_.spend(Overhead::tlb_compare, compare_ * looked_at);
+        cores_[slot].owed_rest =
+            static_cast<Ticks>(static_cast<double>(cost) * rest_for_each_ + 0.5);
+        if (cores_[slot].owed_rest != 0) next_ = 0;
+        return cost;
     }
     // A TLB that software fills: who else has the page that was missed?
     Ticks look_for(const Actor& actor, std::uint32_t page) {
@@ -180,6 +210,7 @@ class TlbMatchingSink final : public Sink {
     TlbMatching::Trigger trigger_;
     std::size_t entries_;
     std::uint64_t misses_;
+    double rest_for_each_;  // tick of a reading
     Ticks period_, entry_, compare_;
     detect::TlbMirrors mirrors_;
     std::vector<Core> cores_;                            // by slot

@@ -1,0 +1,39 @@
+"""Digests of this installation's own code: what it computes and keeps is stale after an edit.
+
+A version is not enough: between two releases, or in a source tree, the code changes under it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from autofinity import _core
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+@cache
+def digest_of_core() -> bytes:
+    """SHA-256 of the native core as it was built."""
+    return hashlib.sha256(Path(str(_core.__file__)).read_bytes()).digest()
+
+
+@cache
+def digest_of_code(*parts: str) -> bytes:
+    """SHA-256 of the native core and of Python sources: sub-packages and modules of `autofinity`,
+    such as `"mechanisms"` and `"evaluation/comparison.py"`.
+
+    Raises `ValueError` for a part that has no source: it would never be stale.
+    """
+    digest = hashlib.sha256(digest_of_core())
+    for part in parts:
+        path = _PACKAGE / part
+        sources = sorted(path.rglob("*.py")) if path.is_dir() else [path] * path.is_file()
+        if not sources:
+            raise ValueError(f"{part} has no source in {_PACKAGE}; expected a package or a module")
+        for source in sources:
+            digest.update(f"\0{source.relative_to(_PACKAGE).as_posix()}\0".encode())
+            digest.update(source.read_bytes())
+    return digest.digest()
