@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_masks import allowed, masks_of
+from live_masks import allowed, mask_of_task, masks_of
+
+from autofinity.linux.cpu_lists import parse_cpu_list
 
 type Runner = Any  # of conftest.py
 
@@ -46,6 +48,73 @@ def test_a_java_program_runs_as_it_does_without_us(
     plain = subprocess.run([java, "-version"], capture_output=True)
     done = run("--quiet", "--policy", policy, "--", java, "-version")
     assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, plain.stderr)
+
+
+JAVA = """class Spin {
+    public static void main(String[] none) {
+        Runnable spin = () -> { for (long n = 0; ; n++) sink = n; };
+        for (int i = 0; i < 2; i++) new Thread(spin, "spin").start();
+    }
+    static volatile long sink;
+}
+"""
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs")
+def test_threads_of_java_are_placed_and_those_of_its_runtime_are_not(
+    run: Runner, policy: Path, tmp_path: Path
+) -> None:
+    if shutil.which("java") is None or shutil.which("javac") is None:
+        pytest.skip("no java and javac here")
+    (tmp_path / "Spin.java").write_text(JAVA)
+    subprocess.run(["javac", "Spin.java"], cwd=tmp_path, check=True)
+    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+
+    def masks_by_name(pid: int) -> list[tuple[str, int]]:
+        tasks = [(int(task.name), task) for task in Path(f"/proc/{pid}/task").iterdir()]
+        return [
+            ((task / "comm").read_text().strip(), len(mask_of_task(pid, tid)))
+            for tid, task in tasks
+        ]
+
+    def settled(pid: int) -> bool:
+        seen = masks_by_name(pid)
+        return [cpus for name, cpus in seen if name == "spin"] == [1, 1] and all(
+            cpus == len(allowed()) for name, cpus in seen if name != "spin"
+        )
+
+    with run.lasting(*options, "--", "java", "-cp", tmp_path, "Spin") as process:
+        assert run.eventually(lambda: settled(process.pid)), masks_by_name(process.pid)
+
+
+OPENMP = """#include <omp.h>
+int main(void) {
+#pragma omp parallel
+    for (double end = omp_get_wtime() + 300; omp_get_wtime() < end;) continue;
+}
+"""
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs")
+def test_openmp_that_bound_its_threads_is_left_alone_and_hides_no_cpu_from_us(
+    run: Runner, policy: Path, tmp_path: Path
+) -> None:
+    source, program = tmp_path / "bound.c", tmp_path / "bound"
+    source.write_text(OPENMP)
+    if subprocess.run(
+        ["cc", "-fopenmp", "-o", program, source], capture_output=True, check=False
+    ).returncode:
+        pytest.skip("no compiler for OpenMP here")
+    # The main thread's mask, which tools look at, becomes one CPU.
+    last = max(allowed())
+    bound = {"OMP_PROC_BIND": "true", "OMP_PLACES": f"{{{last}}}", "OMP_NUM_THREADS": "2"}
+    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    with run.lasting(*options, "--", program, env=run.env | bound) as process:
+        assert run.eventually(lambda: run.placed()), run.last()
+        found = run.last()
+        assert masks_of(process.pid) == [{last}, {last}]
+        assert found is not None and parse_cpu_list(found.allowed) == allowed()
+        assert "pinned by the program or by somebody else" in found.notes
 
 
 def test_a_go_program_runs_as_it_does_without_us(run: Runner, policy: Path) -> None:
