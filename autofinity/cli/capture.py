@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     "--out",
     "-o",
     type=click.Path(path_type=Path, file_okay=False),
-    required=True,
+    default=Path("traces"),
+    show_default=True,
     help="Folder for the traces, PROGRAM-SIZE-THREADSt each; finished ones of a suite are reused.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
@@ -151,7 +152,7 @@ def _print(traces: list[TraceMeta]) -> None:
     for meta in traces:
         events = sum(stream.events for stream in meta.streams)
         table.add_row(
-            meta.path.name,
+            str(meta.path),
             str(len(meta.streams)),
             f"{meta.accesses / 1e6:.1f}",
             f"{meta.roi_accesses / 1e6:.1f}",

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
@@ -46,3 +47,11 @@ def test_commands_and_their_options_are_completed() -> None:
     assert [item.value for item in complete.get_completions([], "ex")] == ["explain", "export"]
     assert "--format" in {item.value for item in complete.get_completions(["export"], "--")}
     assert complete.get_completions(["tarin"], "--")  # no error in the middle of a line
+
+
+def test_a_binary_is_captured_without_naming_a_folder() -> None:
+    capture = cli.get_command(click.Context(cli), "capture")
+    assert capture is not None
+    with capture.make_context("capture", ["--", "./app", "--its=own"]) as context:
+        assert context.params["out"] == Path("traces")
+        assert context.params["binary"] == ("./app", "--its=own")
