@@ -64,7 +64,7 @@ void Simulation::os_events(Ticks at) {
         if (const std::uint32_t number = pus_[pu].stream; number != nobody)
             if (const auto to = os_->idle_near(number, pu, loads())) move(number, *to, at);
     }
-    rebuild_heap();
+    order_anew();
     set_stop();
 }
 
@@ -103,7 +103,7 @@ std::uint32_t Simulation::slot_for(std::uint32_t core) {
         for (const std::uint32_t pu : pus_of_slot_[idlest]) pus_[pu].slot = nobody;
         pus_of_slot_[idlest].clear();
         memory_.release_slot(idlest);
-        if (!heap_.empty()) split_lost_runs(heap_.first_time());
+        if (!due_.empty()) split_lost_runs(due_.first_time());
         memory_.clear_lost();
     }
     return memory_.slot_of(core);

@@ -134,7 +134,7 @@ struct PrivateOutcome {
 };
 
 // The time a stream would lose if only misses that stay in its core took time, by the interval
-// model of core.cpp: they overlap up to the miss buffers and the window.
+// model of issue.cpp: they overlap up to the miss buffers and the window.
 class PrivateClock {
   public:
     explicit PrivateClock(const CoreClass& core)

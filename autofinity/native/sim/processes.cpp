@@ -157,7 +157,7 @@ void Simulation::retire(std::uint32_t process, Ticks at) {
         if (stuck()) deadlock();
         start_process(process, at);
     }
-    rebuild_heap();
+    order_anew();
 }
 
 // What a process has done is undone, so that it can begin again.

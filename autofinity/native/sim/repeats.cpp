@@ -21,7 +21,7 @@ void Simulation::begin_again(Ticks at) {
     forget(0);
     if (!region_began_) {  // the whole program is the region
         start_process(0, at);
-        rebuild_heap();
+        order_anew();
         return;
     }
     const RegionStart& start = *region_began_;
@@ -54,7 +54,7 @@ void Simulation::begin_again(Ticks at) {
             wake(i, at);
         }
     }
-    rebuild_heap();
+    order_anew();
 }
 
 }  // namespace autofinity::sim

@@ -44,7 +44,7 @@ void Simulation::queue_on(std::uint32_t pu, std::uint32_t number, Ticks now) {
         p.slice_end = now + machine_->time_slice;
         if (p.slice_end < p.key) {
             p.key = p.slice_end;
-            heap_.advance(pu, p.key);
+            due_.advance(pu, p.key);
         }
     }
     p.queue.push_back(number);
@@ -95,7 +95,7 @@ void Simulation::start_on(std::uint32_t index, std::uint32_t number) {
     p.ring_count = 0;
     set_watch(p, s);
     tell_siblings(p, p.stalled_until);
-    if (!heap_.contains(index)) heap_.push(index, p.key);
+    if (!due_.contains(index)) due_.push(index, p.key);
 }
 
 // The stream belongs to another PU from now on.
@@ -106,7 +106,8 @@ void Simulation::assign(Stream& s, std::uint32_t pu) {
     s.any_seen = memory_.any_core(machine_->llc_of_core[pus_[pu].core]);
 }
 
-// Takes the stream from its PU to another, whatever it is doing. The heap is the caller's business.
+// Takes the stream from its PU to another, whatever it is doing. The order of PUs is the caller's
+// business.
 void Simulation::move(std::uint32_t number, std::uint32_t pu, Ticks at) {
     Stream& s = streams_[number];
     if (s.status == Status::absent) {
@@ -158,13 +159,13 @@ void Simulation::bind(std::uint32_t number, std::uint32_t pu, bool stay) {
     if (s.status == Status::running || s.status == Status::ready)
         overhead_[Overhead::thread_migration] += machine_->migration;
     move(number, pu, now_);
-    rebuild_heap();
+    order_anew();
 }
 
-void Simulation::rebuild_heap() {
-    heap_.clear();
+void Simulation::order_anew() {
+    due_.clear();
     for (std::uint32_t i = 0; i < pus_.size(); ++i)
-        if (pus_[i].stream != nobody) heap_.push(i, pus_[i].key);
+        if (pus_[i].stream != nobody) due_.push(i, pus_[i].key);
 }
 
 }  // namespace autofinity::sim

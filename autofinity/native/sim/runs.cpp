@@ -26,7 +26,7 @@ void Simulation::split_lost_runs(Ticks taken) {
                     const Ticks due = p.time + (next - v.instructions) * p.instruction;
                     if (due < p.key) {
                         p.key = due;
-                        heap_.advance(index, due);
+                        due_.advance(index, due);
                     }
                 }
             }
@@ -41,7 +41,7 @@ void Simulation::split_lost_runs(Ticks taken) {
 // How far a stream that runs has come by now, in instructions: it may be in the middle of a gap. A
 // derived stream also knows when it had run ahead with accesses that need no order.
 std::uint64_t Simulation::position(const Pu& p, const Stream& v, Ticks taken) const {
-    const Ticks now = mode_ == Mode::staged ? taken : std::max(p.time, heap_.first_time());
+    const Ticks now = mode_ == Mode::staged ? taken : std::max(p.time, due_.first_time());
     if (now < p.time)
         return v.instructions -
                std::min<std::uint64_t>((p.time - now) / p.instruction, v.instructions);

@@ -80,12 +80,27 @@ class Sets {
     std::span<const Word> words() const { return {words_, kept_->size()}; }
 
   private:
+    friend class DirectSets;
+
     static constexpr std::uint32_t words_of_host_line = host_line_bytes / sizeof(Word);
 
     SetIndex index_;
     std::uint32_t ways_, padded_;
     std::shared_ptr<Zeroed<Word>> kept_;
     Word* words_;
+};
+
+// Where the sets of an array are whose number is a power of two, as that of an L1 is (machine.cpp).
+class DirectSets {
+  public:
+    explicit DirectSets(const Sets& sets)
+        : words_(sets.words_), mask_(sets.sets() - 1), padded_(sets.padded_) {}
+
+    Word* at(std::uint32_t index) const { return words_ + std::size_t{index & mask_} * padded_; }
+
+  private:
+    Word* words_;
+    std::uint32_t mask_, padded_;
 };
 
 }  // namespace autofinity::sim

@@ -43,7 +43,7 @@ void Simulation::tell_siblings(const Pu& p, Ticks at) {
         Pu& q = pus_[index];
         if (q.stream == nobody || q.key <= at) continue;
         q.key = std::max(q.time, at);
-        heap_.advance(index, q.key);
+        due_.advance(index, q.key);
     }
 }
 

@@ -8,7 +8,7 @@
 namespace autofinity::sim {
 namespace {
 
-constexpr double most_ticks = 1e15;  // 38 minutes at 1.7 GHz; 2^53 is what the heap can order
+constexpr double most_ticks = 1e15;  // 38 minutes at 1.7 GHz; the order of PUs has room for 2^53
 
 }  // namespace
 
@@ -24,7 +24,7 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
       streams_(program_->streams.size()),
       pus_(machine_->core_of_pu.size()),
       pus_of_slot_(memory_.most_slots()),
-      heap_(pus_.size()),
+      due_(pus_.size()),
       locks_(program_->lock_objects.size()),
       barriers_(program_->barrier_objects.size()),
       tokens_(program_->tokens.size()),
@@ -32,7 +32,7 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
       tasks_(program_->instances.size()),
       runs_(program_->processes.size()),
       not_ended_(static_cast<std::uint32_t>(runs_.size())) {
-    if (pus_.size() > PuHeap::most_pus)
+    if (pus_.size() > DuePus::most_pus)
         throw SimulationError("got a machine of " + std::to_string(pus_.size()) +
                               " PUs; at most 1024 can be simulated");
     if (options_.pu_of_stream.size() != streams_.size())
@@ -48,7 +48,7 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
             if (other != i && machine_->core_of_pu[other] == pus_[i].core)
                 pus_[i].siblings.push_back(other);
     }
-    // Whatever the placement, simulated time must fit the keys of the heap.
+    // Whatever the placement, simulated time must fit the order of PUs.
     double total = 0, slowest = 0;
     for (const StreamPlan& plan : program_->streams)
         total += static_cast<double>(plan.instructions);
@@ -109,68 +109,6 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
     start_due_processes(0);
 }
 
-bool Simulation::advance(Ticks duration) {
-    if (ended_) return true;
-    duration = std::min(duration, forever);
-    wanted_ = duration;
-    if (in_region_) target_ = std::min(forever, now_ + duration);
-    set_stop();
-    switch (mode_) {
-        case Mode::full:
-            return run_to_target<Mode::full>();
-        case Mode::watched:
-            return run_to_target<Mode::watched>();
-        case Mode::derive:
-            return run_to_target<Mode::derive>();
-        case Mode::staged:
-            return run_to_target<Mode::staged>();
-    }
-    return false;
-}
-
-template <Mode mode>
-bool Simulation::run_to_target() {
-    while (!ended_) {
-        if (heap_.empty() && next_start_ == forever) deadlock();
-        const Ticks first = heap_.empty() ? stop_ : heap_.first_time();
-        if (first >= stop_) {
-            now_ = stop_;
-            account_all(now_);
-            if (stop_ == next_start_) start_due_processes(now_);
-            if (now_ >= next_detection_) let_detectors_act(now_);
-            if (stop_ == next_balance_ || stop_ == next_daemon_) os_events(now_);
-            if (stop_ == next_sample_) {
-                take_sample(now_);
-                next_sample_ += options_.sample_period;
-            }
-            if (stop_ >= target_) return false;
-            set_stop();
-            continue;
-        }
-        const std::uint32_t index = heap_.first();
-        waker_ = index;
-        const Ticks horizon = std::min(heap_.second_time(forever) + machine_->skew, stop_);
-        run_pu<mode>(index, horizon);
-        if (pus_[index].stream == nobody)
-            heap_.remove(index);
-        else
-            heap_.delay(index, pus_[index].key);
-        if constexpr (mode == Mode::watched)
-            if (detection_->next() <= first) let_detectors_act(first);
-        while (!retiring_.empty() && !ended_) {
-            const std::uint32_t process = retiring_.back();
-            retiring_.pop_back();
-            retire(process, pus_[index].time);
-        }
-    }
-    return true;
-}
-
-void Simulation::set_stop() {
-    stop_ = std::min(
-        {target_, next_sample_, next_start_, next_balance_, next_daemon_, next_detection_});
-}
-
 void Simulation::must_not_be_derived(const char* what) const {
     if (mode_ == Mode::staged)
         throw SimulationError(std::string("cannot ") + what +
@@ -187,7 +125,7 @@ Ticks Simulation::move_page(std::uint32_t process, std::uint64_t virtual_page, s
     const std::uint32_t page = program_->page_of(process, virtual_page);
     if (page == 0) return 0;
     const Memory::Moved moved = memory_.move_page(page, node, now_);
-    if (!heap_.empty()) split_lost_runs(now_);
+    if (!due_.empty()) split_lost_runs(now_);
     memory_.clear_lost();
     interrupt(moved.shot_down);
     if (detection_ && moved.cost != 0) detection_->moved(page, moved.shot_down);
@@ -198,7 +136,7 @@ Ticks Simulation::move_page(std::uint32_t process, std::uint64_t virtual_page, s
 void Simulation::interrupt(const Slots& slots) {
     for (std::uint32_t i = 0; i < pus_.size(); ++i) {
         Pu& p = pus_[i];
-        if (p.stream == nobody || !heap_.contains(i) ||
+        if (p.stream == nobody || !due_.contains(i) ||
             !std::binary_search(slots.begin(), slots.end(), p.slot))
             continue;
         delay(i, machine_->interrupt);
@@ -210,7 +148,7 @@ void Simulation::delay(std::uint32_t pu, Ticks duration) {
     Pu& p = pus_[pu];
     p.time += duration;
     p.key += duration;
-    heap_.delay(pu, p.key);
+    due_.delay(pu, p.key);
 }
 
 std::int64_t Simulation::node_of_page(std::uint32_t process, std::uint64_t virtual_page) const {

@@ -1,8 +1,8 @@
 // Replays a program on a machine: cores in simulated-time order, synchronisation, run queues,
 // samples. A program may be several processes, which begin at times of their own.
 //
-// Order. A heap holds every PU that has something to run. The earliest one runs until it is more
-// than `skew` ahead of the second, or touches what others wait for. Two kinds of access may go
+// Order. Every PU that has something to run is due at some time. The earliest one runs until it is
+// more than `skew` ahead of the second, or touches what others wait for. Two kinds of access may go
 // further, up to the next stop: those to lines that no other thread touches in the region and those
 // to lines nobody writes, as long as they stay within the private caches. So everything that can
 // change another core's state happens in time order, give or take the skew.
@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "detection.hpp"
+#include "due_pus.hpp"
 #include "memory.hpp"
 #include "os_scheduler.hpp"
-#include "pu_heap.hpp"
 
 namespace autofinity::sim {
 
@@ -259,6 +259,12 @@ class Simulation {
         std::uint32_t live;
     };
 
+    // How far a PU may run in its turn.
+    struct Limits {
+        Ticks ordered, free;  // with steps whose order matters, or not
+        Ticks of(const Step& step) const { return (step.flags & step_free) != 0 ? free : ordered; }
+    };
+
     // Scheduling.
     template <Mode mode>
     bool run_to_target();
@@ -267,8 +273,8 @@ class Simulation {
     // Takes the stream's steps until it has to wait or give way.
     template <Mode mode>
     void run_steps(std::uint32_t index, Pu& p, Stream& s, Ticks horizon, Ticks stop);
-    bool attend(std::uint32_t pu, Pu& p, Stream& s, Ticks horizon, const Ticks (&limits)[2]);
-    bool finish_gap(std::uint32_t pu, Pu& p, Stream& s, Ticks horizon, const Ticks (&limits)[2]);
+    bool attend(std::uint32_t pu, Pu& p, Stream& s, const Limits& limits);
+    bool finish_gap(std::uint32_t pu, Pu& p, Stream& s, const Limits& limits);
     // False when the PU must give way; all for access steps, before they are carried out.
     template <Mode mode>
     bool take_step(std::uint32_t pu, Pu& p, Stream& s, const Step& step, std::uint64_t issue,
@@ -297,7 +303,7 @@ class Simulation {
     void remember_start();
     void begin_again(Ticks at);
     bool stuck() const;
-    void rebuild_heap();
+    void order_anew();
 
     // Operating system.
     OsScheduler::Loads loads() const;
@@ -325,7 +331,9 @@ class Simulation {
     std::uint64_t take_back(Stream& v, const Lost& lost, std::uint64_t here);
     Step rest_of(const OpenRun& run, std::uint64_t from) const;
     static void remember_run(Stream& s, const Step& step, std::uint64_t at) {
-        s.open[s.next_open] = {at, step};
+        OpenRun& run = s.open[s.next_open];
+        run.start = at;
+        run.step = step;
         s.next_open = (s.next_open + 1) % open_runs;
         s.runs_end = std::max(s.runs_end, at + step.span);
     }
@@ -424,7 +432,7 @@ class Simulation {
     std::vector<Stream> streams_;
     std::vector<Pu> pus_;
     std::vector<std::vector<std::uint32_t>> pus_of_slot_;
-    PuHeap heap_;
+    DuePus due_;
     std::vector<Lock> locks_;
     std::vector<Barrier> barriers_;
     std::vector<Token> tokens_;

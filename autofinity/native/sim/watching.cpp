@@ -33,7 +33,7 @@ void Simulation::let_detectors_act(Ticks at) {
 
 void Simulation::charge_cores() {
     const auto runs = [&](std::uint32_t pu) {
-        return pus_[pu].stream != nobody && heap_.contains(pu);
+        return pus_[pu].stream != nobody && due_.contains(pu);
     };
     const auto pays = [&](std::uint32_t pu, const SinkHost::Charge& charge) {
         delay(pu, charge.time);
@@ -62,7 +62,7 @@ void Simulation::charge_cores() {
 void Simulation::spend(std::uint32_t stream, Ticks duration) {
     const std::uint32_t pu = streams_.at(stream).pu;
     Pu& p = pus_[pu];
-    if (p.stream != nobody && heap_.contains(pu))
+    if (p.stream != nobody && due_.contains(pu))
         delay(pu, duration);
     else  // whoever comes next waits
         p.time = std::max(p.time, now_) + duration;

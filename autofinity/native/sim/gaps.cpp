@@ -1,0 +1,111 @@
+// What happens between two steps of a stream, before the next one is due or in its stead.
+#include <algorithm>
+
+#include "steps.hpp"
+
+namespace autofinity::sim {
+
+// Something is due before the next step: a miss that the window cannot hide any longer, or accesses
+// of a run that another core interrupted; or part of the gap before the step has been used up.
+bool Simulation::attend(std::uint32_t index, Pu& p, Stream& s, const Limits& limits) {
+    const std::uint64_t due = s.instructions + s.at->gap - s.skip;
+    const std::uint64_t deferred = s.deferred.empty() ? no_instruction : s.deferred.back().at;
+    if (p.ring_count != 0 && p.ring[p.ring_head].limit <= std::min(due, deferred)) {
+        const InFlight miss = p.ring[p.ring_head];
+        const Ticks at =
+            p.time +
+            (miss.limit > s.instructions ? (miss.limit - s.instructions) * p.instruction : 0);
+        if (p.shares) {  // which sees when the stall begins
+            if (at > limits.ordered) {
+                p.key = at;
+                return false;
+            }
+            compute_until(p, s, at);
+        }
+        forget_oldest_miss(p);
+        if (miss.ready > at) {
+            stall(p, s, at, miss.ready);
+            p.time += miss.ready - at;
+        }
+    } else if (deferred <= due) {
+        const std::uint64_t to = std::max(deferred, s.instructions);
+        const Ticks at = p.time + (to - s.instructions) * p.instruction;
+        if (at > limits.ordered) {
+            p.key = at;
+            return false;
+        }
+        const Step step = s.deferred.back().step;
+        const std::uint64_t skipped = to - s.instructions;
+        s.deferred.pop_back();
+        s.skip += skipped;
+        if (!slow_access(p, s, step, to, at, limits.ordered, 0)) {
+            s.skip -= skipped;
+            s.deferred.push_back({deferred, step});
+            return false;
+        }
+    } else {
+        return finish_gap(index, p, s, limits);
+    }
+    set_watch(p, s);
+    return true;
+}
+
+// The next step after the rest of its gap: the first part went by before the stream changed its PU,
+// or at the speed that the PU had then.
+bool Simulation::finish_gap(std::uint32_t index, Pu& p, Stream& s, const Limits& limits) {
+    const Step step = *s.at;
+    const std::uint64_t rest = step.gap - std::min<std::uint64_t>(s.skip, step.gap);
+    const std::uint64_t issue = s.instructions + rest;
+    const Ticks at = p.time + rest * p.instruction;
+    if (at > limits.of(step)) {
+        p.key = at;
+        return false;
+    }
+    const bool access = is_access(step);
+    if (!access) {
+        s.skip = 0;
+        set_watch(p, s);
+    }
+    const auto take = [&] {
+        switch (mode_) {
+            case Mode::full:
+                return take_step<Mode::full>(index, p, s, step, issue, at, limits.ordered);
+            case Mode::watched:
+                return take_step<Mode::watched>(index, p, s, step, issue, at, limits.ordered);
+            case Mode::derive:
+                return take_step<Mode::derive>(index, p, s, step, issue, at, limits.ordered);
+            case Mode::staged:
+                return take_step<Mode::staged>(index, p, s, step, issue, at, limits.ordered);
+        }
+        return false;
+    };
+    if (!take()) return false;
+    if (access) {
+        s.skip = 0;
+        set_watch(p, s);
+    }
+    if (yield_) p.key = p.time;
+    return !yield_;
+}
+
+// The stream has to leave its PU in the middle of a gap: what it computed so far is kept, or a gap
+// longer than a time slice would begin anew in every slice.
+void Simulation::compute_until(Pu& p, Stream& s, Ticks until) {
+    if (until <= p.time || s.resume != Resume::nothing) return;
+    std::uint64_t left = s.at->gap - std::min<std::uint64_t>(s.skip, s.at->gap);
+    if (!s.deferred.empty())
+        left =
+            std::min(left, s.deferred.back().at - std::min(s.deferred.back().at, s.instructions));
+    const std::uint64_t done = std::min<std::uint64_t>((until - p.time) / p.instruction, left);
+    s.instructions += done;
+    s.skip += done;
+    p.time += done * p.instruction;
+}
+
+void Simulation::set_watch(Pu& p, const Stream& s) {
+    std::uint64_t watch = p.ring_count != 0 ? p.ring[p.ring_head].limit : no_instruction;
+    if (!s.deferred.empty()) watch = std::min(watch, s.deferred.back().at);
+    p.watch = s.skip != 0 ? 0 : watch;
+}
+
+}  // namespace autofinity::sim

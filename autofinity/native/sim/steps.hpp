@@ -1,0 +1,185 @@
+// The steps of a stream, one after the other, for as long as its PU has the turn: what stays in the
+// L1 here, all else by others.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "simulation.hpp"
+
+namespace autofinity::sim {
+
+inline constexpr std::uint64_t most_hits_unfolded = 1u << 14;
+// Flags of accesses that are more than their latency.
+inline constexpr std::uint8_t complex_access = step_atomic | step_dependent;
+// Bits of the states in which a core may read or write its line.
+inline constexpr unsigned states_to_write = 1u << exclusive | 1u << modified;
+inline constexpr unsigned states_to_read = states_to_write | 1u << shared | 1u << owned;
+
+// As is_access; only the steps of a private stage have kinds of their own.
+template <Mode mode>
+inline bool accesses(const Step& step) {
+    if constexpr (mode == Mode::staged) return is_access(step);
+    return step.kind == static_cast<std::uint8_t>(trace::Kind::access);
+}
+
+// A step that is due: an access that may leave the core, or no access.
+template <Mode mode>
+[[gnu::always_inline]] inline bool Simulation::take_step(std::uint32_t index, Pu& p, Stream& s,
+                                                         const Step& step, std::uint64_t issue,
+                                                         Ticks at, Ticks horizon) {
+    if (accesses<mode>(step)) {
+        const std::uint32_t next_gap = s.at[1].gap;
+        if constexpr (mode == Mode::derive) memory_.outcome().clear();
+        if (!access_slowly<mode == Mode::watched>(p, s, step, issue, at, horizon, next_gap))
+            return false;
+        if constexpr (mode == Mode::full || mode == Mode::watched)
+            if (memory_.worth_foresight())
+                memory_.foresee(memory_.caches(p.slot), s.at, s.foreseen);
+        if constexpr (mode == Mode::derive)
+            recorder_->access(number_of(s), step, issue, next_gap, memory_.outcome());
+        ++s.at;
+        if constexpr (mode == Mode::staged)
+            if ((step.flags & step_pushes) != 0)
+                for (; is_pushed(s.at->kind); ++s.at)
+                    s.dirty_victims += memory_.follow(p.slot, *s.at);
+        return true;
+    }
+    s.instructions = issue;
+    p.time = at;
+    if constexpr (mode == Mode::staged) {
+        if (is_pushed(step.kind) || step.kind == kind_tally) {
+            follow(p, s, step);
+            ++s.at;
+            return true;
+        }
+    }
+    if constexpr (mode == Mode::derive) recorder_->other(number_of(s), s.at, issue);
+    return synchronise(index, s, step);
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline void Simulation::run_steps(std::uint32_t index, Pu& p, Stream& s,
+                                                         Ticks horizon, Ticks stop) {
+    PrivateCaches& c = memory_.caches(p.slot);
+    const DirectSets l1(c.l1);
+    const Ticks instruction = p.instruction;
+    // Nobody may run past a region that another stream is about to begin.
+    const Ticks farthest = outside_ == 0 ? stop : horizon;
+    // Nor past the horizon in the middle of a run: who takes its line must find how far it came.
+    const auto within_run = [&] { return s.runs_end > s.instructions; };
+    Ticks free_limit = within_run() ? horizon : farthest;
+    // Where the stream is, in registers: a set that changes could alias what is in memory.
+    const Step* next = s.at;
+    std::uint64_t done = s.instructions, watch = p.watch;
+    Ticks now = p.time;
+    const auto put_back = [&] {
+        s.at = next;
+        s.instructions = done;
+        p.time = now;
+    };
+    std::uint32_t last_page = 0;
+    const auto look_again = [&] {
+        next = s.at;
+        done = s.instructions;
+        watch = p.watch;
+        now = p.time;
+        last_page = 0;
+        if (within_run()) free_limit = horizon;
+    };
+    std::uint64_t loads = 0, stores = 0;
+    [[maybe_unused]] Watched watched;
+    const auto count_accesses = [&] {
+        if constexpr (mode == Mode::derive)
+            recorder_->fold_hits(number_of(s), loads, stores, s.instructions);
+        s.counts[data_cache_loads] += std::exchange(loads, 0);
+        s.counts[data_cache_stores] += std::exchange(stores, 0);
+    };
+    for (;;) {
+        const Step step = *next;
+        const std::uint64_t issue = done + step.gap;
+        if (issue >= watch) {
+            put_back();
+            if (s.skip != 0) count_accesses();
+            if (!attend(index, p, s, {horizon, free_limit})) break;
+            look_again();
+            if (yield_) {
+                p.key = p.time;
+                break;
+            }
+            continue;
+        }
+        const Ticks at = now + step.gap * instruction;
+        if (at > ((step.flags & step_free) != 0 ? free_limit : horizon)) {
+            put_back();
+            if ((step.flags & step_free) != 0 && at <= farthest && end_of_runs(p, s) <= horizon) {
+                free_limit = farthest;
+                continue;
+            }
+            p.key = at;
+            break;
+        }
+        if (mode != Mode::staged && accesses<mode>(step) && (step.flags & complex_access) == 0) {
+            const std::uint32_t page = step.line >> page_shift;
+            if (page == last_page || c.translates(page)) {
+                last_page = page;
+                Word* set = l1.at(step.line);
+                Word word = set[0];
+                int way = 0;
+                if (line_of(word) != step.line) {
+                    way = c.l1.find(set, step.line);
+                    word = way < 0 ? 0 : set[way];
+                }
+                const unsigned hits = step.writes == 0 ? states_to_read : states_to_write;
+                if ((hits >> state_of(word) & 1) != 0 &&
+                    (mode != Mode::derive || recorder_->covered(number_of(s), step))) {
+                    to_front(set, way, step.writes == 0 ? word : word_of(step.line, modified));
+                    loads += step.reads;
+                    stores += step.writes;
+                    done = issue;
+                    now = at;
+                    if constexpr (mode == Mode::watched) {
+                        if (watched.page != page) tell_accesses(p, s, watched);
+                        watched.page = page;
+                        watched.accesses += step.reads + step.writes;
+                    }
+                    if constexpr (mode == Mode::derive) {
+                        put_back();
+                        if (loads + stores >= most_hits_unfolded) count_accesses();
+                    } else if ((step.flags & (step_run | step_free)) == step_run) {
+                        remember_run(s, *next, issue);
+                        free_limit = horizon;
+                    }
+                    ++next;
+                    continue;
+                }
+            }
+        }
+        if constexpr (mode == Mode::staged) memory_.foresee_derived(p.slot, next);
+        if constexpr (mode == Mode::watched) {
+            tell_accesses(p, s, watched);
+            if (watched.cost != 0) {  // the step is due later
+                now += std::exchange(watched.cost, 0);
+                continue;
+            }
+        }
+        put_back();
+        if (mode == Mode::derive || !accesses<mode>(step))
+            count_accesses();  // the step may begin or end the region
+        if (!take_step<mode>(index, p, s, step, issue, at, horizon)) break;
+        look_again();
+        if (yield_) {
+            p.key = p.time;
+            break;
+        }
+    }
+    count_accesses();
+    if constexpr (mode == Mode::watched) {
+        tell_accesses(p, s, watched);
+        p.time += watched.cost;
+        p.key += watched.cost;
+    }
+    if (!p.queue.empty()) p.key = std::min(p.key, std::max(p.time, p.slice_end));
+}
+
+}  // namespace autofinity::sim
