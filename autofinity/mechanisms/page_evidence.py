@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from autofinity.mapping.pages import LEAST_LOCAL, locality_or_balance, moves
 from autofinity.model.sharing import NumaVectors
@@ -19,6 +20,10 @@ PAGE_MOVE_NS = 10_000
 """To copy a page of 4 KiB and shoot its translations down, about."""
 REMOTE_READ_NS = 100
 """What a line costs more from another node, about."""
+FADING = 0.95
+"""What is left of older samples at each look."""
+ALL_PAGES = 1 << 52
+"""More than there are: a run in a simulator ends soon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +41,30 @@ class PageEvidence:
     budget: float = 0.0
     """Pages that may be moved."""
 
-    def seeing(self, interval: Interval, fading: float) -> PageEvidence:
-        """With what an interval showed; `fading` is what is left of older `sampled`."""
+    def seeing(
+        self, interval: Interval, fading: float = FADING, most: int = ALL_PAGES
+    ) -> PageEvidence:
+        """With what an interval showed; `fading` is what is left of older `sampled`, and `most` how
+        many pages are remembered, those seen last.
+        """
         reads = sum(sample.counts["dram_reads_remote"] for sample in interval.samples)
         budget = self.budget + reads * REMOTE_READ_NS / PAGE_MOVE_NS
         if interval.pages is None:
             return replace(self, budget=budget)
-        since, sampled = dict(self.since), 0
+        since, sampled = _others(self.since, interval.pages.pages), 0
         for page, now in interval.pages.pages.items():
             nothing = (0,) * len(now)
             before = self.vectors.get(page, nothing)
             # Counters that are full, or were halved, tell of nothing new.
             new = tuple(max(0, n - b) for n, b in zip(now, before, strict=True))
-            since[page] = tuple(map(sum, zip(since.get(page, nothing), new, strict=True)))
+            since[page] = tuple(map(sum, zip(self.since.get(page, nothing), new, strict=True)))
             sampled += sum(new)
-        return PageEvidence(
-            vectors={**self.vectors, **interval.pages.pages},
-            since=since,
-            nodes={**self.nodes, **interval.pages.nodes},
+        vectors, nodes = interval.pages.pages, interval.pages.nodes
+        return replace(
+            self,
+            vectors=_last(most, {**_others(self.vectors, vectors), **vectors}),
+            since=_last(most, since),
+            nodes=_last(most, {**_others(self.nodes, nodes), **nodes}),
             sampled=fading * self.sampled + sampled,
             budget=budget,
         )
@@ -62,7 +73,8 @@ class PageEvidence:
         """(page, node) of the moves that kMAF'16's rules want, those with most faults first, as far
         as the budget goes; and what is left of it.
         """
-        fresh = replace(pages, pages={page: self.since[page] for page in pages.pages})
+        known = {page: self.since[page] for page in pages.pages if page in self.since}
+        fresh = replace(pages, pages=known)
         wanted = moves(fresh, locality_or_balance)
         chosen = sorted(wanted, key=lambda move: -sum(self.since[move[0]]))[: int(self.budget)]
         return replace(self, budget=self.budget - len(chosen)), tuple(chosen)
@@ -85,3 +97,14 @@ class PageEvidence:
             if vector[node] > LEAST_LOCAL * sum(vector):
                 lost += vector[node] * leaving[node]
         return lost / faults if faults else 0.0
+
+
+def _others[Value](known: Mapping[int, Value], seen: Mapping[int, object]) -> dict[int, Value]:
+    """What is known of pages that were not seen now: those that were go to the end."""
+    return {page: value for page, value in known.items() if page not in seen}
+
+
+def _last[Value](most: int, known: dict[int, Value]) -> dict[int, Value]:
+    if len(known) <= most:
+        return known
+    return dict(islice(known.items(), len(known) - most, None))

@@ -39,7 +39,7 @@ from autofinity.mapping.eagermap import eagermap
 from autofinity.mechanisms.autofinity import InRun
 from autofinity.mechanisms.in_place import in_place, on_their_nodes
 from autofinity.mechanisms.mapping_time import eagermap_ns
-from autofinity.mechanisms.page_evidence import PageEvidence
+from autofinity.mechanisms.page_evidence import ALL_PAGES, PageEvidence
 from autofinity.mechanisms.recipe import Setting, Start
 from autofinity.mechanisms.seat_trial import SeatTrial
 from autofinity.mechanisms.sharing_aware import sent
@@ -53,8 +53,6 @@ from autofinity.runtime.live_state import LiveState
 
 WORTH_MOVING = 0.8
 """Of the cost of communication that may be left."""
-FADING = 0.95
-"""What is left of older samples of pages at each look."""
 BY_SAMPLES = (
     RemoteAccesses(period=1000),
     AccessSampling(what="long-latency loads", period=10_000),
@@ -79,12 +77,14 @@ class Unified:
 
     name = "unified"
 
-    def __init__(self, setting: Setting, detectors: tuple[Detector, ...] = BY_SAMPLES) -> None:
-        self._setting = setting
+    def __init__(
+        self, setting: Setting, detectors: tuple[Detector, ...] = BY_SAMPLES, pages: int = ALL_PAGES
+    ) -> None:
+        """So many `pages` are remembered at a time."""
+        self._setting, self._pages = setting, pages
         self._inner = InRun(setting)
         self.start = Start(bound(self._spread(DISTRIBUTED)))
-        counters = (*self._inner.sensors.counters, "dram_reads_remote")
-        self.sensors = Sensors(counters, detectors)
+        self.sensors = Sensors((*self._inner.sensors.counters, "dram_reads_remote"), detectors)
         remote_only = any(isinstance(one, RemoteAccesses) for one in detectors)
         self._domain = {
             pu.os_index: pu.llc if remote_only else pu.os_index for pu in setting.topology.pus
@@ -107,7 +107,7 @@ class Unified:
             live,
             state.sharing.seeing(interval.sharing, domains),
             state.cpus,
-            state.pages.seeing(interval, FADING),
+            state.pages.seeing(interval, most=self._pages),
             state.trial.seeing(interval),
         )
         state, actions = self._place_threads(state, interval, hint)
@@ -155,5 +155,5 @@ class Unified:
 
 
 def by_faults(setting: Setting) -> Unified:
-    """`unified`, with page faults in the place of samples."""
-    return Unified(setting, (FaultSampling(),))
+    """`unified`, with page faults in the place of samples, for as long as a program may run."""
+    return Unified(setting, (FaultSampling(),), pages=1 << 13)  # some 4 MB of them

@@ -131,6 +131,17 @@ def test_pages_move_only_as_far_as_remote_reads_have_paid_for_it() -> None:
     assert evidence.affordable(pages)[1] == ()
 
 
+def test_of_many_pages_those_seen_last_are_remembered() -> None:
+    evidence = PageEvidence()
+    for seen in ((1, 2), (3,), (1,), (4, 5), (6, 7, 8, 9)):
+        pages = NumaVectors(dict.fromkeys(seen, (0, 9)), nodes=dict.fromkeys(seen, 0))
+        evidence = evidence.seeing(Interval(0, 1, (), pages=pages), most=3)
+        if seen == (4, 5):
+            assert [*evidence.since] == [*evidence.vectors] == [*evidence.nodes] == [1, 4, 5]
+    _, moves = replace(evidence, budget=9.0).affordable(pages)
+    assert {page for page, _ in moves} == {7, 8, 9}
+
+
 def test_faults_from_before_a_move_do_not_count() -> None:
     def with_pages(evidence: PageEvidence, pages: dict[int, tuple[int, ...]]) -> PageEvidence:
         return evidence.seeing(Interval(0, 1, (), pages=NumaVectors(pages)), 0.5)
