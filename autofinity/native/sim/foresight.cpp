@@ -10,7 +10,9 @@
 //
 // and so do a page walk whose entry is not in the L2, and the line that a prefetcher fetches with
 // it: where streams are fetched ahead, most lines come into the core that way. What is known first
-// is begun the farthest ahead.
+// is begun the farthest ahead, and what one stage has found the next ones need not look for.
+#include <algorithm>
+
 #include "bits.hpp"
 #include "memory.hpp"
 
@@ -28,72 +30,25 @@ std::size_t steps_between(const Step* from, const Step* to) {
     return bytes / sizeof(Step);
 }
 
-// Bits of the steps that came within `ahead` since `passed` steps; of the farthest one only when
-// that is long ago.
-std::uint32_t fresh(std::size_t ahead, std::size_t passed) {
-    const std::size_t first = passed <= ahead ? ahead - passed : ahead - 1;
-    return (2u << ahead) - (2u << first);
+// Bits of the steps that came within `ahead` as `passed` steps went by, and are still to come.
+constexpr std::uint32_t fresh(std::size_t ahead, std::size_t passed) {
+    return (2u << ahead) - (2u << (ahead - std::min(ahead, passed)));
 }
 
 }  // namespace
 
-// Whether the page is mapped and in none of the core's TLBs, so that a walk will read its entry.
+// Whether the page, a mapped one, is in none of the core's TLBs, so that a walk will read its
+// entry.
 bool Memory::will_walk(PrivateCaches& c, std::uint32_t page) const {
+    if (!c.side.walk_reads_caches) return false;
     const std::uint32_t unit = c.units.of(page);
-    return c.side.walk_reads_caches && !c.tlb1.holds(unit) && pages_.mapped(page) &&
-           c.tlb2.find(c.tlb2.at(unit), unit) < 0;
-}
-
-// The line that leaves the L2 when `line` comes into the core; 0: none.
-Line Memory::out_of_l2(PrivateCaches& c, Line line) const {
-    const Word out = c.exclusive_levels ? c.l1.last(line) : 0;
-    return line_of(c.l2.last(pages_.physical(out != 0 ? line_of(out) : line)));
+    return !c.tlb1.holds(unit) && c.tlb2.find(c.tlb2.at(unit), unit) < 0;
 }
 
 void Memory::foresee_filter(Line line) const {
     const std::uint32_t page = line >> page_shift;
     if (!filters_.empty() && pages_.mapped(page))
         filters_[pages_.node(page)].bring_near(pages_.physical(line));
-}
-
-// Where a line that leaves the L2 goes.
-void Memory::foresee_leaving_l2(const Sets& llc, Line out) const {
-    if (out == 0) return;
-    bring_near(&directory_[out]);
-    if (!machine_.llc_inclusive) llc.bring_near(pages_.physical(out));
-}
-
-// `in`: the line that comes into the LLC; 0: none.
-void Memory::foresee_leaving_llc(const Sets& llc, Line in) const {
-    if (in == 0) return;
-    const Line out = line_of(llc.last(pages_.physical(in)));
-    if (out == 0) return;
-    bring_near(&directory_[out]);
-    foresee_filter(out);
-}
-
-// The sets of the L2 that change when the line comes into the core, and what a walk begins with.
-void Memory::foresee_sets(PrivateCaches& c, Line line) const {
-    const std::uint32_t page = line >> page_shift;
-    if (!pages_.mapped(page)) return;
-    c.l2.bring_near(pages_.physical(line));
-    if (const Line ahead = prefetched_with(c, line); ahead != 0)
-        c.l2.bring_near(pages_.physical(ahead));
-    if (c.exclusive_levels)
-        if (const Line out = line_of(c.l1.last(line)); out != 0)
-            c.l2.bring_near(pages_.physical(out));
-    if (will_walk(c, page)) bring_near(&directory_[c.units.entry(page)]);
-}
-
-// `out`: the line that leaves the L2 for it; 0: none.
-void Memory::foresee_fetch(PrivateCaches& c, Line line, Line out) const {
-    const Sets& llc = llcs_[c.llc];
-    if (!holds(c.domain, line)) {
-        foresee_filter(line);
-        if (machine_.llc_inclusive || (directory_[line].llcs >> c.llc & 1) != 0)
-            llc.bring_near(pages_.physical(line));
-    }
-    foresee_leaving_l2(llc, out);
 }
 
 // The line that the prefetcher may bring into the L2 at a miss of `line`; 0: none.
@@ -103,37 +58,76 @@ Line Memory::prefetched_with(PrivateCaches& c, Line line) const {
     return ahead != 0 && !holds(c.domain, ahead) ? ahead : 0;
 }
 
-void Memory::foresee_victim(PrivateCaches& c, Line line) const {
+// The sets of the L2 that change when the line comes into the core, and what a walk begins with.
+void Memory::foresee_sets(PrivateCaches& c, Line line, ForeseenMiss& known) const {
+    known = {};
     const std::uint32_t page = line >> page_shift;
     if (!pages_.mapped(page)) return;
-    foresee_fetch(c, line, out_of_l2(c, line));
-    if (const Line ahead = prefetched_with(c, line); ahead != 0)
-        foresee_fetch(c, ahead, line_of(c.l2.last(pages_.physical(ahead))));
+    known.line_into_l2 = pages_.physical(line);
+    c.l2.bring_near(known.line_into_l2);
+    if (c.exclusive_levels)
+        if (const Line out = line_of(c.l1.last(line)); out != 0) {
+            known.line_into_l2 = pages_.physical(out);
+            c.l2.bring_near(known.line_into_l2);
+        }
+    known.ahead = prefetched_with(c, line);
+    if (known.ahead != 0) {
+        known.ahead_into_l2 = pages_.physical(known.ahead);
+        c.l2.bring_near(known.ahead_into_l2);
+    }
     if (will_walk(c, page)) {
-        const Line entry = c.units.entry(page);
-        foresee_fetch(c, entry, line_of(c.l2.last(pages_.physical(entry))));
+        known.entry = c.units.entry(page);
+        bring_near(&directory_[known.entry]);
     }
 }
 
-void Memory::foresee_llc_victim(PrivateCaches& c, Line line) const {
-    const std::uint32_t page = line >> page_shift;
-    if (!pages_.mapped(page)) return;
+// The line comes into the core, if it is not there, and for it what is last in the L2 set of
+// `into_l2` leaves: where they come from and go to. Returns what comes into the LLC; 0: nothing.
+std::uint32_t Memory::foresee_fetch(PrivateCaches& c, Line line, std::uint32_t into_l2) const {
     const Sets& llc = llcs_[c.llc];
-    foresee_leaving_llc(llc, machine_.llc_inclusive ? line : out_of_l2(c, line));
-    if (const Line ahead = prefetched_with(c, line); ahead != 0)
-        foresee_leaving_llc(
-            llc, machine_.llc_inclusive ? ahead : line_of(c.l2.last(pages_.physical(ahead))));
-    if (will_walk(c, page)) {
-        const Line entry = c.units.entry(page);
-        foresee_leaving_llc(
-            llc, machine_.llc_inclusive ? entry : line_of(c.l2.last(pages_.physical(entry))));
+    const bool fetched = !holds(c.domain, line);
+    if (fetched) {
+        foresee_filter(line);
+        if (machine_.llc_inclusive || (directory_[line].llcs >> c.llc & 1) != 0)
+            llc.bring_near(pages_.physical(line));
     }
+    const Line out = line_of(c.l2.last(into_l2));
+    if (out != 0) bring_near(&directory_[out]);
+    if (machine_.llc_inclusive) return fetched ? pages_.physical(line) : 0;
+    if (out == 0) return 0;
+    const std::uint32_t into_llc = pages_.physical(out);
+    llc.bring_near(into_llc);
+    return into_llc;
 }
 
-void Memory::foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const {
-    const std::size_t passed = steps_between(seen.at, at);
-    seen.at = at;
-    seen.misses = passed <= line_ahead ? seen.misses >> passed : 0;
+void Memory::foresee_victim(PrivateCaches& c, Line line, ForeseenMiss& known) const {
+    if (known.line_into_l2 == 0) return;
+    known.line_into_llc = foresee_fetch(c, line, known.line_into_l2);
+    if (known.ahead != 0) known.ahead_into_llc = foresee_fetch(c, known.ahead, known.ahead_into_l2);
+    // Most walks find the entry in the core.
+    if (known.entry != 0 && !holds(c.domain, known.entry))
+        known.entry_into_llc = foresee_fetch(c, known.entry, pages_.physical(known.entry));
+}
+
+// What leaves the LLC for a line that comes into it.
+void Memory::foresee_leaving_llc(const Sets& llc, std::uint32_t into_llc) const {
+    if (into_llc == 0) return;
+    const Line out = line_of(llc.last(into_llc));
+    if (out == 0) return;
+    bring_near(&directory_[out]);
+    foresee_filter(out);
+}
+
+void Memory::foresee_llc_victim(const PrivateCaches& c, const ForeseenMiss& known) const {
+    const Sets& llc = llcs_[c.llc];
+    foresee_leaving_llc(llc, known.line_into_llc);
+    foresee_leaving_llc(llc, known.ahead_into_llc);
+    foresee_leaving_llc(llc, known.entry_into_llc);
+}
+
+// `passed`: steps since the last time.
+[[gnu::always_inline]] inline void Memory::foresee_since(PrivateCaches& c, const Step* at,
+                                                         Foreseen& seen, std::size_t passed) const {
     each_bit(fresh(line_ahead, passed), [&](auto i) {
         const Step& step = at[i];
         if (!is_access(step) || c.l1.find(c.l1.at(step.line), step.line) >= 0) return;
@@ -141,11 +135,23 @@ void Memory::foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const {
         bring_near(&directory_[step.line]);
         pages_.bring_near(step.line);
     });
-    each_bit(seen.misses & fresh(set_ahead, passed), [&](auto i) { foresee_sets(c, at[i].line); });
+    each_bit(seen.misses & fresh(set_ahead, passed),
+             [&](auto i) { foresee_sets(c, at[i].line, seen.of(at + i)); });
     each_bit(seen.misses & fresh(victim_ahead, passed),
-             [&](auto i) { foresee_victim(c, at[i].line); });
+             [&](auto i) { foresee_victim(c, at[i].line, seen.of(at + i)); });
     each_bit(seen.misses & fresh(llc_victim_ahead, passed),
-             [&](auto i) { foresee_llc_victim(c, at[i].line); });
+             [&](auto i) { foresee_llc_victim(c, seen.of(at + i)); });
+}
+
+void Memory::foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const {
+    const std::size_t passed = steps_between(seen.at, at);
+    seen.at = at;
+    // After a jump nothing is known of the steps at hand: the farthest ones are looked at.
+    seen.misses = passed <= set_ahead ? seen.misses >> passed : 0;
+    if (passed == 1 || passed > set_ahead)
+        foresee_since(c, at, seen, 1);
+    else
+        foresee_since(c, at, seen, passed);
 }
 
 void Memory::foresee_derived(std::uint32_t slot, const Step* at) const {

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "counts.hpp"
+#include "foresight.hpp"
 #include "machine.hpp"
 #include "pages.hpp"
 #include "private_caches.hpp"
@@ -89,10 +90,6 @@ class Memory {
     Ticks translate(std::uint32_t slot, const Step& step, Ticks now, bool faulted);
     // Begins to bring what the accesses after `at` will look at, should they miss, into the host's
     // caches (foresight.cpp). Changes nothing but `seen`, what it knows of them.
-    struct Foreseen {
-        const Step* at = nullptr;
-        std::uint32_t misses = 0;  // bit i: the access i steps after `at` will miss the L1
-    };
     void foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const;
     // Whether that pays: looking ahead costs a fifth of a miss, in vain if the host has all near.
     bool worth_foresight() const { return worth_foresight_; }
@@ -259,15 +256,14 @@ class Memory {
     void check_shared(PrivateCaches& c, Word word);
 
     // Stages of foresee.
-    void foresee_sets(PrivateCaches& c, Line line) const;
-    void foresee_fetch(PrivateCaches& c, Line line, Line out) const;
+    void foresee_since(PrivateCaches& c, const Step* at, Foreseen& seen, std::size_t passed) const;
+    void foresee_sets(PrivateCaches& c, Line line, ForeseenMiss& known) const;
+    std::uint32_t foresee_fetch(PrivateCaches& c, Line line, std::uint32_t into_l2) const;
     Line prefetched_with(PrivateCaches& c, Line line) const;
-    void foresee_victim(PrivateCaches& c, Line line) const;
-    void foresee_llc_victim(PrivateCaches& c, Line line) const;
-    void foresee_leaving_l2(const Sets& llc, Line out) const;
-    void foresee_leaving_llc(const Sets& llc, Line in) const;
+    void foresee_victim(PrivateCaches& c, Line line, ForeseenMiss& known) const;
+    void foresee_llc_victim(const PrivateCaches& c, const ForeseenMiss& known) const;
+    void foresee_leaving_llc(const Sets& llc, std::uint32_t into_llc) const;
     void foresee_filter(Line line) const;
-    Line out_of_l2(PrivateCaches& c, Line line) const;
     bool will_walk(PrivateCaches& c, std::uint32_t page) const;
 
     // LLC side.

@@ -146,7 +146,7 @@ class Simulation {
     struct Stream {
         const Step* at = nullptr;
         const Step* begin = nullptr;  // of the array `at` points into, for messages
-        Memory::Foreseen foreseen;
+        Foreseen foreseen;
         std::uint32_t source = 0;  // stream whose steps these are (work units move)
         std::uint64_t instructions = 0;
         std::uint64_t skip = 0;                 // part of the next gap that has gone by already
