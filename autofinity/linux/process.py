@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from autofinity.linux.bind import allowed_now
 from autofinity.linux.counted_threads import CountedThreads
 from autofinity.linux.event_tables import Encoding
+from autofinity.linux.look_budget import LookBudget
 from autofinity.linux.pages import move
 from autofinity.linux.thread_masks import KeepMasks, ThreadMasks
 from autofinity.linux.thread_roll import ThreadRoll, Usage
@@ -66,7 +67,8 @@ class LinuxProcess:
         self._node_os_indices = tuple(node_os_indices)
         self._ended = False
         self._looked_at = -_FRESH_NS - 1
-        self._look_cost_ns = 0
+        # Those that decide may cost as much again as starting to watch did.
+        self._budget = LookBudget(time.process_time_ns(), time.monotonic_ns())
         self.notes: list[str] = []
         """What went less well than asked, one line each, in order."""
 
@@ -78,14 +80,14 @@ class LinuxProcess:
     def advance(self, duration_ns: int) -> Interval:
         """Wait, at most until the program ends, and say what its threads did meanwhile.
 
-        With very many threads it waits longer than asked: looking at them takes at most one
-        hundredth of a core. An interval encloses what was counted: it is from before the look that
-        began its counts until after the one that ended them, so that intervals in a row overlap by
-        one look. Samples cover threads that lived through the whole interval. Nothing on Linux
-        tells a busy wait from work, so every sample is flagged as no measure of progress.
+        Where looking takes long (very many threads, an emulated machine) it waits longer than asked
+        (`LookBudget`). An interval encloses what was counted: it is from before the look that began
+        its counts until after the one that ended them, so that intervals in a row overlap by one
+        look. Samples cover threads that lived through the whole interval. Nothing on Linux tells a
+        busy wait from work, so every sample is flagged as no measure of progress.
         """
-        duration_ns = max(duration_ns, _LEAST_REST * self._look_cost_ns)
         now = time.monotonic_ns()
+        duration_ns = max(duration_ns, self._budget.rest_ns(now))
         events: list[ThreadEvent] = []
         if now - self._looked_at > _FRESH_NS:
             events = self._look(now)
@@ -160,7 +162,7 @@ class LinuxProcess:
             return None, None
         before = time.thread_time_ns()
         seen = self._faults.look(self._roll.numbers)
-        self._look_cost_ns += time.thread_time_ns() - before
+        self._budget.spend(time.thread_time_ns() - before)
         return seen
 
     def _look(self, now: int) -> list[ThreadEvent]:
@@ -171,7 +173,7 @@ class LinuxProcess:
             if event.kind == "end":
                 self._masks.forget(event.tid)
                 self._counters.forget(event.tid)
-        self._look_cost_ns = time.thread_time_ns() - before
+        self._budget.spend(time.thread_time_ns() - before)
         return events
 
     def _move(self, action: MovePages) -> tuple[int, Mapping[str, int]]:

@@ -23,7 +23,7 @@ from machines import MACHINES, Machine
 from packages import NoGuestError, fetched
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = ("tests/numa/workers.c", "tests/smoke/pairs.c")
+PROGRAMS = ("tests/numa/workers.c", "tests/numa/partners.c", "tests/smoke/pairs.c")
 NO_GUEST = 77
 
 
@@ -44,7 +44,7 @@ def main() -> int:
     try:
         parts = fetched()
         _compile(out)
-        _write_task(out, machine, words)
+        _write_task(out, machine, options.limit_s, words)
         return run(
             machine,
             parts,
@@ -72,7 +72,7 @@ def _compile(out: Path) -> None:
         subprocess.run(command, check=True)
 
 
-def _write_task(out: Path, machine: Machine, words: list[str]) -> None:
+def _write_task(out: Path, machine: Machine, limit_s: float, words: list[str]) -> None:
     """The guest's script: pytest of this interpreter, without any plugin."""
     variables = {
         "PATH": os.environ.get("PATH", os.defpath),
@@ -80,6 +80,7 @@ def _write_task(out: Path, machine: Machine, words: list[str]) -> None:
         "LANG": "C.UTF-8",
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "AUTOFINITY_NUMA_GUEST": f"{machine.sockets} {machine.dies} {machine.cores}",
+        "AUTOFINITY_NUMA_LIMIT_S": str(limit_s),
         "AUTOFINITY_NUMA_PROGRAMS": "/run/task",
     }
     for name in ("PYTHONPATH", "PYTHONSAFEPATH"):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,11 @@ from autofinity.runtime.launcher import find_launcher
 _SHAPE = os.environ.get("AUTOFINITY_NUMA_GUEST", "")
 collect_ignore_glob = [] if _SHAPE else ["test_*.py"]
 _CGROUPS = Path("/sys/fs/cgroup")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Programs that are watched while they run come last: they take as long as all the others."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,13 @@ def programs() -> Path:
 def run(tmp_path: Path) -> Runner:
     """Patient beyond the time that `make test` gives a guest: there a slow host ends as a skip."""
     return replace(Runner.within(tmp_path, find_launcher()), patience_s=300, look_s=0.5)
+
+
+@pytest.fixture(scope="session")
+def left_s() -> Callable[[], float]:
+    """Tells how much is left of the time after which this guest is killed."""
+    limit_s = float(os.environ["AUTOFINITY_NUMA_LIMIT_S"])
+    return lambda: limit_s - time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 @pytest.fixture

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from live_masks import masks_of
+import pytest
+from live_nodes import computing, nodes_used
 
 from autofinity.linux.bind import allowed_now, cpuset_of
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.model.affinity import Hint
 from autofinity.model.topology import Topology
 
+pytestmark = pytest.mark.slow
+
 THREADS = 4
 SPREAD, PACKED = Hint.parse("SLP"), Hint.parse("slp")
-
-
-def computing(pid: int) -> list[frozenset[int]]:
-    """Masks of the threads that compute: all but the main one."""
-    return [frozenset(map(int, mask)) for mask in masks_of(pid)[1:]]
-
-
-def nodes_used(masks: Sequence[frozenset[int]], topology: Topology) -> list[int]:
-    """Node of each thread, where each is kept to one node; else none."""
-    node_of = {pu.os_index: pu.node for pu in topology.pus}
-    nodes = [{node_of.get(cpu) for cpu in mask} for mask in masks]  # type: ignore[call-overload]
-    return [node.pop() for node in nodes] if all(len(node) == 1 for node in nodes) else []
 
 
 def test_threads_of_a_program_are_bound_to_one_node_as_the_policy_says(
