@@ -16,6 +16,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from boot import run
@@ -35,23 +36,20 @@ def main() -> int:
     parser.add_argument(
         "--accelerator", choices=("kvm", "tcg"), help="default: KVM where it serves, else emulation"
     )
-    parser.add_argument("--limit-s", type=float, default=600, help="wall time of the guest")
+    parser.add_argument("--limit-s", type=float, default=600, help="wall time of it all")
     parser.add_argument("--out", type=Path, help="default: build/numa-guest-MACHINE")
     options, words = parser.parse_known_args()
     machine = MACHINES[options.machine]
     out = (options.out or ROOT / "build" / f"numa-guest-{options.machine}").resolve()
     out.mkdir(parents=True, exist_ok=True)
+    end = time.monotonic() + options.limit_s
     try:
-        parts = fetched()
+        parts = fetched(options.limit_s)
         _compile(out)
-        _write_task(out, machine, options.limit_s, words)
-        return run(
-            machine,
-            parts,
-            out,
-            options.accelerator or ("kvm" if _kvm_serves() else "tcg"),
-            options.limit_s,
-        )
+        accelerator = options.accelerator or ("kvm" if _kvm_serves() else "tcg")
+        left_s = max(0.0, end - time.monotonic())
+        _write_task(out, machine, left_s, words)
+        return run(machine, parts, out, accelerator, left_s)
     except NoGuestError as error:
         print(f"numa-guest: no guest: {error}", file=sys.stderr)
         return NO_GUEST

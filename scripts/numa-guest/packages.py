@@ -17,13 +17,16 @@ import re
 import shutil
 import struct
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TextIO
 
 QEMU = "qemu-system-x86_64"
 _MODULES = ("virtio_pci", "9p", "9pnet_virtio", "overlay")
-_APT_S = 120  # all of a step, on a slow line
+_FETCH_S = 120  # all steps together, on a slow line
+_LOOK_S = 0.2  # between two looks whether somebody else has done fetching
 _XZ = b"\xfd7zXZ\0"
 
 
@@ -66,27 +69,45 @@ class Parts:
         return [str(root / "usr" / "bin" / QEMU), *firmware], environment
 
 
-def fetched() -> Parts:
-    """The parts, from the cache or fetched now. Raises `NoGuestError`."""
+def fetched(limit_s: float) -> Parts:
+    """The parts, from the cache or fetched now, by us or by somebody else who is at it.
+
+    Raises `NoGuestError`, also when that takes longer than `limit_s` or two minutes.
+    """
+    end = time.monotonic() + min(limit_s, _FETCH_S)
     if platform.machine() != "x86_64":
         raise NoGuestError(f"the guest is an x86-64 machine, this is {platform.machine()}")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "autofinity"
     try:
         cache.mkdir(parents=True, exist_ok=True)
         with (cache / "numa-guest.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            _locked(lock, end)
             parts = Parts(cache / "numa-guest")
             if not parts.folder.exists():
                 with TemporaryDirectory(dir=cache) as folder:
-                    _fetch(Path(folder))
+                    _fetch(Path(folder), end)
                     Path(folder, "parts").rename(parts.folder)
     except OSError as error:
         raise NoGuestError(f"its parts cannot be kept in {cache}: {error}") from error
     return parts
 
 
-def _fetch(folder: Path) -> None:
-    apt = _Apt(folder)
+def _locked(lock: TextIO, end: float) -> None:
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise NoGuestError(
+                    f"somebody else has been fetching its parts: {lock.name}"
+                ) from None
+            time.sleep(_LOOK_S)
+        else:
+            return
+
+
+def _fetch(folder: Path, end: float) -> None:
+    apt = _Apt(folder, end)
     names = [*apt.missing("qemu-system-x86"), apt.dependency("linux-image-amd64"), "busybox-static"]
     parts = folder / "parts"
     (parts / "modules").mkdir(parents=True)
@@ -95,7 +116,7 @@ def _fetch(folder: Path) -> None:
             (kind for kind in ("linux-image", "busybox") if package.name.startswith(kind)), ""
         )
         into = folder / kind if kind else parts / "qemu"
-        _run(["dpkg-deb", "-x", str(package), str(into)])
+        _run(["dpkg-deb", "-x", str(package), str(into)], end)
     shutil.copy(folder / "busybox" / "bin" / "busybox", parts / "busybox")
     kernel = next((folder / "linux-image" / "boot").glob("vmlinuz-*"))
     (parts / "vmlinux").write_bytes(unpacked_kernel(kernel.read_bytes()))
@@ -106,8 +127,10 @@ def _fetch(folder: Path) -> None:
 class _Apt:
     """apt-get with the system's package lists or, where these do not serve, with our own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, end: float) -> None:
+        """All is done by `end`, of the monotonic clock, or nothing is."""
         self._folder = folder
+        self._end = end
         self._options: list[str] = []
         for tool in ("apt-get", "apt-cache", "dpkg-deb"):
             if shutil.which(tool) is None:
@@ -137,12 +160,12 @@ class _Apt:
 
     def _ask(self, tool: str, *words: str, cwd: Path | None = None) -> str:
         try:
-            return _run([tool, *self._options, *words], cwd)
+            return _run([tool, *self._options, *words], self._end, cwd)
         except NoGuestError:
             if self._options:
                 raise
         self._own_lists()
-        return _run([tool, *self._options, *words], cwd)
+        return _run([tool, *self._options, *words], self._end, cwd)
 
     def _own_lists(self) -> None:
         lists = self._folder / "lists"
@@ -151,10 +174,11 @@ class _Apt:
             "-o", f"Dir::State::Lists={lists}", "-o", f"Dir::Cache={self._folder}",
             "-o", "APT::Sandbox::User=root",
         ]  # fmt: skip
-        _run(["apt-get", *self._options, "-o", "APT::Update::Error-Mode=any", "update"])
+        update = ["-o", "APT::Update::Error-Mode=any", "update"]
+        _run(["apt-get", *self._options, *update], self._end)
 
 
-def _run(command: list[str], cwd: Path | None = None) -> str:
+def _run(command: list[str], end: float, cwd: Path | None = None) -> str:
     if command[0] == "apt-get":
         limits = ["-o", "Acquire::http::Timeout=10", "-o", "Acquire::Retries=0"]
         command = [command[0], *limits, *command[1:]]
@@ -164,11 +188,13 @@ def _run(command: list[str], cwd: Path | None = None) -> str:
             cwd=cwd,
             capture_output=True,
             text=True,
-            timeout=_APT_S,
+            timeout=max(0, end - time.monotonic()),
             stdin=subprocess.DEVNULL,
         )
     except subprocess.TimeoutExpired as error:
-        raise NoGuestError(f"{command[0]} did not end within {_APT_S} s; offline?") from error
+        raise NoGuestError(
+            f"{command[0]} had not ended when the time for its parts was over; offline?"
+        ) from error
     if done.returncode != 0:
         said = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["nothing said"]
         raise NoGuestError(f"{command[0]} failed: {said[0]}")
