@@ -67,6 +67,64 @@ void af_seal_chunk(af_thread* t) {
     af_encoder_reset(t->encoder);
 }
 
+// What is no access, or does not come within the instructions that one event can tell.
+static __attribute__((noinline)) void encode_apart(af_thread* t, const af_slot* s) {
+    uint8_t kind = s->kind;
+    if (kind == AF_SKIP || (kind == AF_PENDING && s->value == 0)) return;
+    if (kind == AF_PENDING) kind = AF_AWAIT;
+    const uint64_t less = kind == AF_ACCESS ? af_area_of(&af_shared->areas, s->value).less : 0;
+    uint64_t gap = s->start > t->encoded_until ? s->start - t->encoded_until : 0;
+    t->encoded_until += gap;
+    for (; gap > UINT32_MAX; gap -= UINT32_MAX) {
+        af_encode(t->encoder, &(af_event){.gap = UINT32_MAX, .kind = AF_COMPUTE});
+        if (af_encoder_full(t->encoder)) af_seal_chunk(t);
+    }
+    af_encode(t->encoder, &(af_event){.value = s->value - less,
+                                      .gap = (uint32_t)gap,
+                                      .span = s->span,
+                                      .aux = kind == AF_ACCESS ? 0 : s->aux,
+                                      .reads = s->reads,
+                                      .writes = s->writes,
+                                      .kind = kind,
+                                      .flags = s->flags});
+}
+
+static void encode_slots(af_thread* t) {
+    af_encoder* const e = t->encoder;
+    af_history last = e->model.last;
+    af_area area = {0};
+    uint64_t until = t->encoded_until;
+    uint32_t sequence = (uint32_t)t->base, accesses = 0;
+    const af_slot* const end = t->slots + t->n;
+    for (const af_slot* s = t->slots; s != end; s++) {
+        // A signal handler drained the buffer between the two halves of `n++`: nothing is here.
+        if (AF_UNLIKELY(s->sequence != sequence++)) continue;
+        const uint64_t gap = s->start - until, shape = s->shape;
+        if (AF_LIKELY(gap <= UINT32_MAX && shape >> AF_KIND_SHIFT == AF_ACCESS)) {
+            const uint64_t line = s->value;
+            if (AF_UNLIKELY(line - area.from >= area.lines))
+                area = af_area_of(&af_shared->areas, line);
+            // Span and flags are where the model has them, and the kind above them is 0.
+            af_encode_access(e, &last, line - area.less, gap | (shape & ~(uint64_t)UINT32_MAX),
+                             (uint32_t)shape);
+            until = s->start;
+            accesses++;
+            continue;
+        }
+        e->model.last = last;
+        e->events += accesses;
+        accesses = 0;
+        t->encoded_until = until;
+        encode_apart(t, s);
+        until = t->encoded_until;
+        last = e->model.last;
+    }
+    e->model.last = last;
+    e->events += accesses;
+    t->encoded_until = until;
+    if (af_encoder_full(e)) af_seal_chunk(t);
+}
+
 void af_drain(af_thread* t) {
     if (t->busy) {  // in a signal handler that interrupted this very function
         t->n = t->n >= AF_SLOTS ? AF_SLOTS - 1 : t->n;
@@ -74,53 +132,47 @@ void af_drain(af_thread* t) {
     }
     t->busy = true;
     atomic_signal_fence(memory_order_seq_cst);
-    if (af_recording()) {
-        for (uint32_t i = 0; i < t->n; i++) {
-            const af_slot* s = &t->slots[i];
-            uint8_t kind = s->kind;
-            // A signal handler drained the buffer between the two halves of `n++`: nothing is here.
-            if (s->sequence != (uint32_t)(t->base + i)) continue;
-            if (kind == AF_SKIP || (kind == AF_PENDING && s->value == 0)) continue;
-            if (kind == AF_PENDING) kind = AF_AWAIT;
-            uint64_t gap = s->start > t->encoded_until ? s->start - t->encoded_until : 0;
-            t->encoded_until += gap;
-            while (gap > UINT32_MAX) {
-                const af_event filler = {.gap = UINT32_MAX, .kind = AF_COMPUTE};
-                af_encode(t->encoder, &filler);
-                if (af_encoder_full(t->encoder)) af_seal_chunk(t);
-                gap -= UINT32_MAX;
-            }
-            const uint64_t value =
-                kind == AF_ACCESS ? af_written_line(&af_shared->areas, s->value) : s->value;
-            const af_event event = {.value = value,
-                                    .gap = (uint32_t)gap,
-                                    .span = s->span,
-                                    .aux = s->aux,
-                                    .reads = s->reads,
-                                    .writes = s->writes,
-                                    .kind = kind,
-                                    .flags = s->flags};
-            af_encode(t->encoder, &event);
-        }
-        if (af_encoder_full(t->encoder)) af_seal_chunk(t);
-    }
+    if (af_recording()) encode_slots(t);
     for (int i = 0; i < AF_OPEN; i++) t->open[i].line = UINT64_MAX;
     t->base += t->n;
     t->n = 0;
     t->floor = t->slots;
-    t->pointer_slot = UINT32_MAX;
+    t->pointer = 0;
     atomic_signal_fence(memory_order_seq_cst);
     t->busy = false;
 }
 
-void af_access_apart(af_thread* t, uintptr_t address, unsigned size, bool write) {
-    af_access_counted(t, address, size, write);
+void af_accesses_apart(af_thread* t, uintptr_t address, unsigned size, unsigned reads,
+                       unsigned writes) {
+    const uint64_t line = address >> 6;
+    af_open_line* const o = af_open_at(t, line);
+    af_slot* const run = af_run_of(o, t, line);
+    if (run != NULL) {
+        af_join(t, run, reads, writes);
+    } else {
+        af_make_room(t);
+        const uint64_t pointer = t->pointer;
+        af_note_chase(t, af_open_run(t, o, line, reads, writes), address, pointer);
+    }
+    if (AF_UNLIKELY((address & 63) + size > 64)) af_line(t, line + 1, reads, writes);
+    t->budget -= (int32_t)(reads + writes) - 1;
+    if (t->budget <= 0) af_look_around(t);
+}
+
+// Counts of a run have 16 bits, and until the next look around there may be AF_PERIOD more.
+static void close_long_runs(af_thread* t) {
+    for (int i = 0; i < AF_OPEN; i++) {
+        af_open_line* const o = &t->open[i];
+        if (o->line != UINT64_MAX && o->slot->reads + o->slot->writes >= AF_LONG_RUN)
+            o->line = UINT64_MAX;
+    }
 }
 
 void af_look_around(af_thread* t) {
     t->accesses += (uint64_t)(AF_PERIOD - t->budget);
     t->budget = AF_PERIOD;
     if (t->busy) return;
+    close_long_runs(t);
     if (AF_UNLIKELY(atomic_load(&af_shared->finishing))) {
         // The program ends in another thread; what follows here would never have an end.
         atomic_store(&t->state, 2);

@@ -60,18 +60,32 @@ AF_HIDDEN void af_unblock(af_thread* t);
 AF_HIDDEN void af_block_at(af_thread* t, _Atomic uint64_t* gate, uint64_t need);
 AF_HIDDEN void af_sleep(unsigned microseconds);
 
-static inline uint32_t af_new_slot(af_thread* t, uint64_t value, uint8_t kind) {
+// Whether a slot can be filled at once: nothing is unsettled, and the buffer is not full.
+static inline bool af_has_room(const af_thread* t) {
+    return AF_LIKELY(t->unsettled == NULL && t->n < AF_SLOTS);
+}
+
+static inline void af_make_room(af_thread* t) {
     if (AF_UNLIKELY(t->unsettled != NULL)) t->settle(t);
     if (AF_UNLIKELY(t->n >= AF_SLOTS)) af_drain(t);
+}
+
+// The shape of a slot, as the union in af_slot has it.
+static inline uint64_t af_slot_shape(unsigned reads, unsigned writes, unsigned flags,
+                                     unsigned kind) {
+    return reads | (uint64_t)writes << 16 | (uint64_t)flags << 48 | (uint64_t)kind << AF_KIND_SHIFT;
+}
+
+// There is room for it. Its aux is left as it is, which nobody asks an access for.
+static inline af_slot* af_fill_slot(af_thread* t, uint64_t value, uint64_t shape) {
     const uint32_t index = t->n++;
     af_slot* s = &t->slots[index];
     s->value = value;
     s->start = t->now;
-    s->reads = s->writes = s->span = s->aux = 0;
-    s->kind = kind;
-    s->flags = 0;
-    s->sequence = (uint32_t)(t->base + index);
-    return index;
+    s->shape = shape;
+    s->sequence = (uint32_t)t->base + index;
+    t->pointer = 0;
+    return s;
 }
 
 // Later accesses open slots of their own.
@@ -79,11 +93,12 @@ static inline void af_close_lines(af_thread* t) { t->floor = t->slots + t->n; }
 
 // An event that is not an access. Returns its number for good (see af_slot_at).
 static inline uint64_t af_event_add(af_thread* t, uint8_t kind, uint64_t value, unsigned aux) {
-    const uint32_t index = af_new_slot(t, value, kind);
-    t->slots[index].aux = (uint16_t)aux;
+    af_make_room(t);
+    af_slot* const s = af_fill_slot(t, value, af_slot_shape(0, 0, 0, kind));
+    s->aux = (uint16_t)aux;
     t->posts += kind == AF_POST;
     af_close_lines(t);
-    return t->base + index;
+    return t->base + (uint64_t)(s - t->slots);
 }
 
 static inline af_slot* af_slot_at(af_thread* t, uint64_t number) {
@@ -98,11 +113,9 @@ static inline void af_spend(af_thread* t) {
 static inline void af_alone(af_thread* t, const volatile void* address, unsigned reads,
                             unsigned writes) {
     t->now += t->cost;
-    const uint32_t index = af_new_slot(t, (uint64_t)(uintptr_t)address >> 6, AF_ACCESS);
-    af_slot* s = &t->slots[index];
-    s->reads = (uint16_t)reads;
-    s->writes = (uint16_t)writes;
-    s->flags = AF_FLAG_ATOMIC;
+    af_make_room(t);
+    af_fill_slot(t, (uint64_t)(uintptr_t)address >> 6,
+                 af_slot_shape(reads, writes, AF_FLAG_ATOMIC, AF_ACCESS));
     af_close_lines(t);
     t->budget -= (int32_t)(reads + writes) - 1;
     af_spend(t);
@@ -112,13 +125,11 @@ static inline af_open_line* af_open_at(af_thread* t, uint64_t line) {
     return &t->open[(line ^ line >> 7) & (AF_OPEN - 1)];
 }
 
-// The slot of the line's run where one more access may join it, or NULL.
-static inline af_slot* af_run_of(af_thread* t, uint64_t line) {
-    const af_open_line* o = af_open_at(t, line);
-    if (AF_UNLIKELY(o->line != line || o->slot < t->floor)) return NULL;
-    af_slot* s = o->slot;
-    if (AF_UNLIKELY(t->now - s->start > AF_SPAN || ((s->reads | s->writes) & 0x8000) != 0))
-        return NULL;
+// The slot of the line's run, where one more access may join it, or NULL. A run that is long for
+// another reason than its span is closed by the look around.
+static inline af_slot* af_run_of(const af_open_line* o, const af_thread* t, uint64_t line) {
+    af_slot* const s = o->slot;
+    if (AF_UNLIKELY(o->line != line || s < t->floor || t->now - s->start > AF_SPAN)) return NULL;
     return s;
 }
 
@@ -128,54 +139,75 @@ static inline void af_join(const af_thread* t, af_slot* s, unsigned reads, unsig
     s->writes = (uint16_t)(s->writes + writes);
 }
 
+// There is room for the slot.
+static inline af_slot* af_open_run(af_thread* t, af_open_line* o, uint64_t line, unsigned reads,
+                                   unsigned writes) {
+    const unsigned flags = reads == 0 ? AF_FLAG_FIRST_WRITE : 0;
+    af_slot* const s = af_fill_slot(t, line, af_slot_shape(reads, writes, flags, AF_ACCESS));
+    o->line = line;
+    o->slot = s;
+    return s;
+}
+
 static inline void af_line(af_thread* t, uint64_t line, unsigned reads, unsigned writes) {
-    af_slot* run = af_run_of(t, line);
-    if (AF_LIKELY(run != NULL)) {
+    af_open_line* const o = af_open_at(t, line);
+    af_slot* const run = af_run_of(o, t, line);
+    if (AF_LIKELY(run != NULL && ((run->reads | run->writes) & 0x8000) == 0)) {
         af_join(t, run, reads, writes);
         return;
     }
-    af_slot* s = &t->slots[af_new_slot(t, line, AF_ACCESS)];
-    s->reads = (uint16_t)reads;
-    s->writes = (uint16_t)writes;
-    s->flags = reads == 0 ? AF_FLAG_FIRST_WRITE : 0;
-    af_open_line* o = af_open_at(t, line);
-    o->line = line;
-    o->slot = s;
+    af_make_room(t);
+    af_open_run(t, o, line, reads, writes);
 }
 
-// The access joins an open run: the path that most take, in as few instructions as can be, and with
-// no call, so that it needs no stack. False: af_access_apart is to record it.
-static inline bool af_access_joins(af_thread* t, uintptr_t address, unsigned size, bool write) {
+// Pointer chase: a line just opened lies where the load before it points.
+static inline void af_note_chase(const af_thread* t, af_slot* s, uintptr_t address,
+                                 uint64_t pointer) {
+    if (AF_UNLIKELY(address - pointer < AF_CHASE_BYTES && s > t->slots))
+        s[-1].flags |= AF_FLAG_DEPENDENT;
+}
+
+// As many accesses, one after the other, whose instructions are counted already and whose first is
+// taken off the budget. They begin within one line, and if `size` bytes from there reach into the
+// next, so does each of them.
+AF_HIDDEN void af_accesses_apart(af_thread* t, uintptr_t address, unsigned size, unsigned reads,
+                                 unsigned writes);
+
+static inline void af_access_apart(af_thread* t, uintptr_t address, unsigned size, bool write) {
+    af_accesses_apart(t, address, size, !write, write);
+}
+
+static inline bool af_within_line(uintptr_t address, unsigned size, bool aligned) {
+    // Sizes are powers of two: what has its natural alignment lies in one line.
+    return aligned ? (address & (size - 1)) == 0 : (address & 63) + size <= 64;
+}
+
+// Nearly all accesses join a run or open one here, in as few instructions as can be and with no
+// call, so that no stack is needed. False: it is to be recorded by af_access_apart. `aligned`: as
+// nearly all with this call are.
+static inline bool af_access_quick(af_thread* t, uintptr_t address, unsigned size, bool aligned,
+                                   bool write) {
+    const uint64_t line = address >> 6;
+    af_open_line* const o = af_open_at(t, line);
     t->now += t->cost;
-    af_slot* run = af_run_of(t, address >> 6);
-    if (AF_UNLIKELY(run == NULL || (address & 63) + size > 64 || t->budget <= 1)) return false;
-    af_join(t, run, !write, write);
-    t->budget--;
+    if (AF_UNLIKELY(--t->budget <= 0 || !af_within_line(address, size, aligned))) return false;
+    af_slot* const run = af_run_of(o, t, line);
+    if (AF_LIKELY(run != NULL)) {
+        af_join(t, run, !write, write);
+        return true;
+    }
+    if (!af_has_room(t)) return false;
+    const uint64_t pointer = t->pointer;
+    af_note_chase(t, af_open_run(t, o, line, !write, write), address, pointer);
     return true;
 }
 
-// An access whose instruction is counted already.
-static inline void af_access_counted(af_thread* t, uintptr_t address, unsigned size, bool write) {
-    const uint64_t line = address >> 6;
-    const uint32_t before = t->n;
-    af_line(t, line, !write, write);
-    // Pointer chase: the line just opened lies where the load before it points.
-    if (t->n != before && before == t->pointer_slot && address - t->pointer < 512 && before > 0)
-        t->slots[before - 1].flags |= AF_FLAG_DEPENDENT;
-    if (AF_UNLIKELY((address & 63) + size > 64)) af_line(t, line + 1, !write, write);
-    af_spend(t);
-}
-AF_HIDDEN void af_access_apart(af_thread* t, uintptr_t address, unsigned size, bool write);
-
 static inline void af_access(af_thread* t, uintptr_t address, unsigned size, bool write) {
-    if (AF_UNLIKELY(!af_access_joins(t, address, size, write)))
+    if (AF_UNLIKELY(!af_access_quick(t, address, size, true, write)))
         af_access_apart(t, address, size, write);
 }
 
-// What a load of pointer size returns, for the rule above.
-static inline void af_loaded(af_thread* t, uint64_t value) {
-    t->pointer = value;
-    t->pointer_slot = t->n;
-}
+// What a load of pointer size returns: the base of the next access, perhaps.
+static inline void af_loaded(af_thread* t, uint64_t value) { t->pointer = value; }
 
 #endif

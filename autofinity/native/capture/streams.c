@@ -45,7 +45,6 @@ af_thread* af_thread_new(uint32_t parent) {
     t->parent = number == 0 ? 0 : parent;
     t->cost = af.counted ? 0 : INSTRUCTIONS_PER_ACCESS;
     t->budget = AF_PERIOD;
-    t->pointer_slot = UINT32_MAX;
     t->floor = t->slots;
     t->seat = -1;
     for (int i = 0; i < AF_OPEN; i++) t->open[i].line = UINT64_MAX;

@@ -22,7 +22,9 @@ enum {
     AF_SLOTS = AF_ROOM_EVENTS - 1,  // events between two encodings
     AF_OPEN = 128,                  // lines that can be open at a time
     AF_SPAN = 512,                  // instructions a run may last
-    AF_PERIOD = 4096,  // accesses between two looks around (fairness, end of the program)
+    AF_PERIOD = 4096,       // accesses between two looks around (fairness, end of the program)
+    AF_LONG_RUN = 1 << 14,  // accesses; a run that has so many is closed then
+    AF_CHASE_BYTES = 512,   // from a base address, what is accessed by it
     AF_OUT_BYTES = sizeof(af_chunk_header) + AF_PAYLOAD_BYTES,
     AF_WINDOW = 4,  // atomics a polling loop may alternate between
     AF_AWAITED = 64,
@@ -51,18 +53,24 @@ enum {
     AF_PENDING =
         255,  // an await if its value is not 0; decided at unlock or when the buffer is full
 };
-enum { AF_SHARED = 1 };  // aux of a lock: a reader's
+enum { AF_KIND_SHIFT = 56 };  // in a slot's shape
+enum { AF_SHARED = 1 };       // aux of a lock: a reader's
 enum { AF_FLAG_ATOMIC = 1, AF_FLAG_FIRST_WRITE = 2, AF_FLAG_DEPENDENT = 4 };
 
 typedef struct af_slot {
     uint64_t value;
     uint64_t start;  // the thread's instruction count
-    uint16_t reads;
-    uint16_t writes;
-    uint16_t span;
+    union {
+        struct {
+            uint16_t reads;
+            uint16_t writes;
+            uint16_t span;
+            uint8_t flags;
+            uint8_t kind;
+        };
+        uint64_t shape;  // all five, as the trace's model takes them (model.h)
+    };
     uint16_t aux;
-    uint8_t kind;
-    uint8_t flags;
     uint32_t sequence;  // low half of its number: tells a slot from what was there before
 } af_slot;
 
@@ -110,11 +118,11 @@ typedef struct af_thread {
     uint64_t now;      // instructions so far
     uint32_t cost;     // instructions charged per access when no block table tells them
     int32_t budget;    // accesses until the next look around
-    uint32_t n;        // slots in use
     af_slot* floor;    // slots below are closed
-    uint64_t pointer;  // what the last 8-byte load returned: a base address, perhaps
-    uint32_t pointer_slot;
-    bool busy;  // encoding: a signal handler's accesses are dropped meanwhile
+    uint64_t pointer;  // what the last load of 8 bytes returned, unless a slot came since: a base
+                       // address, perhaps
+    uint32_t n;        // slots in use
+    bool busy;         // encoding: a signal handler's accesses are dropped meanwhile
 
     uint64_t base;      // slots encoded so far: base + index numbers a slot for good
     uint64_t posts;     // of all kinds: unlocks, signals, …
@@ -203,10 +211,22 @@ typedef struct af_areas {
     uint64_t less[AF_AREAS];
 } af_areas;
 
-static inline uint64_t af_written_line(const af_areas* areas, uint64_t line) {
-    uint64_t less = 0;
-    for (int i = 0; i < AF_AREAS; i++) less = line >= areas->from[i] ? areas->less[i] : less;
-    return line - less;
+// The area that a line lies in.
+typedef struct af_area {
+    uint64_t from, lines, less;
+} af_area;
+
+static inline af_area af_area_of(const af_areas* areas, uint64_t line) {
+    uint64_t from = 0, until = UINT64_MAX, less = 0;
+    for (int i = 0; i < AF_AREAS && until == UINT64_MAX; i++) {
+        if (line < areas->from[i]) {
+            until = areas->from[i];
+        } else {
+            from = areas->from[i];
+            less = areas->less[i];
+        }
+    }
+    return (af_area){from, until - from, less};
 }
 
 // What every file that touches slots needs of the whole recording. It lies in the memory of the

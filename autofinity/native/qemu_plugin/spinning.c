@@ -94,7 +94,7 @@ static void was_a_wait(spinning* s, af_thread* t) {
 static void was_work(spinning* s, af_thread* t) {
     af_unblock(t);
     const uint64_t until = t->now, kept = s->kept;
-    const uint64_t runs = 1 + (until - s->from) / AF_SPAN + kept / INT16_MAX;
+    const uint64_t runs = 1 + (until - s->from) / AF_SPAN + kept / AF_LONG_RUN;
     s->kept = 0;
     s->repeats = 0;
     for (uint64_t i = 0; i < runs; i++) {

@@ -71,46 +71,58 @@ static inline void af_flush_run(af_encoder* e) {
     e->run = 0;
 }
 
-static inline void af_encode_access(af_encoder* e, const af_event* event) {
-    af_model* m = &e->model;
-    const af_shape shape =
-        af_shape_of(event->gap, event->span, event->reads, event->writes, event->flags);
-    const uint32_t slot3 = af_shape3_slot(m), slot1 = af_shape1_slot(m);
-    const uint32_t far_slot = af_far_slot(m), local_slot = af_local_slot(m, shape.hash);
-    const uint64_t line = event->value;
-    const uint64_t by_delta = m->line + m->far_delta[far_slot];
-    const uint64_t by_shape = m->local[local_slot].line + m->local[local_slot].stride;
-    const unsigned shape_mode = af_same_shape(&shape, &m->shape3[slot3])   ? 0
-                                : af_same_shape(&shape, &m->shape1[slot1]) ? 1
-                                                                           : 2;
-    if (line == by_delta && shape_mode == 0) {
-        if (++e->run == 128) af_flush_run(e);
-    } else {
-        af_flush_run(e);
-        const uint64_t near_last = af_zigzag(line - m->line);
-        const uint64_t near_shape = af_zigzag(line - by_shape);
-        const unsigned line_mode = line == by_delta         ? 0
-                                   : line == by_shape       ? 1
-                                   : near_last < near_shape ? 2
-                                                            : 3;
-        af_put_byte(e, AF_CONTROL, 0x80 | line_mode << 4 | shape_mode << 2);
-        if (shape_mode == 2) {
-            af_put(e, AF_GAPS, event->gap);
-            af_put(e, AF_SPANS, event->span);
-            af_put(e, AF_READS, (uint64_t)event->reads << 1 | (event->flags != 0));
-            af_put(e, AF_WRITES, event->writes);
-            if (event->flags != 0) af_put_byte(e, AF_WRITES, event->flags);
-        }
-        if (line_mode == 2) af_put(e, AF_NEAR, near_last);
-        if (line_mode == 3) af_put(e, AF_FAR, near_shape);
+// An access that is not wholly as predicted. How its shape is told, and how far away its line is
+// from where the last deltas, the last line and its shape suggest.
+static __attribute__((noinline)) void af_tell_access(af_encoder* e, unsigned shape_mode,
+                                                     uint64_t timing, uint32_t counts,
+                                                     uint64_t from_delta, uint64_t from_last,
+                                                     uint64_t from_shape) {
+    const uint64_t near_last = af_zigzag(from_last), near_shape = af_zigzag(from_shape);
+    const unsigned line_mode = from_delta == 0          ? 0
+                               : from_shape == 0        ? 1
+                               : near_last < near_shape ? 2
+                                                        : 3;
+    af_flush_run(e);
+    af_put_byte(e, AF_CONTROL, 0x80 | line_mode << 4 | shape_mode << 2);
+    if (shape_mode == 2) {
+        const unsigned flags = (unsigned)(timing >> 48);
+        af_put(e, AF_GAPS, (uint32_t)timing);
+        af_put(e, AF_SPANS, timing >> 32 & UINT16_MAX);
+        af_put(e, AF_READS, (uint64_t)(counts & UINT16_MAX) << 1 | (flags != 0));
+        af_put(e, AF_WRITES, counts >> 16);
+        if (flags != 0) af_put_byte(e, AF_WRITES, flags);
     }
-    af_learn(m, shape, line, far_slot, local_slot, slot3, slot1);
+    if (line_mode == 2) af_put(e, AF_NEAR, near_last);
+    if (line_mode == 3) af_put(e, AF_FAR, near_shape);
+}
+
+// One access, not counted as an event of the chunk yet. `last` is the model's own, or a copy that
+// a loop over many accesses keeps.
+static inline void af_encode_access(af_encoder* e, af_history* last, uint64_t line, uint64_t timing,
+                                    uint32_t counts) {
+    af_model* const m = &e->model;
+    const af_shape* const expected = af_shape3_after(m, last);
+    const int known = af_is_shape(expected, timing, counts);
+    const af_shape shape = known ? *expected : af_shape_of(timing, counts);
+    const uint64_t from_last = line - last->line, from_delta = from_last - *af_delta_after(m, last);
+    if (!known || from_delta != 0) {
+        const unsigned shape_mode =
+            known ? 0 : 2 - af_is_shape(af_shape1_after(m, last), timing, counts);
+        const af_local* const local = af_local_after(m, last, shape.hash);
+        af_tell_access(e, shape_mode, timing, counts, from_delta, from_last,
+                       line - local->line - local->stride);
+    } else if (++e->run == 128) {
+        af_flush_run(e);
+    }
+    af_learn(m, last, shape, line);
 }
 
 static inline void af_encode(af_encoder* e, const af_event* event) {
     e->events++;
     if (event->kind == 0 && event->aux == 0) {
-        af_encode_access(e, event);
+        af_encode_access(e, &e->model.last, event->value,
+                         event->gap | (uint64_t)event->span << 32 | (uint64_t)event->flags << 48,
+                         event->reads | (uint32_t)event->writes << 16);
         return;
     }
     af_flush_run(e);
@@ -174,22 +186,22 @@ static inline void af_fill_access(af_event* event, uint64_t line, const af_shape
 }
 
 static inline void af_decode_run(af_model* m, af_event* out, uint32_t run) {
+    af_history last = m->last;
     for (; run > 0; run--) {
-        const uint32_t slot3 = af_shape3_slot(m), slot1 = af_shape1_slot(m);
-        const af_shape shape = m->shape3[slot3];
-        const uint32_t far_slot = af_far_slot(m), local_slot = af_local_slot(m, shape.hash);
-        const uint64_t line = m->line + m->far_delta[far_slot];
+        const af_shape shape = *af_shape3_after(m, &last);
+        const uint64_t line = last.line + *af_delta_after(m, &last);
         af_fill_access(out++, line, &shape);
-        af_learn(m, shape, line, far_slot, local_slot, slot3, slot1);
+        af_learn(m, &last, shape, line);
     }
+    m->last = last;
 }
 
 static inline int af_decode_access(af_decoder* d, unsigned control, af_event* out) {
-    af_model* m = &d->model;
+    af_model* const m = &d->model;
     const unsigned line_mode = control >> 4 & 3, shape_mode = control >> 2 & 3;
     if ((control & 3) != 0 || shape_mode == 3) return 0;
-    const uint32_t slot3 = af_shape3_slot(m), slot1 = af_shape1_slot(m);
-    af_shape shape = shape_mode == 0 ? m->shape3[slot3] : m->shape1[slot1];
+    af_shape shape =
+        shape_mode == 0 ? *af_shape3_after(m, &m->last) : *af_shape1_after(m, &m->last);
     uint64_t gap, span, reads, writes, away;
     if (shape_mode == 2) {
         uint8_t flags = 0;
@@ -198,19 +210,19 @@ static inline int af_decode_access(af_decoder* d, unsigned control, af_event* ou
             !af_get(d, AF_WRITES, UINT16_MAX, &writes))
             return 0;
         if ((reads & 1) != 0 && !af_get_byte(d, AF_WRITES, &flags)) return 0;
-        shape = af_shape_of((uint32_t)gap, (uint16_t)span, (uint16_t)(reads >> 1), (uint16_t)writes,
-                            flags);
+        shape = af_shape_of(gap | span << 32 | (uint64_t)flags << 48,
+                            (uint32_t)(reads >> 1 | writes << 16));
     }
-    const uint32_t far_slot = af_far_slot(m), local_slot = af_local_slot(m, shape.hash);
-    uint64_t line = line_mode == 0   ? m->line + m->far_delta[far_slot]
-                    : line_mode == 2 ? m->line
-                                     : m->local[local_slot].line + m->local[local_slot].stride;
+    const af_local* const local = af_local_after(m, &m->last, shape.hash);
+    uint64_t line = line_mode == 0   ? m->last.line + *af_delta_after(m, &m->last)
+                    : line_mode == 2 ? m->last.line
+                                     : local->line + local->stride;
     if (line_mode >= 2) {
         if (!af_get(d, line_mode == 2 ? AF_NEAR : AF_FAR, UINT64_MAX, &away)) return 0;
         line += af_unzigzag(away);
     }
     af_fill_access(out, line, &shape);
-    af_learn(m, shape, line, far_slot, local_slot, slot3, slot1);
+    af_learn(m, &m->last, shape, line);
     return 1;
 }
 

@@ -113,7 +113,10 @@ static inline uint8_t* af_pack_column(uint8_t* out, const uint8_t* from, size_t 
     uint32_t count[256], part[4][256] = {{0}};  // four, or equal neighbours wait for each other
     uint8_t length[256];
     uint16_t code[256];
-    for (size_t i = 0; i < n; i++) part[i & 3][from[i]]++;
+    size_t read = 0;
+    for (; read + 4 <= n; read += 4)
+        for (int k = 0; k < 4; k++) part[k][from[read + k]]++;
+    for (; read < n; read++) part[0][from[read]]++;
     for (int i = 0; i < 256; i++) count[i] = part[0][i] + part[1][i] + part[2][i] + part[3][i];
     af_code_lengths(count, length);
     uint64_t bits = 0;
@@ -127,21 +130,25 @@ static inline uint8_t* af_pack_column(uint8_t* out, const uint8_t* from, size_t 
     *out++ = 1;
     for (int i = 0; i < 256; i += 2) *out++ = (uint8_t)(length[i] | length[i + 1] << 4);
     out = af_put_varint(out, bytes);
-    uint32_t symbol[256];  // code and length above it
-    for (int i = 0; i < 256; i++) symbol[i] = code[i] | (uint32_t)length[i] << 16;
+    uint64_t symbol[256];  // length, and the code above it
+    for (int i = 0; i < 256; i++) symbol[i] = length[i] | (uint64_t)code[i] << 8;
     uint64_t pending = 0;
     unsigned have = 0;
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t one = symbol[from[i]];
-        pending |= (uint64_t)(one & 0xffff) << have;
-        have += one >> 16;
-        if (have >= 32) {
-            const uint32_t word = (uint32_t)pending;
-            __builtin_memcpy(out, &word, 4);
-            out += 4;
-            pending >>= 32;
-            have -= 32;
+    size_t at = 0;
+    for (; at + 4 <= n; at += 4) {  // four codes and what is left of a byte fit in a word
+        for (int k = 0; k < 4; k++) {
+            const uint64_t one = symbol[from[at + k]];
+            pending |= (one >> 8) << have;
+            have += (unsigned)one & 0xff;
         }
+        __builtin_memcpy(out, &pending, 8);
+        out += have >> 3;
+        pending >>= have & ~7u;
+        have &= 7;
+    }
+    for (; at < n; at++) {
+        pending |= (symbol[from[at]] >> 8) << have;
+        have += (unsigned)symbol[from[at]] & 0xff;
     }
     for (; have > 0; have = have > 8 ? have - 8 : 0, pending >>= 8) *out++ = (uint8_t)pending;
     return out;

@@ -25,11 +25,19 @@ typedef struct af_local {
     uint64_t stride;
 } af_local;
 
+// What came last, as what the next places in the tables are made of: a place is a hash of the last
+// few deltas or shapes, and each of those adds a multiple of itself to three of them.
+typedef struct af_history {
+    uint64_t line;                      // of the last access
+    uint64_t deltas, deltas1, deltas2;  // sums for the next place, the one after it and so on
+    uint64_t shapes, shapes1, shapes2;
+    uint64_t shape;   // the last shape's alone
+    uint64_t before;  // what it adds to the place of line and stride
+} af_history;
+
 // State that encoder and decoder carry through a chunk; zeroed at its start.
 typedef struct af_model {
-    uint64_t line;                          // of the last access
-    uint64_t delta[3];                      // last, last but one, …
-    uint32_t shape[3];                      // hashes of the last shapes
+    af_history last;
     uint64_t value[16];                     // last value of each kind
     uint64_t far_delta[1u << AF_FAR_BITS];  // by the last three deltas: next delta
     af_local local[1u << AF_LOCAL_BITS];    // by shape and the one before: line and stride
@@ -37,57 +45,57 @@ typedef struct af_model {
     af_shape shape1[1u << AF_SHAPE1_BITS];  // by the last shape: next shape
 } af_model;
 
-static inline uint32_t af_mix(uint64_t x, int bits) {
-    return (uint32_t)((x * 0x9e3779b97f4a7c15ull) >> (64 - bits));
-}
+#define AF_MIX 0x9e3779b97f4a7c15ull
+#define AF_DELTA1 (AF_MIX * 0x85ebca6bull)
+#define AF_DELTA2 (AF_MIX * 0xc2b2ae3d27d4ebull)
+#define AF_SHAPE1 (AF_MIX * 0x10001u)
+#define AF_SHAPE2 (AF_MIX * 0x3000007u)
 
-static inline af_shape af_shape_of(uint32_t gap, uint16_t span, uint16_t reads, uint16_t writes,
-                                   uint8_t flags) {
-    af_shape shape;
-    shape.timing = gap | (uint64_t)span << 32 | (uint64_t)flags << 48;
-    shape.counts = reads | (uint32_t)writes << 16;
-    shape.hash = af_mix(shape.timing * 31 + shape.counts, 32);
+static inline uint64_t af_top(uint64_t sum, int bits) { return sum >> (64 - bits); }
+
+static inline af_shape af_shape_of(uint64_t timing, uint32_t counts) {
+    const af_shape shape = {timing, counts, (uint32_t)af_top((timing * 31 + counts) * AF_MIX, 32)};
     return shape;
 }
 
-static inline uint32_t af_shape3_slot(const af_model* m) {
-    return af_mix(
-        m->shape[0] + (uint64_t)m->shape[1] * 0x10001u + (uint64_t)m->shape[2] * 0x3000007u,
-        AF_SHAPE_BITS);
+static inline int af_is_shape(const af_shape* shape, uint64_t timing, uint32_t counts) {
+    return shape->timing == timing && shape->counts == counts;
 }
 
-static inline uint32_t af_shape1_slot(const af_model* m) {
-    return af_mix(m->shape[0], AF_SHAPE1_BITS);
+// Where the model keeps what it expects after `last`.
+static inline uint64_t* af_delta_after(af_model* m, const af_history* last) {
+    return &m->far_delta[af_top(last->deltas, AF_FAR_BITS)];
 }
 
-static inline uint32_t af_far_slot(const af_model* m) {
-    return af_mix(m->delta[0] + m->delta[1] * 0x85ebca6bull + m->delta[2] * 0xc2b2ae3d27d4ebull,
-                  AF_FAR_BITS);
+static inline af_shape* af_shape3_after(af_model* m, const af_history* last) {
+    return &m->shape3[af_top(last->shapes, AF_SHAPE_BITS)];
 }
 
-static inline uint32_t af_local_slot(const af_model* m, uint32_t shape_hash) {
-    return af_mix(shape_hash + (uint64_t)m->shape[0] * 0x10001u, AF_LOCAL_BITS);
+static inline af_shape* af_shape1_after(af_model* m, const af_history* last) {
+    return &m->shape1[af_top(last->shape, AF_SHAPE1_BITS)];
 }
 
-static inline void af_learn(af_model* m, af_shape shape, uint64_t line, uint32_t far_slot,
-                            uint32_t local_slot, uint32_t slot3, uint32_t slot1) {
-    const uint64_t delta = line - m->line;
-    m->far_delta[far_slot] = delta;
-    m->local[local_slot].stride = line - m->local[local_slot].line;
-    m->local[local_slot].line = line;
-    m->shape3[slot3] = shape;
-    m->shape1[slot1] = shape;
-    m->line = line;
-    m->delta[2] = m->delta[1];
-    m->delta[1] = m->delta[0];
-    m->delta[0] = delta;
-    m->shape[2] = m->shape[1];
-    m->shape[1] = m->shape[0];
-    m->shape[0] = shape.hash;
+static inline af_local* af_local_after(af_model* m, const af_history* last, uint32_t shape_hash) {
+    return &m->local[af_top(last->before + shape_hash * AF_MIX, AF_LOCAL_BITS)];
 }
 
-static inline int af_same_shape(const af_shape* a, const af_shape* b) {
-    return a->timing == b->timing && a->counts == b->counts;
+static inline void af_learn(af_model* m, af_history* last, af_shape shape, uint64_t line) {
+    const uint64_t delta = line - last->line;
+    af_local* const local = af_local_after(m, last, shape.hash);
+    local->stride = line - local->line;
+    local->line = line;
+    *af_delta_after(m, last) = delta;
+    *af_shape3_after(m, last) = shape;
+    *af_shape1_after(m, last) = shape;
+    last->line = line;
+    last->deltas = last->deltas1 + delta * AF_MIX;
+    last->deltas1 = last->deltas2 + delta * AF_DELTA1;
+    last->deltas2 = delta * AF_DELTA2;
+    last->shape = shape.hash * AF_MIX;
+    last->before = shape.hash * AF_SHAPE1;
+    last->shapes = last->shapes1 + last->shape;
+    last->shapes1 = last->shapes2 + last->before;
+    last->shapes2 = shape.hash * AF_SHAPE2;
 }
 
 static inline uint64_t af_zigzag(uint64_t delta) { return (delta << 1) ^ (0 - (delta >> 63)); }
