@@ -2,8 +2,8 @@
 
     python scripts/estimates.py [--machine M ...] [--program P ...] [--size S] [--into DOCUMENT]
 
-For every estimated or recalled value of a machine file the programs run again, with every hint's
-best match, on the machine with the value at each of its bounds (`autofinity/sim/sources.py`). Two
+For every value of a machine file that is recalled or has bounds the programs run again, with every
+hint's best match, on the machine with the value at each of them (`autofinity/sim/sources.py`). Two
 things are printed, of the worse bound: by how much times change (of the hint that was best, median
 and worst of the programs), and what the choice of the hint hangs on it: the time that is lost, on
 the changed machine, with the hint that was best on the shipped one. Prices of energy change no
@@ -114,7 +114,7 @@ def captured(programs: Sequence[str], size: str, work: Path, threads: int) -> li
 
 
 def rows_of(name: str, asked: argparse.Namespace) -> list[str]:
-    """A row for each value of the machine that has no source, the weightiest first."""
+    """A row for each value of the machine that has alternatives, the weightiest first."""
     path = shipped("data", "machines", f"{name}.toml")
     document: Any = read_document(path)
 

@@ -19,6 +19,7 @@ from autofinity.sim.fields import Fields
 from autofinity.sim.preset import load_preset, preset_names
 from autofinity.sim.preset_machine import BY_DISTANCE, whole_machine
 from autofinity.sim.sources import (
+    WELL_SOURCED,
     Sourced,
     alternatives,
     count_marks,
@@ -31,6 +32,8 @@ PAPERS = ("opteron-6164he", "xeon-x7550", "xeon-e5-2650", "kmaf16-simulated", "e
 FILES = [f"machines/{name}.toml" for name in preset_names()] + ["latencies/assumed.toml"]
 FEWEST_WELL_SOURCED = 0.82
 """Of all values of the shipped machines: what was reached when this was written, rounded down."""
+WIDEST = 6
+"""Sources that differ by a larger factor tell nothing of a value between them: it is an estimate."""
 
 
 def text_of(name: str) -> str:
@@ -105,6 +108,17 @@ def test_a_value_lies_within_the_bounds_of_its_comment_and_what_was_not_read_has
             assert least < most, each
         elif found and found["other"]:
             assert found["other"] != each.value.strip('"'), each
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_what_was_read_of_a_derived_or_measured_value_is_of_one_order(file: str) -> None:
+    for each in sourced_values(read(file)):
+        bounds = each.bounds
+        if bounds and each.mark in WELL_SOURCED:
+            if bounds["most"]:
+                assert float(bounds["most"]) <= WIDEST * float(bounds["least"]), each
+            else:
+                assert bounds["share"], each
 
 
 def test_what_has_bounds_or_was_recalled_is_tried_at_them_and_nothing_else_is() -> None:
