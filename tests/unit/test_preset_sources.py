@@ -33,7 +33,7 @@ FILES = [f"machines/{name}.toml" for name in preset_names()] + ["latencies/assum
 FEWEST_WELL_SOURCED = 0.82
 """Of all values of the shipped machines: what was reached when this was written, rounded down."""
 WIDEST = 6
-"""Sources that differ by a larger factor tell nothing of a value between them: it is an estimate."""
+"""Sources that differ by a larger factor tell nothing of what is between them: an estimate."""
 
 
 def text_of(name: str) -> str:
