@@ -27,6 +27,35 @@ namespace autofinity::mapping {
 
 namespace {
 
+// A number of Python's, 0 or more and finite.
+double amount_of(PyObject* number) {
+    const double amount =
+        PyFloat_CheckExact(number) ? PyFloat_AS_DOUBLE(number) : PyFloat_AsDouble(number);
+    if (amount >= 0 && !std::isinf(amount)) {
+        return amount;
+    }
+    if (amount == -1.0 && PyErr_Occurred()) {
+        throw nb::python_error();
+    }
+    throw std::invalid_argument("sharing is a number, 0 or more");
+}
+
+// Fast sequences of `size` numbers each, one a row.
+std::vector<nb::object> rows_of(nb::handle outer, Py_ssize_t size) {
+    std::vector<nb::object> rows;
+    for (Py_ssize_t i = 0; i < size; ++i) {
+        rows.push_back(nb::steal(
+            PySequence_Fast(PySequence_Fast_GET_ITEM(outer.ptr(), i), "expected a row of numbers")));
+        if (!rows.back().is_valid()) {
+            throw nb::python_error();
+        }
+        if (PySequence_Fast_GET_SIZE(rows.back().ptr()) != size) {
+            throw std::invalid_argument("a sharing matrix has as many columns as rows");
+        }
+    }
+    return rows;
+}
+
 // Rows of numbers. Throws where they are no sharing matrix: not square, a diagonal, not symmetric,
 // negative, infinite.
 Matrix matrix_of(nb::handle rows) {
@@ -34,30 +63,16 @@ Matrix matrix_of(nb::handle rows) {
     if (!outer.is_valid()) {
         throw nb::python_error();
     }
-    const Py_ssize_t size = PySequence_Fast_GET_SIZE(outer.ptr());
-    Matrix made(static_cast<int>(size));
-    for (Py_ssize_t i = 0; i < size; ++i) {
-        const nb::object inner = nb::steal(
-            PySequence_Fast(PySequence_Fast_GET_ITEM(outer.ptr(), i), "expected a row of numbers"));
-        if (!inner.is_valid()) {
-            throw nb::python_error();
+    const int size = static_cast<int>(PySequence_Fast_GET_SIZE(outer.ptr()));
+    const std::vector<nb::object> row_of = rows_of(outer, size);
+    Matrix made(size);
+    for (int i = 0; i < size; ++i) {
+        for (int j = 0; j < size; ++j) {
+            made.row(i)[j] = amount_of(PySequence_Fast_GET_ITEM(row_of[i].ptr(), j));
         }
-        if (PySequence_Fast_GET_SIZE(inner.ptr()) != size) {
-            throw std::invalid_argument("a sharing matrix has as many columns as rows");
-        }
-        double* row = made.row(static_cast<int>(i));
-        for (Py_ssize_t j = 0; j < size; ++j) {
-            row[j] = PyFloat_AsDouble(PySequence_Fast_GET_ITEM(inner.ptr(), j));
-            if (row[j] == -1.0 && PyErr_Occurred()) {
-                throw nb::python_error();
-            }
-            if (!(row[j] >= 0) || std::isinf(row[j])) {
-                throw std::invalid_argument("sharing is a number, 0 or more");
-            }
-            if (i == j ? row[j] != 0 : i > j && row[j] != made.at(int(j), int(i))) {
-                throw std::invalid_argument("a sharing matrix is symmetric, with a zero diagonal");
-            }
-        }
+    }
+    if (!made.is_symmetric() || !made.has_zero_diagonal()) {
+        throw std::invalid_argument("a sharing matrix is symmetric, with a zero diagonal");
     }
     return made;
 }

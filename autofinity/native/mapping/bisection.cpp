@@ -2,40 +2,58 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
+
+#include "mapping/largest.hpp"
 
 namespace autofinity::mapping {
 
 namespace {
 
-constexpr double least = std::numeric_limits<double>::lowest();
+constexpr double infinite = std::numeric_limits<double>::infinity();
 // Up to this many threads each of them is a beginning.
 constexpr int all_beginnings = 32;
 // A pass that gains less than this share of all sharing has found rounding.
 constexpr double negligible = 1e-12;
+// Exchanges in vain before a pass ends: these, and a share of the threads.
+constexpr int patience = 8;
+constexpr int patient_share = 8;
 
 // Two halves of some threads, the first one of a given size.
 class Bisection {
   public:
     Bisection(const Matrix& sharing, const std::vector<int>& threads, int first_half)
-        : size_(static_cast<int>(threads.size())), first_half_(first_half), weights_(size_) {
-        total_ = 0;
+        : size_(static_cast<int>(threads.size())),
+          first_half_(first_half),
+          weights_(size_),
+          shared_(size_, 0.0),
+          side_(size_),
+          gain_(size_),
+          leaves_(size_),
+          enters_(size_),
+          key_(size_) {
         for (int i = 0; i < size_; ++i) {
+            const double* from = sharing.row(threads[i]);
+            double* row = weights_.row(i);
             for (int j = 0; j < size_; ++j) {
-                weights_.row(i)[j] = sharing.at(threads[i], threads[j]);
-                total_ += weights_.at(i, j);
+                row[j] = from[threads[j]];
+            }
+            for (int j = 0; j < size_; ++j) {
+                shared_[j] += row[j];
             }
         }
+        total_ = std::accumulate(shared_.begin(), shared_.end(), 0.0);
     }
 
     // Whether each thread is in the first half, by its position.
     std::vector<char> run() {
         std::vector<char> in_order(size_, 0);
         std::fill_n(in_order.begin(), first_half_, 1);
-        consider(in_order);
-        if (total_ == 0) {
-            return best_;
+        if (total_ == 0 || size_ == 2) {
+            return in_order;
         }
+        consider(in_order);
         for (const int thread : beginnings()) {
             consider(grown_from(thread));
         }
@@ -46,40 +64,24 @@ class Bisection {
     void consider(std::vector<char> half) {
         while (pass(half)) {
         }
-        double cut = 0;
-        for (int i = 0; i < size_; ++i) {
-            for (int j = 0; j < i; ++j) {
-                cut += half[i] != half[j] ? weights_.at(i, j) : 0;
-            }
-        }
-        if (best_.empty() || cut < least_cut_ - negligible * total_) {
-            least_cut_ = cut;
+        if (best_.empty() || cut_ < least_cut_ - negligible * total_) {
+            least_cut_ = cut_;
             best_ = std::move(half);
         }
     }
 
     // All threads, or the most and the least sharing ones and those farthest from them.
     std::vector<int> beginnings() {
-        std::vector<int> found;
+        std::vector<int> found(size_);
+        std::iota(found.begin(), found.end(), 0);
         if (size_ <= all_beginnings) {
-            for (int i = 0; i < size_; ++i) {
-                found.push_back(i);
-            }
             return found;
         }
-        int most = 0;
-        int fewest = 0;
-        std::vector<double> shares(size_, 0.0);
-        for (int i = 0; i < size_; ++i) {
-            for (int j = 0; j < size_; ++j) {
-                shares[i] += weights_.at(i, j);
-            }
-            most = shares[i] > shares[most] ? i : most;
-            fewest = shares[i] < shares[fewest] ? i : fewest;
-        }
-        for (const int thread : {most, fewest}) {
-            found.push_back(thread);
-            grown_from(thread);
+        const auto [fewest, most] = std::minmax_element(shared_.begin(), shared_.end());
+        found.clear();
+        for (const auto thread : {most, fewest}) {
+            found.push_back(static_cast<int>(thread - shared_.begin()));
+            grown_from(found.back());
             found.push_back(last_grown_);
         }
         return found;
@@ -87,80 +89,105 @@ class Bisection {
 
     std::vector<char> grown_from(int thread) {
         std::vector<char> half(size_, 0);
-        std::vector<double> shared(size_, 0.0);
+        std::fill(key_.begin(), key_.end(), 0.0);
         for (int grown = 0; grown < first_half_; ++grown) {
             half[thread] = 1;
             last_grown_ = thread;
-            int next = -1;
+            const double* row = weights_.row(thread);
+            key_[thread] = -infinite;
             for (int i = 0; i < size_; ++i) {
-                shared[i] += weights_.at(thread, i);
-                if (!half[i] && (next < 0 || shared[i] > shared[next])) {
-                    next = i;
-                }
+                key_[i] += row[i];
             }
-            thread = next;
+            thread = first_largest(key_.data(), size_);
         }
         return half;
     }
 
-    // One pass of exchanges, each thread at most once, undone behind the best moment.
-    bool pass(std::vector<char>& half) const {
-        // What the cut loses when a thread alone changes sides.
-        std::vector<double> gain(size_, 0.0);
+    // What the cut loses when a thread alone changes sides, and the cut.
+    void begin_pass(const std::vector<char>& half) {
         for (int i = 0; i < size_; ++i) {
-            for (int j = 0; j < size_; ++j) {
-                gain[i] += half[i] == half[j] ? -weights_.at(i, j) : weights_.at(i, j);
+            side_[i] = half[i] ? 1 : -1;
+            leaves_[i] = half[i] ? 0 : -infinite;
+            enters_[i] = half[i] ? -infinite : 0;
+        }
+        std::fill(gain_.begin(), gain_.end(), 0.0);
+        for (int j = 0; j < size_; ++j) {
+            const double* row = weights_.row(j);
+            const double side = side_[j];
+            for (int i = 0; i < size_; ++i) {
+                gain_[i] -= side * row[i];
             }
         }
-        std::vector<char> locked(size_, 0);
-        std::vector<std::pair<int, int>> done;
+        cut_ = 0;
+        for (int i = 0; i < size_; ++i) {
+            gain_[i] *= side_[i];
+            cut_ += (shared_[i] + gain_[i]) / 4;
+        }
+    }
+
+    // One pass of exchanges, each thread at most once, undone behind the best moment.
+    bool pass(std::vector<char>& half) {
+        begin_pass(half);
+        done_.clear();
         double sum = 0;
         double most = negligible * total_;
         size_t until = 0;
-        const int exchanges = std::min(first_half_, size_ - first_half_);
-        for (int step = 0; step < exchanges; ++step) {
-            int a = -1;
-            for (int i = 0; i < size_; ++i) {
-                if (half[i] && !locked[i] && (a < 0 || gain[i] > gain[a])) {
-                    a = i;
-                }
-            }
-            int b = -1;
-            double by = least;
-            for (int i = 0; i < size_; ++i) {
-                if (!half[i] && !locked[i] && gain[i] - 2 * weights_.at(a, i) > by) {
-                    by = gain[i] - 2 * weights_.at(a, i);
-                    b = i;
-                }
-            }
-            sum += gain[a] + by;
-            locked[a] = locked[b] = 1;
-            done.emplace_back(a, b);
-            half[a] = 0;
-            half[b] = 1;
-            for (int i = 0; i < size_; ++i) {
-                const double change = 2 * (weights_.at(a, i) - weights_.at(b, i));
-                gain[i] += half[i] ? change : -change;
-            }
+        const size_t exchanges = std::min(first_half_, size_ - first_half_);
+        const size_t in_vain = patience + size_ / patient_share;
+        while (done_.size() < std::min(exchanges, until + in_vain)) {
+            sum += exchange_best(half);
             if (sum > most) {
                 most = sum;
-                until = done.size();
+                until = done_.size();
             }
         }
-        for (size_t i = done.size(); i > until; --i) {
-            half[done[i - 1].first] = 1;
-            half[done[i - 1].second] = 0;
+        for (size_t i = done_.size(); i > until; --i) {
+            half[done_[i - 1].first] = 1;
+            half[done_[i - 1].second] = 0;
         }
         return until > 0;
+    }
+
+    // Exchanges the thread of the first half that gains most with the best for it. What is gained.
+    double exchange_best(std::vector<char>& half) {
+        for (int i = 0; i < size_; ++i) {
+            key_[i] = gain_[i] + leaves_[i];
+        }
+        const int a = first_largest(key_.data(), size_);
+        const double* row = weights_.row(a);
+        double gained = key_[a];
+        for (int i = 0; i < size_; ++i) {
+            key_[i] = gain_[i] + enters_[i] - 2 * row[i];
+        }
+        const int b = first_largest(key_.data(), size_);
+        gained += key_[b];
+        const double* other = weights_.row(b);
+        for (int i = 0; i < size_; ++i) {
+            gain_[i] += 2 * side_[i] * (row[i] - other[i]);
+        }
+        leaves_[a] = enters_[b] = -infinite;
+        half[a] = 0;
+        half[b] = 1;
+        done_.emplace_back(a, b);
+        return gained;
     }
 
     int size_;
     int first_half_;
     Matrix weights_;
+    std::vector<double> shared_;  // of each thread with all others
     double total_;
     std::vector<char> best_;
     double least_cut_ = 0;
     int last_grown_ = 0;
+    // Of the pass, by thread: 1 in the first half, else -1; and 0 where it may go, else -infinite.
+    double cut_ = 0;
+    std::vector<double> side_;
+    std::vector<double> gain_;
+    std::vector<double> leaves_;
+    std::vector<double> enters_;
+    std::vector<double> key_;
+    std::vector<std::pair<int, int>> done_;
 };
 
 class Mapping {

@@ -1,6 +1,7 @@
 // A square matrix of sharing between threads, or between groups of them: symmetric, zero diagonal.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -14,6 +15,30 @@ class Matrix {
     double* row(int i) { return cells_.data() + static_cast<size_t>(i) * size_; }
     const double* row(int i) const { return cells_.data() + static_cast<size_t>(i) * size_; }
     double at(int i, int j) const { return row(i)[j]; }
+
+    // Block by block, since a column lies far apart in memory.
+    bool is_symmetric() const {
+        constexpr int block = 16;
+        bool same = true;
+        for (int rows = 0; rows < size_; rows += block) {
+            for (int columns = 0; columns <= rows; columns += block) {
+                for (int i = rows; i < std::min(rows + block, size_); ++i) {
+                    for (int j = columns; j < std::min(columns + block, i); ++j) {
+                        same &= at(i, j) == at(j, i);
+                    }
+                }
+            }
+        }
+        return same;
+    }
+
+    bool has_zero_diagonal() const {
+        bool zero = true;
+        for (int i = 0; i < size_; ++i) {
+            zero &= at(i, i) == 0;
+        }
+        return zero;
+    }
 
   private:
     int size_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <unordered_map>
 #include <utility>
 
 #include "mapping/bisection.hpp"
@@ -16,7 +17,7 @@ namespace autofinity::mapping {
 namespace {
 
 // Rounding could let two mappings of equal cost follow each other for ever.
-constexpr int most_rounds = 32;
+constexpr size_t most_rounds = 32;
 constexpr double rounding = 1e-12;
 // Above this many threads only the cheaper beginning is mended.
 constexpr int few_threads = 64;
@@ -41,22 +42,28 @@ std::vector<int> seats_taken(const SeatTree& tree, const std::vector<int>& pu_of
 
 Matrix between_parts(const Matrix& sharing, const std::vector<Part>& parts,
                      const std::vector<int>& thread_on) {
-    std::vector<int> part_of(sharing.size());
+    const int threads = sharing.size();
+    std::vector<int> part_of(threads);
     for (int part = 0; part < static_cast<int>(parts.size()); ++part) {
         for (int i = 0; i < parts[part].seats; ++i) {
             part_of[thread_on[parts[part].first_seat + i]] = part;
         }
     }
     Matrix made(static_cast<int>(parts.size()));
-    for (int i = 0; i < sharing.size(); ++i) {
-        double* row = made.row(part_of[i]);
-        const double* shares = sharing.row(i);
-        for (int j = 0; j < sharing.size(); ++j) {
-            row[part_of[j]] += shares[j];
-        }
-    }
+    std::vector<double> sums(threads);
     for (int part = 0; part < made.size(); ++part) {
-        made.row(part)[part] = 0;
+        std::fill(sums.begin(), sums.end(), 0.0);
+        for (int i = 0; i < parts[part].seats; ++i) {
+            const double* shares = sharing.row(thread_on[parts[part].first_seat + i]);
+            for (int j = 0; j < threads; ++j) {
+                sums[j] += shares[j];
+            }
+        }
+        double* row = made.row(part);
+        for (int j = 0; j < threads; ++j) {
+            row[part_of[j]] += sums[j];
+        }
+        row[part] = 0;
     }
     return made;
 }
@@ -70,51 +77,75 @@ bool of_one_place(const Machine& machine, const SeatTree& tree, const std::vecto
     });
 }
 
+// Exchanges the threads of single seats. `thread_on` is by seat, here and below.
+bool exchange_threads(const Machine& machine, const Matrix& sharing, const SeatTree& tree,
+                      std::vector<int>& thread_on) {
+    std::vector<int> pu(sharing.size());
+    for (int seat = 0; seat < tree.seats(); ++seat) {
+        pu[thread_on[seat]] = tree.pus()[seat];
+    }
+    const std::vector<int> kind(sharing.size());
+    Swaps swaps(machine, sharing, kind, std::move(pu));
+    if (!swaps.run()) {
+        return false;
+    }
+    thread_on = seats_taken(tree, swaps.pu());
+    return true;
+}
+
 bool exchange_parts(const Machine& machine, const Matrix& sharing, const SeatTree& tree,
                     const std::vector<Part>& parts, std::vector<int>& thread_on) {
     const Matrix weights = between_parts(sharing, parts, thread_on);
     std::vector<int> kind;
     std::vector<int> pu;
+    std::unordered_map<int, int> part_at;
     for (const Part& part : parts) {
+        part_at[tree.pus()[part.first_seat]] = static_cast<int>(pu.size());
         kind.push_back(part.layout);
         pu.push_back(tree.pus()[part.first_seat]);
     }
-    Swaps swaps(machine, weights, kind, pu);
+    Swaps swaps(machine, weights, kind, std::move(pu));
     if (!swaps.run()) {
         return false;
     }
-    // Seats of one PU are parts alike in everything: the first that is left will do.
-    std::multimap<int, int> parts_at;
-    for (int part = 0; part < static_cast<int>(parts.size()); ++part) {
-        parts_at.emplace(pu[part], part);
-    }
     const std::vector<int> before = thread_on;
-    for (int part = 0; part < static_cast<int>(parts.size()); ++part) {
-        const auto at = parts_at.find(swaps.pu()[part]);
-        std::copy_n(before.begin() + parts[part].first_seat, parts[part].seats,
-                    thread_on.begin() + parts[at->second].first_seat);
-        parts_at.erase(at);
+    for (size_t part = 0; part < parts.size(); ++part) {
+        const Part& to = parts[part_at[swaps.pu()[part]]];
+        std::copy_n(before.begin() + parts[part].first_seat, to.seats,
+                    thread_on.begin() + to.first_seat);
     }
     return true;
 }
 
-// Exchanges parts on all levels until nothing changes. `thread_on` is by seat.
+// Levels whose parts can be exchanged, outermost first. One whose parts have one child each is the
+// next one over again.
+std::vector<size_t> exchangeable(const Machine& machine, const SeatTree& tree) {
+    const auto& parts = tree.parts();
+    std::vector<size_t> found;
+    for (size_t level = 1; level < parts.size(); ++level) {
+        const bool last = level + 1 == parts.size();
+        if (parts[level].size() > 1 && (last || parts[level].size() != parts[level + 1].size()) &&
+            of_one_place(machine, tree, parts[level])) {
+            found.push_back(level);
+        }
+    }
+    return found;
+}
+
+// Exchanges parts on all levels in turn until none of them changes anything any more.
 void exchange_all(const Machine& machine, const Matrix& sharing, const SeatTree& tree,
                   std::vector<int>& thread_on) {
-    const auto& parts = tree.parts();
-    bool again = true;
-    for (int round = 0; again && round < most_rounds; ++round) {
-        again = false;
-        for (size_t level = 1; level < parts.size(); ++level) {
-            // A level whose parts have one child each is the next one over again.
-            const bool last = level + 1 == parts.size();
-            if (parts[level].size() < 2 ||
-                (!last && parts[level].size() == parts[level + 1].size()) ||
-                !of_one_place(machine, tree, parts[level])) {
-                continue;
-            }
-            again |= exchange_parts(machine, sharing, tree, parts[level], thread_on);
-        }
+    const std::vector<size_t> level_of = exchangeable(machine, tree);
+    size_t unchanged = 0;
+    for (size_t turn = 0; unchanged < level_of.size() && turn < most_rounds * level_of.size(); ++turn) {
+        const size_t level = level_of[turn % level_of.size()];
+        const auto& parts = tree.parts();
+        const bool changed =
+            level + 1 == parts.size()
+                ? exchange_threads(machine, sharing, tree, thread_on)
+                : exchange_parts(machine, sharing, tree, parts[level], thread_on);
+        // What has just been exchanged is as good as that can make it.
+        unchanged = changed ? 1 : unchanged + 1;
     }
 }
 
