@@ -26,21 +26,20 @@ class Bisection {
     Bisection(const Matrix& sharing, const std::vector<int>& threads, int first_half)
         : size_(static_cast<int>(threads.size())),
           first_half_(first_half),
-          weights_(size_),
+          twice_(size_),
           shared_(size_, 0.0),
-          side_(size_),
-          gain_(size_),
+          with_first_(size_),
           leaves_(size_),
           enters_(size_),
           key_(size_) {
         for (int i = 0; i < size_; ++i) {
             const double* from = sharing.row(threads[i]);
-            double* row = weights_.row(i);
+            double* row = twice_.row(i);
             for (int j = 0; j < size_; ++j) {
-                row[j] = from[threads[j]];
+                row[j] = 2 * from[threads[j]];
             }
             for (int j = 0; j < size_; ++j) {
-                shared_[j] += row[j];
+                shared_[j] += row[j] / 2;
             }
         }
         total_ = std::accumulate(shared_.begin(), shared_.end(), 0.0);
@@ -48,12 +47,10 @@ class Bisection {
 
     // Whether each thread is in the first half, by its position.
     std::vector<char> run() {
-        std::vector<char> in_order(size_, 0);
-        std::fill_n(in_order.begin(), first_half_, 1);
+        consider(in_order());
         if (total_ == 0 || size_ == 2) {
-            return in_order;
+            return best_;
         }
-        consider(in_order);
         for (const int thread : beginnings()) {
             consider(grown_from(thread));
         }
@@ -61,12 +58,37 @@ class Bisection {
     }
 
   private:
-    void consider(std::vector<char> half) {
-        while (pass(half)) {
+    std::vector<char> in_order() {
+        std::vector<char> half(size_, 0);
+        std::fill(with_first_.begin(), with_first_.end(), 0.0);
+        for (int i = 0; i < first_half_; ++i) {
+            half[i] = 1;
+            share_with_first(i);
         }
-        if (best_.empty() || cut_ < least_cut_ - negligible * total_) {
-            least_cut_ = cut_;
-            best_ = std::move(half);
+        return half;
+    }
+
+    std::vector<char> grown_from(int thread) {
+        std::vector<char> half(size_, 0);
+        std::fill(with_first_.begin(), with_first_.end(), 0.0);
+        std::fill(enters_.begin(), enters_.end(), 0.0);
+        for (int grown = 0; grown < first_half_; ++grown) {
+            half[thread] = 1;
+            enters_[thread] = -infinite;
+            last_grown_ = thread;
+            share_with_first(thread);
+            for (int i = 0; i < size_; ++i) {
+                key_[i] = with_first_[i] + enters_[i];
+            }
+            thread = first_largest(key_.data(), size_);
+        }
+        return half;
+    }
+
+    void share_with_first(int thread) {
+        const double* row = twice_.row(thread);
+        for (int i = 0; i < size_; ++i) {
+            with_first_[i] += row[i];
         }
     }
 
@@ -87,47 +109,26 @@ class Bisection {
         return found;
     }
 
-    std::vector<char> grown_from(int thread) {
-        std::vector<char> half(size_, 0);
-        std::fill(key_.begin(), key_.end(), 0.0);
-        for (int grown = 0; grown < first_half_; ++grown) {
-            half[thread] = 1;
-            last_grown_ = thread;
-            const double* row = weights_.row(thread);
-            key_[thread] = -infinite;
-            for (int i = 0; i < size_; ++i) {
-                key_[i] += row[i];
-            }
-            thread = first_largest(key_.data(), size_);
+    // Improves a half that `with_first_` is of.
+    void consider(std::vector<char> half) {
+        while (pass(half)) {
         }
-        return half;
-    }
-
-    // What the cut loses when a thread alone changes sides, and the cut.
-    void begin_pass(const std::vector<char>& half) {
+        double cut = 0;
         for (int i = 0; i < size_; ++i) {
-            side_[i] = half[i] ? 1 : -1;
-            leaves_[i] = half[i] ? 0 : -infinite;
-            enters_[i] = half[i] ? -infinite : 0;
+            cut += half[i] ? shared_[i] - with_first_[i] / 2 : 0;
         }
-        std::fill(gain_.begin(), gain_.end(), 0.0);
-        for (int j = 0; j < size_; ++j) {
-            const double* row = weights_.row(j);
-            const double side = side_[j];
-            for (int i = 0; i < size_; ++i) {
-                gain_[i] -= side * row[i];
-            }
-        }
-        cut_ = 0;
-        for (int i = 0; i < size_; ++i) {
-            gain_[i] *= side_[i];
-            cut_ += (shared_[i] + gain_[i]) / 4;
+        if (best_.empty() || cut < least_cut_ - negligible * total_) {
+            least_cut_ = cut;
+            best_ = std::move(half);
         }
     }
 
     // One pass of exchanges, each thread at most once, undone behind the best moment.
     bool pass(std::vector<char>& half) {
-        begin_pass(half);
+        for (int i = 0; i < size_; ++i) {
+            leaves_[i] = half[i] ? shared_[i] : -infinite;
+            enters_[i] = half[i] ? -infinite : -shared_[i];
+        }
         done_.clear();
         double sum = 0;
         double most = negligible * total_;
@@ -135,55 +136,61 @@ class Bisection {
         const size_t exchanges = std::min(first_half_, size_ - first_half_);
         const size_t in_vain = patience + size_ / patient_share;
         while (done_.size() < std::min(exchanges, until + in_vain)) {
-            sum += exchange_best(half);
+            sum += exchange_best();
             if (sum > most) {
                 most = sum;
                 until = done_.size();
             }
         }
-        for (size_t i = done_.size(); i > until; --i) {
-            half[done_[i - 1].first] = 1;
-            half[done_[i - 1].second] = 0;
+        for (; done_.size() > until; done_.pop_back()) {
+            change_sides(done_.back().second, done_.back().first);
+        }
+        for (const auto& [a, b] : done_) {
+            half[a] = 0;
+            half[b] = 1;
         }
         return until > 0;
     }
 
     // Exchanges the thread of the first half that gains most with the best for it. What is gained.
-    double exchange_best(std::vector<char>& half) {
+    double exchange_best() {
         for (int i = 0; i < size_; ++i) {
-            key_[i] = gain_[i] + leaves_[i];
+            key_[i] = leaves_[i] - with_first_[i];
         }
         const int a = first_largest(key_.data(), size_);
-        const double* row = weights_.row(a);
         double gained = key_[a];
+        const double* row = twice_.row(a);
         for (int i = 0; i < size_; ++i) {
-            key_[i] = gain_[i] + enters_[i] - 2 * row[i];
+            key_[i] = enters_[i] + (with_first_[i] - row[i]);
         }
         const int b = first_largest(key_.data(), size_);
         gained += key_[b];
-        const double* other = weights_.row(b);
-        for (int i = 0; i < size_; ++i) {
-            gain_[i] += 2 * side_[i] * (row[i] - other[i]);
-        }
+        change_sides(a, b);
         leaves_[a] = enters_[b] = -infinite;
-        half[a] = 0;
-        half[b] = 1;
         done_.emplace_back(a, b);
         return gained;
     }
 
+    // `a` leaves the first half and `b` enters it.
+    void change_sides(int a, int b) {
+        const double* left = twice_.row(a);
+        const double* entered = twice_.row(b);
+        for (int i = 0; i < size_; ++i) {
+            with_first_[i] += entered[i] - left[i];
+        }
+    }
+
     int size_;
     int first_half_;
-    Matrix weights_;
+    Matrix twice_;                // twice the sharing: what moving a thread changes
     std::vector<double> shared_;  // of each thread with all others
     double total_;
     std::vector<char> best_;
     double least_cut_ = 0;
     int last_grown_ = 0;
-    // Of the pass, by thread: 1 in the first half, else -1; and 0 where it may go, else -infinite.
-    double cut_ = 0;
-    std::vector<double> side_;
-    std::vector<double> gain_;
+    std::vector<double> with_first_;  // twice what each thread shares with the first half
+    // What the cut loses by a thread that leaves or enters the first half, but for `with_first_`;
+    // -infinite where it may not.
     std::vector<double> leaves_;
     std::vector<double> enters_;
     std::vector<double> key_;

@@ -9,11 +9,12 @@ namespace autofinity::mapping {
 
 class Matrix {
   public:
-    explicit Matrix(int size) : size_(size), cells_(static_cast<size_t>(size) * size, 0.0) {}
+    explicit Matrix(int size)
+        : size_(size), stride_(size + padding), cells_(static_cast<size_t>(size) * stride_, 0.0) {}
 
     int size() const { return size_; }
-    double* row(int i) { return cells_.data() + static_cast<size_t>(i) * size_; }
-    const double* row(int i) const { return cells_.data() + static_cast<size_t>(i) * size_; }
+    double* row(int i) { return cells_.data() + static_cast<size_t>(i) * stride_; }
+    const double* row(int i) const { return cells_.data() + static_cast<size_t>(i) * stride_; }
     double at(int i, int j) const { return row(i)[j]; }
 
     // Block by block, since a column lies far apart in memory.
@@ -41,7 +42,11 @@ class Matrix {
     }
 
   private:
+    // Numbers between rows: cells of a column would share a cache's set if rows took a power of two.
+    static constexpr int padding = 8;
+
     int size_;
+    int stride_;
     std::vector<double> cells_;
 };
 

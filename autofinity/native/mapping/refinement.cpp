@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <random>
-#include <unordered_map>
 #include <utility>
 
 #include "mapping/bisection.hpp"
 #include "mapping/cost.hpp"
 #include "mapping/eager.hpp"
+#include "mapping/sites.hpp"
 #include "mapping/swaps.hpp"
 
 namespace autofinity::mapping {
@@ -19,8 +20,10 @@ namespace {
 // Rounding could let two mappings of equal cost follow each other for ever.
 constexpr size_t most_rounds = 32;
 constexpr double rounding = 1e-12;
-// Above this many threads only the cheaper beginning is mended.
+// Above this many threads only the cheaper beginning is mended, and sweeps of exchanges end when one
+// saves less than this share of the cost.
 constexpr int few_threads = 64;
+constexpr double worth_a_sweep = 1e-4;
 // Disturbances: at most so many, and fewer the more pairs of threads there are.
 constexpr int64_t most_kicks = 200;
 constexpr int64_t kick_work = 60'000;
@@ -40,28 +43,34 @@ std::vector<int> seats_taken(const SeatTree& tree, const std::vector<int>& pu_of
     return thread_on;
 }
 
-Matrix between_parts(const Matrix& sharing, const std::vector<Part>& parts,
-                     const std::vector<int>& thread_on) {
-    const int threads = sharing.size();
-    std::vector<int> part_of(threads);
-    for (int part = 0; part < static_cast<int>(parts.size()); ++part) {
-        for (int i = 0; i < parts[part].seats; ++i) {
-            part_of[thread_on[parts[part].first_seat + i]] = part;
+Matrix by_seat(const Matrix& sharing, const std::vector<int>& thread_on) {
+    Matrix made(sharing.size());
+    for (int i = 0; i < made.size(); ++i) {
+        double* row = made.row(i);
+        const double* shares = sharing.row(thread_on[i]);
+        for (int j = 0; j < made.size(); ++j) {
+            row[j] = shares[thread_on[j]];
         }
     }
+    return made;
+}
+
+// `between_seats` as `by_seat` gives it.
+Matrix between_parts(const Matrix& between_seats, const std::vector<Part>& parts) {
     Matrix made(static_cast<int>(parts.size()));
-    std::vector<double> sums(threads);
+    std::vector<double> sums(between_seats.size());
     for (int part = 0; part < made.size(); ++part) {
         std::fill(sums.begin(), sums.end(), 0.0);
         for (int i = 0; i < parts[part].seats; ++i) {
-            const double* shares = sharing.row(thread_on[parts[part].first_seat + i]);
-            for (int j = 0; j < threads; ++j) {
+            const double* shares = between_seats.row(parts[part].first_seat + i);
+            for (size_t j = 0; j < sums.size(); ++j) {
                 sums[j] += shares[j];
             }
         }
         double* row = made.row(part);
-        for (int j = 0; j < threads; ++j) {
-            row[part_of[j]] += sums[j];
+        for (int other = 0; other < made.size(); ++other) {
+            const auto first = sums.begin() + parts[other].first_seat;
+            row[other] = std::accumulate(first, first + parts[other].seats, 0.0);
         }
         row[part] = 0;
     }
@@ -77,87 +86,50 @@ bool of_one_place(const Machine& machine, const SeatTree& tree, const std::vecto
     });
 }
 
-// Exchanges the threads of single seats. `thread_on` is by seat, here and below.
-bool exchange_threads(const Machine& machine, const Matrix& sharing, const SeatTree& tree,
-                      std::vector<int>& thread_on) {
-    std::vector<int> pu(sharing.size());
-    for (int seat = 0; seat < tree.seats(); ++seat) {
-        pu[thread_on[seat]] = tree.pus()[seat];
-    }
-    const std::vector<int> kind(sharing.size());
-    Swaps swaps(machine, sharing, kind, std::move(pu));
-    if (!swaps.run()) {
-        return false;
-    }
-    thread_on = seats_taken(tree, swaps.pu());
-    return true;
-}
+// Parts of one level, whose contents can be exchanged.
+struct Level {
+    const std::vector<Part>& parts;
+    bool of_seats;
+    Sites sites;
+};
 
-bool exchange_parts(const Machine& machine, const Matrix& sharing, const SeatTree& tree,
-                    const std::vector<Part>& parts, std::vector<int>& thread_on) {
-    const Matrix weights = between_parts(sharing, parts, thread_on);
+Sites sites_of(const Machine& machine, const SeatTree& tree, const std::vector<Part>& parts) {
     std::vector<int> kind;
     std::vector<int> pu;
-    std::unordered_map<int, int> part_at;
     for (const Part& part : parts) {
-        part_at[tree.pus()[part.first_seat]] = static_cast<int>(pu.size());
         kind.push_back(part.layout);
         pu.push_back(tree.pus()[part.first_seat]);
     }
-    Swaps swaps(machine, weights, kind, std::move(pu));
-    if (!swaps.run()) {
-        return false;
-    }
-    const std::vector<int> before = thread_on;
-    for (size_t part = 0; part < parts.size(); ++part) {
-        const Part& to = parts[part_at[swaps.pu()[part]]];
-        std::copy_n(before.begin() + parts[part].first_seat, to.seats,
-                    thread_on.begin() + to.first_seat);
-    }
-    return true;
+    return {machine, std::move(pu), std::move(kind)};
 }
 
-// Levels whose parts can be exchanged, outermost first. One whose parts have one child each is the
-// next one over again.
-std::vector<size_t> exchangeable(const Machine& machine, const SeatTree& tree) {
-    const auto& parts = tree.parts();
-    std::vector<size_t> found;
-    for (size_t level = 1; level < parts.size(); ++level) {
-        const bool last = level + 1 == parts.size();
-        if (parts[level].size() > 1 && (last || parts[level].size() != parts[level + 1].size()) &&
-            of_one_place(machine, tree, parts[level])) {
-            found.push_back(level);
+// Outermost first. A level whose parts have one child each is the next one over again.
+std::vector<Level> exchangeable(const Machine& machine, const SeatTree& tree) {
+    std::vector<Level> found;
+    for (size_t level = 1; level < tree.parts().size(); ++level) {
+        const auto& parts = tree.parts()[level];
+        const bool last = level + 1 == tree.parts().size();
+        if (parts.size() > 1 && (last || parts.size() != tree.parts()[level + 1].size()) &&
+            of_one_place(machine, tree, parts)) {
+            found.push_back({parts, last, sites_of(machine, tree, parts)});
         }
     }
     return found;
 }
 
-// Exchanges parts on all levels in turn until none of them changes anything any more.
-void exchange_all(const Machine& machine, const Matrix& sharing, const SeatTree& tree,
-                  std::vector<int>& thread_on) {
-    const std::vector<size_t> level_of = exchangeable(machine, tree);
-    size_t unchanged = 0;
-    for (size_t turn = 0; unchanged < level_of.size() && turn < most_rounds * level_of.size(); ++turn) {
-        const size_t level = level_of[turn % level_of.size()];
-        const auto& parts = tree.parts();
-        const bool changed =
-            level + 1 == parts.size()
-                ? exchange_threads(machine, sharing, tree, thread_on)
-                : exchange_parts(machine, sharing, tree, parts[level], thread_on);
-        // What has just been exchanged is as good as that can make it.
-        unchanged = changed ? 1 : unchanged + 1;
-    }
-}
-
 struct Found {
-    std::vector<int> thread_on;
+    std::vector<int> thread_on;  // by seat
     double cost;
 };
 
 class Refinement {
   public:
     Refinement(const Machine& machine, const Matrix& sharing, const SeatTree& tree)
-        : machine_(machine), sharing_(sharing), tree_(tree) {}
+        : machine_(machine),
+          sharing_(sharing),
+          tree_(tree),
+          levels_(exchangeable(machine, tree)),
+          worth_(tree.seats() <= few_threads ? 0 : worth_a_sweep) {}
 
     std::vector<int> run() {
         Eager eager;
@@ -192,9 +164,49 @@ class Refinement {
         return {std::move(thread_on), cost};
     }
 
+    // Exchanges on all levels in turn until none of them changes anything any more.
     Found mended(std::vector<int> thread_on) const {
-        exchange_all(machine_, sharing_, tree_, thread_on);
+        Matrix between_seats = by_seat(sharing_, thread_on);
+        size_t unchanged = 0;
+        for (size_t turn = 0; unchanged < levels_.size() && turn < most_rounds * levels_.size();
+             ++turn) {
+            const Level& level = levels_[turn % levels_.size()];
+            const bool changed = level.of_seats ? exchange_seats(level, between_seats, thread_on)
+                                                : exchange_parts(level, between_seats, thread_on);
+            // What has just been exchanged is as good as that can make it.
+            unchanged = changed ? 1 : unchanged + 1;
+        }
         return found(std::move(thread_on));
+    }
+
+    bool exchange_seats(const Level& level, Matrix& between_seats,
+                        std::vector<int>& thread_on) const {
+        Swaps swaps(level.sites, between_seats);
+        if (!swaps.run(worth_)) {
+            return false;
+        }
+        const std::vector<int> before = thread_on;
+        for (int seat = 0; seat < tree_.seats(); ++seat) {
+            thread_on[seat] = before[swaps.came_from()[seat]];
+        }
+        return true;
+    }
+
+    bool exchange_parts(const Level& level, Matrix& between_seats,
+                        std::vector<int>& thread_on) const {
+        Matrix weights = between_parts(between_seats, level.parts);
+        Swaps swaps(level.sites, weights);
+        if (!swaps.run(worth_)) {
+            return false;
+        }
+        const std::vector<int> before = thread_on;
+        for (int to = 0; to < level.sites.size(); ++to) {
+            const Part& from = level.parts[swaps.came_from()[to]];
+            std::copy_n(before.begin() + from.first_seat, from.seats,
+                        thread_on.begin() + level.parts[to].first_seat);
+        }
+        between_seats = by_seat(sharing_, thread_on);
+        return true;
     }
 
     void take_if_cheaper(Found& best, Found other) const {
@@ -215,6 +227,8 @@ class Refinement {
     const Machine& machine_;
     const Matrix& sharing_;
     const SeatTree& tree_;
+    std::vector<Level> levels_;
+    double worth_;
     std::mt19937_64 draw_{1};
 };
 
