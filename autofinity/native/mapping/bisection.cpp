@@ -12,13 +12,13 @@ namespace autofinity::mapping {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-// Up to this many threads each of them is a beginning.
-constexpr int all_beginnings = 32;
+// Up to this many threads each of them is a beginning; of more, five.
+constexpr int all_beginnings = 8;
 // A pass that gains less than this share of all sharing has found rounding.
 constexpr double negligible = 1e-12;
 // Exchanges in vain before a pass ends: these, and a share of the threads.
 constexpr int patience = 8;
-constexpr int patient_share = 8;
+constexpr int patient_share = 16;
 
 // Two halves of some threads, the first one of a given size.
 class Bisection {
@@ -51,8 +51,17 @@ class Bisection {
         if (total_ == 0 || size_ == 2) {
             return best_;
         }
-        for (const int thread : beginnings()) {
-            consider(grown_from(thread));
+        if (size_ <= all_beginnings) {
+            for (int thread = 0; thread < size_; ++thread) {
+                consider(grown_from(thread));
+            }
+            return best_;
+        }
+        // The most and the least sharing thread, and those farthest from them.
+        const auto [fewest, most] = std::minmax_element(shared_.begin(), shared_.end());
+        for (const auto thread : {most, fewest}) {
+            consider(grown_from(static_cast<int>(thread - shared_.begin())));
+            consider(grown_from(last_grown_));
         }
         return best_;
     }
@@ -90,23 +99,6 @@ class Bisection {
         for (int i = 0; i < size_; ++i) {
             with_first_[i] += row[i];
         }
-    }
-
-    // All threads, or the most and the least sharing ones and those farthest from them.
-    std::vector<int> beginnings() {
-        std::vector<int> found(size_);
-        std::iota(found.begin(), found.end(), 0);
-        if (size_ <= all_beginnings) {
-            return found;
-        }
-        const auto [fewest, most] = std::minmax_element(shared_.begin(), shared_.end());
-        found.clear();
-        for (const auto thread : {most, fewest}) {
-            found.push_back(static_cast<int>(thread - shared_.begin()));
-            grown_from(found.back());
-            found.push_back(last_grown_);
-        }
-        return found;
     }
 
     // Improves a half that `with_first_` is of.

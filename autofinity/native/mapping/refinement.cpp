@@ -22,11 +22,11 @@ constexpr size_t most_rounds = 32;
 constexpr double rounding = 1e-12;
 // Above this many threads only the cheaper beginning is mended, and sweeps of exchanges end when one
 // saves less than this share of the cost.
-constexpr int few_threads = 64;
+constexpr int few_threads = 32;
 constexpr double worth_a_sweep = 1e-4;
-// Disturbances: at most so many, and fewer the more pairs of threads there are.
-constexpr int64_t most_kicks = 200;
-constexpr int64_t kick_work = 60'000;
+// Disturbances of few threads: at most so many, and fewer the more pairs of threads there are.
+constexpr int most_kicks = 200;
+constexpr int kick_work = 60'000;
 constexpr int exchanges_of_a_kick = 3;
 
 std::vector<int> seats_taken(const SeatTree& tree, const std::vector<int>& pu_of_thread) {
@@ -141,11 +141,10 @@ class Refinement {
         take_if_cheaper(best, mended(best.thread_on));
         if (tree_.seats() <= few_threads) {
             take_if_cheaper(best, mended(other.thread_on));
-        }
-        const int64_t pairs = int64_t(tree_.seats()) * tree_.seats();
-        const int64_t kicks = std::min(most_kicks, kick_work / pairs);
-        for (int64_t kick = 0; kick < kicks; ++kick) {
-            take_if_cheaper(best, mended(disturbed(best.thread_on)));
+            const int kicks = std::min(most_kicks, kick_work / (tree_.seats() * tree_.seats()));
+            for (int kick = 0; kick < kicks; ++kick) {
+                take_if_cheaper(best, mended(disturbed(best.thread_on)));
+            }
         }
         return pus(best.thread_on);
     }
