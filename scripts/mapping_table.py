@@ -2,7 +2,7 @@
 
     PYTHONPATH=. python scripts/mapping_table.py [patterns|captured|small]…
 
-Takes minutes, mostly to capture programs. Needs the test tools, a C compiler for the captured
+Takes two minutes, mostly to capture programs. Needs the test tools, a C compiler for the captured
 programs, and libscotch for SCOTCH's columns.
 """
 
@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -25,6 +26,7 @@ from autofinity.detect.whole_trace import whole_trace  # noqa: E402
 from autofinity.mapping.compare import Mapped, mapped  # noqa: E402
 from autofinity.model.errors import AutofinityError  # noqa: E402
 from autofinity.model.sharing import SharingMatrix  # noqa: E402
+from autofinity.model.topology import Topology  # noqa: E402
 
 LARGE = (
     "xeon-e5-2650",
@@ -67,8 +69,13 @@ def main() -> None:
         print()
 
 
+@cache
+def _topology(machine: str) -> Topology:
+    return machine_topology(machine)
+
+
 def _mapped(name: str, sharing: SharingMatrix, machine: str) -> Mapped:
-    topology = machine_topology(machine)
+    topology = _topology(machine)
     try:
         return mapped(name, sharing, topology, topology.allowed)
     except AutofinityError as error:
@@ -94,7 +101,7 @@ def _patterns() -> Iterator[str]:
     """The worst of `LARGE` for each mapper, one thread a CPU."""
     worst: dict[str, dict[str, float]] = {}
     for machine in LARGE:
-        for name, sharing in patterns(len(machine_topology(machine).pus)).items():
+        for name, sharing in patterns(len(_topology(machine).pus)).items():
             found = _beside_scotch(machine, sharing)
             before = worst.get(name, found)
             worst[name] = {m: max(found[m], before[m]) for m in COLUMNS}
@@ -105,7 +112,7 @@ def _patterns() -> Iterator[str]:
 
 def _captured() -> Iterator[str]:
     yield from _head()
-    threads = len(machine_topology(CAPTURED_ON).pus)
+    threads = len(_topology(CAPTURED_ON).pus)
     for name, arguments in CAPTURED.items():
         with tempfile.TemporaryDirectory() as folder:
             captured = captured_training(name, arguments, threads, Path(folder))
@@ -120,7 +127,7 @@ def _small() -> Iterator[str]:
     equal: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for machine in SMALL:
         for threads in SMALL_THREADS:
-            if threads > len(machine_topology(machine).pus):
+            if threads > len(_topology(machine).pus):
                 continue
             for seed in range(SMALL_SEEDS):
                 for pattern, sharing in patterns(threads, seed).items():

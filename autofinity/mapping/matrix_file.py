@@ -10,6 +10,8 @@ from autofinity.model.errors import UsageError
 from autofinity.model.sharing import SharingMatrix
 
 MOST_THREADS = 2048
+MOST_SHARING = 1e200
+"""Between two threads: sums of it, times distances, stay finite."""
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
 
 
@@ -77,10 +79,11 @@ def _cells(path: Path, line: int, text: str) -> list[float]:
             value = float(cell)
         except ValueError:
             value = math.nan
-        if not 0 <= value < math.inf:
+        if not 0 <= value <= MOST_SHARING:
             shown = cell if len(cell) <= 20 else cell[:20] + "…"
             raise UsageError(
-                f"{path}, line {line}, column {column}: {shown!r}; expected a number, 0 or more"
+                f"{path}, line {line}, column {column}: {shown!r}; expected a number from 0 to "
+                f"{MOST_SHARING:g}"
             )
         found.append(value)
     return found

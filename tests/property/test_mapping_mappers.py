@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import permutations
+from itertools import combinations, permutations
 
 import pytest
 from hypothesis import given, settings
@@ -61,6 +61,20 @@ def test_refined_never_costs_more_than_what_it_begins_with(
         for name in ("refined", "eagermap", "bisection")
     }
     assert costs["refined"] <= min(costs.values())
+
+
+@settings(max_examples=40)
+@given(tasks(14))
+def test_no_exchange_of_two_threads_makes_a_refined_mapping_cheaper(
+    task: tuple[SharingMatrix, Topology, frozenset[OsIndex]],
+) -> None:
+    sharing, topology, _ = task
+    found = list(MAPPERS["refined"].run(*task))
+    least = cost(sharing, topology, found)
+    for i, j in combinations(range(sharing.threads), 2):
+        found[i], found[j] = found[j], found[i]
+        assert cost(sharing, topology, found) >= least * (1 - 1e-9)
+        found[i], found[j] = found[j], found[i]
 
 
 @settings(max_examples=40)

@@ -65,6 +65,13 @@ def test_refined_is_as_cheap_as_the_cheapest_mapping_of_few_threads(threads: int
         assert costs[0] == pytest.approx(costs[1], rel=1e-9)
 
 
+@pytest.mark.parametrize("threads", [48, 96, 256])
+def test_refined_cuts_a_ring_of_many_threads_where_the_sockets_end(threads: int) -> None:
+    topology = machine(threads)
+    found = mapped("refined", ring(threads), topology, topology.allowed)
+    assert found.cost == (threads - 4) * 4 + 4 * 20
+
+
 def test_exact_refuses_what_it_cannot_finish(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="40 threads are too many"):
         mapped("exact", ring(40), machine(40), machine(40).allowed)

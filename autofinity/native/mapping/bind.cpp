@@ -4,7 +4,6 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -27,25 +26,28 @@ namespace autofinity::mapping {
 
 namespace {
 
-// A number of Python's, 0 or more and finite.
+// Sums of more, times distances, would not be finite.
+constexpr double most_sharing = 1e250;
+
+// A number of Python's, from 0 to `most_sharing`.
 double amount_of(PyObject* number) {
     const double amount =
         PyFloat_CheckExact(number) ? PyFloat_AS_DOUBLE(number) : PyFloat_AsDouble(number);
-    if (amount >= 0 && !std::isinf(amount)) {
+    if (amount >= 0 && amount <= most_sharing) {
         return amount;
     }
     if (amount == -1.0 && PyErr_Occurred()) {
         throw nb::python_error();
     }
-    throw std::invalid_argument("sharing is a number, 0 or more");
+    throw std::invalid_argument("sharing is a number from 0 to 1e250");
 }
 
 // Fast sequences of `size` numbers each, one a row.
 std::vector<nb::object> rows_of(nb::handle outer, Py_ssize_t size) {
     std::vector<nb::object> rows;
     for (Py_ssize_t i = 0; i < size; ++i) {
-        rows.push_back(nb::steal(
-            PySequence_Fast(PySequence_Fast_GET_ITEM(outer.ptr(), i), "expected a row of numbers")));
+        rows.push_back(nb::steal(PySequence_Fast(PySequence_Fast_GET_ITEM(outer.ptr(), i),
+                                                 "expected a row of numbers")));
         if (!rows.back().is_valid()) {
             throw nb::python_error();
         }
@@ -57,7 +59,7 @@ std::vector<nb::object> rows_of(nb::handle outer, Py_ssize_t size) {
 }
 
 // Rows of numbers. Throws where they are no sharing matrix: not square, a diagonal, not symmetric,
-// negative, infinite.
+// negative, too large.
 Matrix matrix_of(nb::handle rows) {
     const nb::object outer = nb::steal(PySequence_Fast(rows.ptr(), "expected rows of numbers"));
     if (!outer.is_valid()) {

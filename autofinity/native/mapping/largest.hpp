@@ -1,4 +1,5 @@
-// The largest of some numbers, two at a time: what the improving mappers spend most of their time on.
+// The largest of some numbers, two at a time: what the improving mappers spend most of their time
+// on.
 #pragma once
 
 #include <cstring>

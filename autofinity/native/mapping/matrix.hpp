@@ -42,7 +42,8 @@ class Matrix {
     }
 
   private:
-    // Numbers between rows: cells of a column would share a cache's set if rows took a power of two.
+    // Numbers between rows: cells of a column would share a cache's set if rows took a power of
+    // two.
     static constexpr int padding = 8;
 
     int size_;

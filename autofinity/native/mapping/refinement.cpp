@@ -20,14 +20,13 @@ namespace {
 // Rounding could let two mappings of equal cost follow each other for ever.
 constexpr size_t most_rounds = 32;
 constexpr double rounding = 1e-12;
-// Above this many threads only the cheaper beginning is mended, and sweeps of exchanges end when one
-// saves less than this share of the cost.
+// Above this many threads only the cheaper beginning is mended, and sweeps of exchanges end when
+// one saves less than this share of the cost.
 constexpr int few_threads = 32;
 constexpr double worth_a_sweep = 1e-4;
-// Disturbances of few threads: at most so many, and fewer the more pairs of threads there are.
-constexpr int most_kicks = 200;
-constexpr int kick_work = 60'000;
-constexpr int exchanges_of_a_kick = 3;
+// Disturbances: at most so many, and fewer the more pairs of threads there are.
+constexpr int64_t most_disturbances = 200;
+constexpr int64_t disturbed_pairs = 32'768;
 
 std::vector<int> seats_taken(const SeatTree& tree, const std::vector<int>& pu_of_thread) {
     std::multimap<int, int> seats_of;
@@ -141,10 +140,9 @@ class Refinement {
         take_if_cheaper(best, mended(best.thread_on));
         if (tree_.seats() <= few_threads) {
             take_if_cheaper(best, mended(other.thread_on));
-            const int kicks = std::min(most_kicks, kick_work / (tree_.seats() * tree_.seats()));
-            for (int kick = 0; kick < kicks; ++kick) {
-                take_if_cheaper(best, mended(disturbed(best.thread_on)));
-            }
+        }
+        if (tree_.seats() > 1) {
+            disturb(best);
         }
         return pus(best.thread_on);
     }
@@ -184,10 +182,7 @@ class Refinement {
         if (!swaps.run(worth_)) {
             return false;
         }
-        const std::vector<int> before = thread_on;
-        for (int seat = 0; seat < tree_.seats(); ++seat) {
-            thread_on[seat] = before[swaps.came_from()[seat]];
-        }
+        follow(swaps, thread_on);
         return true;
     }
 
@@ -214,13 +209,28 @@ class Refinement {
         }
     }
 
-    std::vector<int> disturbed(std::vector<int> thread_on) {
-        for (int i = 0; i < exchanges_of_a_kick; ++i) {
-            const size_t one = draw_() % thread_on.size();
-            const size_t other = draw_() % thread_on.size();
-            std::swap(thread_on[one], thread_on[other]);
+    // Disturbs the threads and mends them again some times.
+    void disturb(Found& best) {
+        const int64_t pairs = int64_t(tree_.seats()) * tree_.seats();
+        const int64_t times = std::min(most_disturbances, disturbed_pairs / pairs);
+        if (times == 0) {
+            return;
         }
-        return thread_on;
+        Matrix between_seats = by_seat(sharing_, best.thread_on);
+        Swaps swaps(levels_.back().sites, between_seats);
+        if (swaps.disturb(static_cast<int>(times), draw_)) {
+            std::vector<int> thread_on = best.thread_on;
+            follow(swaps, thread_on);
+            take_if_cheaper(best, mended(std::move(thread_on)));
+        }
+    }
+
+    // Threads to where the swaps have taken them.
+    void follow(const Swaps& swaps, std::vector<int>& thread_on) const {
+        const std::vector<int> before = thread_on;
+        for (int seat = 0; seat < tree_.seats(); ++seat) {
+            thread_on[seat] = before[swaps.came_from()[seat]];
+        }
     }
 
     const Machine& machine_;

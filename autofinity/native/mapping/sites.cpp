@@ -14,8 +14,7 @@ std::vector<std::vector<int>> grouped_by(int sites, Number number) {
     std::map<int, int> known;
     std::vector<std::vector<int>> groups;
     for (int site = 0; site < sites; ++site) {
-        const auto [found, made] =
-            known.try_emplace(number(site), static_cast<int>(groups.size()));
+        const auto [found, made] = known.try_emplace(number(site), static_cast<int>(groups.size()));
         if (made) {
             groups.emplace_back();
         }

@@ -1,5 +1,5 @@
-// Sites: parts of the machine that each hold one element, a thread or a group of threads, and how far
-// these are from each other, in the form in which exchanges of elements are weighed quickly.
+// Sites: parts of the machine that each hold one element, a thread or a group of threads, and how
+// far these are from each other, in the form in which exchanges of elements are weighed quickly.
 #pragma once
 
 #include <vector>

@@ -13,6 +13,9 @@ namespace {
 
 // Exchanges that save less than this share of all sharing are rounding.
 constexpr double negligible = 1e-12;
+// A few suffice; rounding must not make it more and more.
+constexpr int most_sweeps = 1000;
+constexpr int exchanges_of_a_disturbance = 2;
 constexpr double never = -std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -72,9 +75,8 @@ double Swaps::cost_of(int site) const {
     return sum;
 }
 
-// With which site's element that of `site` is exchanged at the greatest saving; -1 where none is
-// worth while.
-int Swaps::best_partner(int site) {
+// In `saved_`: what it saves to exchange the element of `site` with that of each other one.
+void Swaps::weigh(int site) {
     const int size = sites_.size();
     const double* shares = weights_.row(site);
     const double* here = in_cell(sites_.cell(site));
@@ -82,8 +84,7 @@ int Swaps::best_partner(int site) {
     // distance between the two remains.
     for (const Sites::Run& run : sites_.runs()) {
         const double fixed = now_[site] - in_cell(run.cell)[site];
-        const double between =
-            2 * (same_llc - sites_.between_cells(sites_.cell(site), run.cell));
+        const double between = 2 * (same_llc - sites_.between_cells(sites_.cell(site), run.cell));
         for (int i = run.first; i < run.end; ++i) {
             saved_[i] = fixed + now_[i] - here[i] + between * shares[i];
         }
@@ -117,7 +118,13 @@ int Swaps::best_partner(int site) {
             saved_[i] = never;
         }
     }
-    const int best = first_largest(saved_.data(), size);
+}
+
+// With which site's element that of `site` is exchanged at the greatest saving; -1 where none is
+// worth while.
+int Swaps::best_partner(int site) {
+    weigh(site);
+    const int best = first_largest(saved_.data(), sites_.size());
     return saved_[best] > rounding_ ? best : -1;
 }
 
@@ -129,8 +136,8 @@ void Swaps::exchange(int a, int b) {
         moved_[i] = one[i] - other[i];
     }
     for (int cell = 0; cell < sites_.cells(); ++cell) {
-        const double farther = sites_.between_cells(cell, sites_.cell(b)) -
-                               sites_.between_cells(cell, sites_.cell(a));
+        const double farther =
+            sites_.between_cells(cell, sites_.cell(b)) - sites_.between_cells(cell, sites_.cell(a));
         double* costs = in_cell(cell);
         for (int i = 0; farther != 0 && i < size; ++i) {
             costs[i] += farther * moved_[i];
@@ -178,13 +185,77 @@ bool Swaps::run(double worth) {
         return false;
     }
     bool any = false;
-    for (;;) {
+    for (int i = 0; i < most_sweeps; ++i) {
         const double saved = sweep();
         any |= saved > 0;
         if (saved <= worth * std::accumulate(now_.begin(), now_.end(), 0.0) / 2) {
-            return any;
+            break;
         }
     }
+    return any;
+}
+
+// A site whose element shares with that of `site`, from a drawn one on; `site` where there is none.
+int Swaps::partner_of(int site, std::mt19937_64& draw) const {
+    const int size = sites_.size();
+    const int from = static_cast<int>(draw() % size);
+    for (int i = 0; i < size; ++i) {
+        const int other = (from + i) % size;
+        if (weights_.at(site, other) > 0) {
+            return other;
+        }
+    }
+    return site;
+}
+
+// What it saves to bring elements that are drawn beside some that they share with.
+double Swaps::disturbed(std::mt19937_64& draw) {
+    double saved = 0;
+    for (int i = 0; i < exchanges_of_a_disturbance; ++i) {
+        const int site = static_cast<int>(draw() % sites_.size());
+        const int partner = partner_of(site, draw);
+        const int beside = partner + 1 == sites_.size() ? partner - 1 : partner + 1;
+        weigh(site);
+        if (saved_[beside] != never) {
+            saved += saved_[beside];
+            exchange(site, beside);
+            done_.emplace_back(site, beside);
+        }
+    }
+    return saved;
+}
+
+// What is saved by exchanges of elements that have been exchanged, as long as that is anything.
+double Swaps::mended() {
+    double saved = 0;
+    for (size_t i = 0; i < done_.size(); ++i) {
+        const auto [one, two] = done_[i];
+        for (const int site : {one, two}) {
+            const int other = best_partner(site);
+            if (other >= 0) {
+                saved += saved_[other];
+                exchange(site, other);
+                done_.emplace_back(site, other);
+            }
+        }
+    }
+    return saved;
+}
+
+bool Swaps::disturb(int times, std::mt19937_64& draw) {
+    bool any = false;
+    for (int i = 0; i < times; ++i) {
+        done_.clear();
+        const double lost = -disturbed(draw);
+        if (mended() - lost > rounding_) {
+            any = true;
+            continue;
+        }
+        for (; !done_.empty(); done_.pop_back()) {
+            exchange(done_.back().first, done_.back().second);
+        }
+    }
+    return any;
 }
 
 }  // namespace autofinity::mapping

@@ -1,6 +1,8 @@
 // Exchanging two elements (threads, or groups of them) as long as that makes a mapping cheaper.
 #pragma once
 
+#include <random>
+#include <utility>
 #include <vector>
 
 #include "mapping/matrix.hpp"
@@ -21,14 +23,22 @@ class Swaps {
     // anything was exchanged.
     bool run(double worth);
 
+    // So many times brings some elements beside others, exchanges what that makes worth while, and
+    // takes all of it back unless that was cheaper. Whether it ever was. Expects two sites or more.
+    bool disturb(int times, std::mt19937_64& draw);
+
     // Site before the exchanges of the element that is now on each site.
     const std::vector<int>& came_from() const { return came_from_; }
 
   private:
     void sum_costs();
     double cost_of(int site) const;
+    void weigh(int site);
     int best_partner(int site);
     double sweep();
+    int partner_of(int site, std::mt19937_64& draw) const;
+    double disturbed(std::mt19937_64& draw);
+    double mended();
     void exchange(int a, int b);
     void move_rows_and_columns(int a, int b);
     double* in_cell(int cell) { return &in_cell_[static_cast<size_t>(cell) * sites_.size()]; }
@@ -42,6 +52,7 @@ class Swaps {
     std::vector<double> saved_;    // by exchanging an element with that of each other site
     std::vector<double> moved_;    // what each shares more with one of two elements than the other
     std::vector<double> farther_;  // by cell
+    std::vector<std::pair<int, int>> done_;  // exchanges since the disturbance
 };
 
 }  // namespace autofinity::mapping
