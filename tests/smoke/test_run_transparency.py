@@ -118,6 +118,17 @@ def test_a_missing_program_is_127_and_one_that_may_not_run_126(run: Runner, tmp_
     assert forbidden.stderr.count(b"\n") == 1
 
 
+def test_a_folder_of_path_that_helps_nobody_makes_a_missing_program_no_forbidden_one(
+    run: Runner, tmp_path: Path
+) -> None:
+    (tmp_path / "closed").mkdir(mode=0)
+    (tmp_path / "open" / "nosuchprogram").mkdir(parents=True)  # exec refuses it: not permitted
+    path = f"{tmp_path}/closed:{tmp_path}/open:{os.environ['PATH']}"
+    missing = run("nosuchprogram", env=run.env | {"PATH": path})
+    assert missing.returncode == 127
+    assert b"nosuchprogram: No such file" in missing.stderr
+
+
 def test_a_script_without_a_first_line_runs_by_the_shell(run: Runner, tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text('echo "by $1"\n')

@@ -18,7 +18,8 @@ from autofinity.store.behaviour_rows import RunRecord
 MONITORS = {b"autofinity.runtime.monitor", b"autofinity.mechanisms.monitor"}
 
 
-def _prefer() -> None:
+def prefer() -> None:
+    """For `preexec_fn`: before whatever else runs here, where that is permitted."""
     with suppress(PermissionError):
         os.nice(-10)
 
@@ -73,7 +74,7 @@ class Runner:
         It is preferred to whatever else runs here where that is permitted: a thread that gets less
         than a tenth of a CPU counts as idle, and nothing is ever decided about it.
         """
-        options.setdefault("preexec_fn", _prefer)
+        options.setdefault("preexec_fn", prefer)
         with self.start(*arguments, **options) as process:
             try:
                 yield process
@@ -83,7 +84,7 @@ class Runner:
     @staticmethod
     def on_two_cpus() -> None:
         """For `preexec_fn`: as by default, and only two CPUs are allowed."""
-        _prefer()
+        prefer()
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 
     def last(self) -> RunRecord | None:

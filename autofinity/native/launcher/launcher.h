@@ -65,6 +65,8 @@ typedef struct {
 } Program;
 // Finds the file like execvp and makes its key. False: not found (exec will say so itself).
 bool find_program(char* const* argv, Program* out);
+// Whether execvp would find a file of that name, whether or not it may run.
+bool program_exists(const char* name);
 
 // Thread count that the environment promises (OMP_NUM_THREADS and its kin); 0: no promise.
 int threads_from_environment(void);

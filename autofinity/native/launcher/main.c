@@ -176,6 +176,10 @@ static int run(int argc, char** argv) {
     }
     execvp(options.app[0], options.app);
     int error = errno;
+    // A folder of PATH that may not be read makes a program that is nowhere "not permitted".
+    if (error == EACCES && !strchr(options.app[0], '/') && !program_exists(options.app[0])) {
+        error = ENOENT;
+    }
     say_init(false);
     say("cannot run %s: %s", options.app[0], strerror(error));
     return error == ENOENT ? 127 : 126;

@@ -10,14 +10,19 @@
 
 #include "launcher.h"
 
-static bool runnable(const char* path, struct stat* info) {
-    return stat(path, info) == 0 && S_ISREG(info->st_mode) && access(path, X_OK) == 0;
+static bool exists(const char* path, struct stat* info) {
+    return stat(path, info) == 0 && S_ISREG(info->st_mode);
 }
 
-static bool search(const char* name, char out[PATH_MAX], struct stat* info) {
+static bool runnable(const char* path, struct stat* info) {
+    return exists(path, info) && access(path, X_OK) == 0;
+}
+
+static bool search(const char* name, char out[PATH_MAX], struct stat* info,
+                   bool (*serves)(const char*, struct stat*)) {
     if (!*name) return false;
     if (strchr(name, '/')) {
-        return snprintf(out, PATH_MAX, "%s", name) < PATH_MAX && runnable(out, info);
+        return snprintf(out, PATH_MAX, "%s", name) < PATH_MAX && serves(out, info);
     }
     const char* path = getenv("PATH");
     if (!path) path = "/bin:/usr/bin";  // what execvp takes then
@@ -25,7 +30,7 @@ static bool search(const char* name, char out[PATH_MAX], struct stat* info) {
         size_t length = strcspn(path, ":");
         int wanted = length ? snprintf(out, PATH_MAX, "%.*s/%s", (int)length, path, name)
                             : snprintf(out, PATH_MAX, "./%s", name);
-        if (wanted > 0 && wanted < PATH_MAX && runnable(out, info)) return true;
+        if (wanted > 0 && wanted < PATH_MAX && serves(out, info)) return true;
         if (!path[length]) return false;
         path += length + 1;
     }
@@ -58,10 +63,16 @@ static void add_file(Sha256* hash, const struct stat* info) {
     add_text(hash, text);
 }
 
+bool program_exists(const char* name) {
+    char found[PATH_MAX];
+    struct stat info;
+    return search(name, found, &info, exists);
+}
+
 bool find_program(char* const* argv, Program* out) {
     char found[PATH_MAX];
     struct stat info;
-    if (!search(argv[0], found, &info) || !realpath(found, out->path)) return false;
+    if (!search(argv[0], found, &info, runnable) || !realpath(found, out->path)) return false;
     // Only what would really change who the process is: root running a root-owned setuid file
     // gains nothing. File capabilities make a program non-dumpable whoever runs it.
     bool setuid = (info.st_mode & S_ISUID) && info.st_uid != geteuid();
