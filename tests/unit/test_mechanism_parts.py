@@ -267,7 +267,7 @@ def test_the_gate_opens_after_more_triggers_than_threads_and_the_filter_wants_ne
     """Section 5, figure 6, and section 5.1."""
     recipe = tlb_matching.tlb(SETTING)
     state = recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4)
-    near, far = matched((0, 1, 5), (2, 3, 5)), matched((0, 2, 5), (1, 3, 5))
+    near, far = matched((0, 1, 5), (2, 3, 5)), matched((0, 2, 9), (1, 3, 9))
 
     def look(seen: SharingMatrix, triggers: int) -> list[type]:
         nonlocal state
@@ -276,7 +276,7 @@ def test_the_gate_opens_after_more_triggers_than_threads_and_the_filter_wants_ne
 
     assert look(near, 4) == []  # as many triggers as threads are not enough
     assert look(near, 1) == [SpendTime, BindThreads]
-    assert state.matrix == nothing(4) and state.triggers == 0
+    assert state.matrix == matched((0, 1, 5), (2, 3, 5)) and state.triggers == 0  # half of both
     assert look(near, 5) == []  # nobody has another partner
     assert look(far, 5) == [SpendTime, BindThreads]
 
