@@ -9,8 +9,13 @@ import click
 from autofinity.cli.work_options import jobs_option, work_option
 
 
-def comparing_options[**P, R](repeats: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Of the function `seeds`, `repeats`, `paper_seconds`, `jobs` and `work`."""
+def comparing_options[**P, R](
+    repeats: int | None, shown: str = ""
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Of the function `seeds`, `repeats`, `paper_seconds`, `jobs` and `work`.
+
+    `repeats` is the default, None where the command knows one (`shown` says which).
+    """
     options = (
         click.option(
             "--seeds",
@@ -23,7 +28,7 @@ def comparing_options[**P, R](repeats: int) -> Callable[[Callable[P, R]], Callab
             "--repeats",
             type=click.IntRange(min=1, max=10_000),
             default=repeats,
-            show_default=True,
+            show_default=shown or True,
             help="How often each region of interest runs under a mechanism: the longer a run, the "
             "less a mechanism's costs weigh.",
         ),

@@ -11,7 +11,7 @@ from autofinity.cli.backends import machine_topology
 from autofinity.cli.comparing import Asked, programs_for
 from autofinity.cli.comparing_options import comparing_options
 from autofinity.cli.figure_options import observations_of, picture_option, show_chart
-from autofinity.cli.figure_papers import PROGRAMS, draw
+from autofinity.cli.figure_papers import PROGRAMS, draw, with_own_input
 from autofinity.cli.json_option import json_option
 from autofinity.cli.learning_options import hints_for
 from autofinity.cli.progress import progress
@@ -52,7 +52,7 @@ THREADS = 8
     "programs",
     multiple=True,
     help="In figure 1 and those of mechanisms.  [default: the most and the least sensitive one; "
-    "six of the suite]",
+    "six of the suite, or what the figure needs]",
 )
 @click.option(
     "--folds",
@@ -62,9 +62,9 @@ THREADS = 8
     help="In figures 9a and 9b: groups in which programs are left out.",
 )
 @click.option(
-    "--size", help="Input, in those of mechanisms.  [default: tiny, where programs repeat]"
+    "--size", help="Input, in those of mechanisms.  [default: what the figure needs, mostly tiny]"
 )
-@comparing_options(repeats=30)
+@comparing_options(repeats=None, shown="30, or what the figure needs")
 @picture_option
 @json_option
 def command(
@@ -76,7 +76,7 @@ def command(
     folds: int,
     size: str | None,
     seeds: int,
-    repeats: int,
+    repeats: int | None,
     paper_seconds: float,
     jobs: int,
     work: Path | None,
@@ -96,16 +96,23 @@ def command(
     """
     if name in PAPER_FIGURES:
         figure = PAPER_FIGURES[name]
+        if figure.own_input and (programs or size):
+            raise UsageError(
+                f"--program, --size: figure {name} is of {', '.join(figure.programs)} with an "
+                f"input of its own, {figure.own_input}; expected neither"
+            )
         wanted = programs_for(
             machine or figure.machine,
-            programs or PROGRAMS,
+            programs or figure.programs or PROGRAMS,
             size or figure.size,
             threads or figure.default_threads,
             jobs=jobs,
             work=work,
             quiet=as_json,
         )
-        draw(figure, Asked(wanted, seeds, repeats, paper_seconds), output, as_json)
+        wanted = with_own_input(figure, wanted)
+        asked = Asked(wanted, seeds, repeats or figure.repeats, paper_seconds)
+        draw(figure, asked, output, as_json)
         return
     if as_json:
         raise UsageError(f"--json: figure {name} has none; expected one of mechanisms")

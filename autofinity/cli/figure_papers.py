@@ -55,8 +55,8 @@ PROGRAMS = ("prodcons", "bfs", "align", "lu", "dedup", "fluid")
 """Of the suite, where none are named: one of each way to share."""
 LOOKS = 400
 """At a run that is shown in parts."""
-PHASES = "phases"
-"""Size of the input of such a run, which is the study's own."""
+OWN_INPUT = "own"
+"""Size of the input that is a figure's own."""
 SOURCES = {
     "kmaf14": "Diener et al., PACT 2014",
     "kmaf16": "Diener et al., TPDS 2016",
@@ -95,8 +95,8 @@ class Drawing:
     @property
     def on(self) -> str:
         """Where it is from."""
-        wanted, study = self.asked.wanted, self.figure.study
-        size = study.arguments if isinstance(study, Phases) else wanted.size
+        wanted = self.asked.wanted
+        size = self.figure.own_input or wanted.size
         return f"{wanted.machine}, {self.asked.threads} threads, inputs: {size}"
 
     @singledispatchmethod
@@ -154,15 +154,7 @@ class Drawing:
     @drawn.register
     def _(self, study: Phases) -> Matrix:
         found = {}
-        suite = self.asked.wanted.suite
-        phases = replace(suite.programs[study.program], inputs={PHASES: study.arguments})
-        wanted = replace(
-            self.asked.wanted,
-            suite=replace(suite, programs={study.program: phases}),
-            programs=(study.program,),
-            size=PHASES,
-        )
-        for program in self._placed(wanted):
+        for program in self._placed():
             looks = watched_over_time(*program.where, study.source, LOOKS)
             for name, (begin, end) in study.parts.items():
                 matrix = nothing(self.asked.threads)
@@ -220,9 +212,9 @@ class Drawing:
                 click.echo(f"left out: {case.program}, {case.mechanism}: {case.reason}", err=True)
         return cases
 
-    def _placed(self, wanted: Wanted | None = None) -> list[_Placed]:
+    def _placed(self) -> list[_Placed]:
         """Programs with threads that share together, as the papers' traces were looked at."""
-        wanted = wanted or self.asked.wanted
+        wanted = self.asked.wanted
         machine = simulated(wanted.machine, wanted.latencies)
         topology = machine.topology
         by_id = bound(compact_cpus(topology, self.asked.threads))
@@ -238,6 +230,18 @@ class Drawing:
 
     def _matrices(self, found: Mapping[str, SharingMatrix]) -> Matrix:
         return Matrix(f"{self.figure.title}, {self.on}", found)
+
+
+def with_own_input(figure: PaperFigure, wanted: Wanted) -> Wanted:
+    """What is asked for, with the figure's own input where it has one."""
+    if not figure.own_input:
+        return wanted
+    suite = wanted.suite
+    programs = {
+        name: replace(suite.programs[name], inputs={OWN_INPUT: figure.own_input})
+        for name in figure.programs
+    }
+    return replace(wanted, suite=replace(suite, programs=programs), size=OWN_INPUT)
 
 
 def draw(figure: PaperFigure, asked: Asked, output: Path | None, as_json: bool) -> None:

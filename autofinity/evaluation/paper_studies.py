@@ -101,9 +101,6 @@ class Phases:
     """Sharing matrices of parts of a program's run: name → shares of the work from and to."""
 
     source: str
-    program: str
-    arguments: str
-    """An input of its own: what partners exchange must fill a TLB."""
     parts: Mapping[str, tuple[float, float]]
 
 

@@ -59,6 +59,7 @@ def _entries() -> Iterable[Entry]:
         lambda setting: static.hinted("distributed", setting, DISTRIBUTED),
     )
     yield one("compact", "threads by id on neighbouring PUs", static.compact)
+    yield one("neighbours", "threads 0 and 1, 2 and 3, … together", static.neighbours)
     yield one("random", "threads and pages drawn", static.random_mapping)
     yield one("interleave", "the OS's scheduler, pages in turn on all nodes", static.interleave)
     yield one("next-touch", "each page once to whoever touches it next", numa_balancing.next_touch)

@@ -3,6 +3,8 @@
 - `os`: the operating system's scheduler, pages on first touch.
 - `packed`, `distributed`: the best match of the hints slp and SLP (Moore & Childers, section 2).
 - `compact`: threads by id on neighbouring PUs, SMT siblings first (kMAF'16, section 5.3).
+- `neighbours`: threads 0 and 1, 2 and 3, … together, as `tlb` places partners: the static mapping
+  for the first phase of producers and consumers (TLB paper, section 2).
 - `random`: threads on PUs and pages on nodes drawn by seed (kMAF'14, section 4).
 - `interleave`: the operating system's scheduler, pages in turn on all nodes.
 """
@@ -13,9 +15,11 @@ import random
 from collections.abc import Sequence
 
 from autofinity.affinity.hints import get_affinity
+from autofinity.mapping.edmonds import edmonds
 from autofinity.mechanisms.recipe import Setting, Start
 from autofinity.model.affinity import Hint
 from autofinity.model.placement import PagePlacement
+from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, Interval, Sensors
 from autofinity.profiling.placements import bound, compact_cpus, random_cpus
@@ -57,6 +61,14 @@ def hinted(name: str, setting: Setting, hint: Hint) -> Static:
 def compact(setting: Setting) -> Static:
     """`compact`: thread i on the i-th PU of the machine."""
     return Static("compact", setting, Start(bound(compact_cpus(setting.topology, setting.threads))))
+
+
+def neighbours(setting: Setting) -> Static:
+    """`neighbours`: Edmonds' matching of the pairs."""
+    threads, topology = range(setting.threads), setting.topology
+    pairs = SharingMatrix(tuple(tuple(float(i ^ 1 == j) for j in threads) for i in threads))
+    cpus = edmonds(pairs, topology, topology.allowed)
+    return Static("neighbours", setting, Start(bound(cpus)))
 
 
 def random_mapping(setting: Setting) -> Static:
