@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from autofinity.linux.access_events import PAGE_FAULTS, pmu_events, usable_events
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.perf import explain, open_event
@@ -20,7 +21,7 @@ from autofinity.linux.proc import read_text
 from autofinity.linux.syscalls import syscall
 
 _HARDWARE_CYCLES = Encoding(0, 0)
-_TASK_CLOCK, _PAGE_FAULTS = Encoding(1, 1), Encoding(1, 2)
+_TASK_CLOCK = Encoding(1, 1)
 _SAMPLE_TID_ADDR = 0b1010
 
 TIERS = (
@@ -68,7 +69,7 @@ def probe(sysfs: Path = Path("/sys"), procfs: Path = Path("/proc")) -> Ladder:
         _software(procfs),
         _event(
             "page-fault sampling",
-            lambda: open_event(_PAGE_FAULTS, 0, sample_period=1, sample_type=_SAMPLE_TID_ADDR),
+            lambda: PAGE_FAULTS.open(0, _SAMPLE_TID_ADDR),
             procfs,
         ),
         _numa_hinting(procfs),
@@ -78,7 +79,7 @@ def probe(sysfs: Path = Path("/sys"), procfs: Path = Path("/proc")) -> Ladder:
         _nodes(sysfs),
         _seccomp(procfs),
     )
-    # Memory sampling is listed, but no decision is taken by it yet, so it is not the tier.
+    # Memory sampling tells who shares with whom, but no policy is learned from it: it is no tier.
     by_name = {capability.name: capability for capability in capabilities}
     tier = next((name for name in TIERS[1:-1] if by_name[name].available), TIERS[-1])
     return Ladder(capabilities, tier)
@@ -86,19 +87,16 @@ def probe(sysfs: Path = Path("/sys"), procfs: Path = Path("/proc")) -> Ladder:
 
 def _memory_sampling(sysfs: Path) -> Capability:
     devices = sysfs / "bus/event_source/devices"
-    for kind, place in (
-        ("IBS", "ibs_op"),
-        ("SPE", "arm_spe_0"),
-        ("PEBS", "cpu/events/mem-loads"),
-        ("PEBS", "cpu_core/events/mem-loads"),
-    ):
-        if (devices / place).exists():
-            return Capability("memory sampling", True, f"{kind} ({place})")
+    events, why_not = usable_events(devices)
+    if events:
+        return Capability("memory sampling", True, ", ".join(event.name for event in events))
     return Capability(
         "memory sampling",
         False,
-        "no PMU named ibs_op, arm_spe_0 or cpu with mem-loads",
-        "run on bare metal, or let the hypervisor pass the PMU through (with PEBS or IBS)",
+        why_not,
+        "sudo sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON"
+        if pmu_events(devices)
+        else "run on bare metal, or let the hypervisor pass the PMU through (with PEBS or IBS)",
     )
 
 

@@ -1,4 +1,4 @@
-"""Started by `watched_faults` as a process of its own: waits at a pipe, then becomes the program.
+"""Started by `watched_program` as a process of its own: waits at a pipe, then becomes the program.
 
     python gated_program.py DESCRIPTOR PROGRAM ARGUMENTS...
 

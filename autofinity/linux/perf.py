@@ -24,10 +24,11 @@ from autofinity.linux.syscalls import syscall
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import CapabilityError
 
-# perf_event_attr, first published size (PERF_ATTR_SIZE_VER0): every kernel takes it.
-_ATTR_BYTES = 64
+# perf_event_attr up to config2 (PERF_ATTR_SIZE_VER1, Linux 2.6.33).
+_ATTR_BYTES = 72
 _DISABLED, _INHERIT, _EXCLUDE_KERNEL, _EXCLUDE_HV = 1 << 0, 1 << 1, 1 << 5, 1 << 6
-_ENABLE_ON_EXEC, _TASK, _WATERMARK = 1 << 12, 1 << 13, 1 << 14
+_FREQUENCY, _ENABLE_ON_EXEC, _TASK, _WATERMARK = 1 << 10, 1 << 12, 1 << 13, 1 << 14
+_PRECISE = 2 << 15  # no skid; 3 would demand a distribution of instructions as well
 _IOC_ENABLE = 0x2400
 _TOTAL_TIMES, _GROUP = 0b011, 0b1000
 _FD_CLOEXEC = 1 << 3
@@ -169,12 +170,18 @@ def open_event(
     sample_period: int = 0,
     sample_type: int = 0,
     wake_bytes: int = 0,
+    by_frequency: bool = False,
+    config1: int = 0,
+    config2: int = 0,
+    precise: bool = False,
+    users_only: bool = True,
 ) -> int:
     """Descriptor of one event on thread `tid` (0: the caller), on one CPU or any. Raises `OSError`.
 
     A `disabled` leader holds its whole group back until it is enabled, or until the program execs
     (`at_exec`). A sampled event wakes its reader after `wake_bytes` of records, those of new
-    threads (`with_births`) among them.
+    threads (`with_births`) among them; `by_frequency` its period is samples a second. Without
+    `users_only` the kernel is in it, too, which needs privileges.
     """
     flags = {
         _INHERIT: inherit,
@@ -182,20 +189,24 @@ def open_event(
         _ENABLE_ON_EXEC: at_exec,
         _TASK: with_births,
         _WATERMARK: wake_bytes > 0,
+        _FREQUENCY: by_frequency,
+        _PRECISE: precise,
+        _EXCLUDE_KERNEL | _EXCLUDE_HV: users_only,
     }
     attr = ctypes.create_string_buffer(
         struct.pack(
-            "IIQQQQQIIQ",
+            "IIQQQQQIIQQ",
             encoding.type,
             _ATTR_BYTES,
             encoding.config,
             sample_period,
             sample_type,
             0 if sample_period else _TOTAL_TIMES | _GROUP,
-            _EXCLUDE_KERNEL | _EXCLUDE_HV | sum(flag for flag, wished in flags.items() if wished),
+            sum(flag for flag, wished in flags.items() if wished),
             wake_bytes,
             0,
-            0,
+            config1,
+            config2,
         ),
         _ATTR_BYTES,
     )

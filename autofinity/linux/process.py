@@ -30,7 +30,7 @@ from autofinity.model.topology import OsIndex
 from autofinity.ports import Action, BindThreads, Interval, MovePages, Outcome, ThreadEvent
 
 if TYPE_CHECKING:
-    from autofinity.linux.fault_sensor import FaultSensor  # loads the native core
+    from autofinity.linux.address_sensor import AddressSensor  # loads the native core
 
 _NS_PER_MS = 1_000_000
 _LEAST_REST = 100  # times what a look costs, between two looks
@@ -49,7 +49,7 @@ class LinuxProcess:
         counters: Mapping[str, Encoding] | None = None,
         ours: frozenset[frozenset[OsIndex]] = frozenset(),
         keep_masks: KeepMasks = lambda changes: None,
-        faults: FaultSensor | None = None,
+        faults: AddressSensor | None = None,
         node_os_indices: Sequence[OsIndex] = (),
     ) -> None:
         """`ours` are masks that count as given by us: before exec, or by an earlier watch.

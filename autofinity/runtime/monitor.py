@@ -42,7 +42,7 @@ from autofinity.runtime.rebuilding import start_rebuild_if_due
 from autofinity.runtime.request import Request
 
 if TYPE_CHECKING:
-    from autofinity.linux.fault_sensor import FaultSensor
+    from autofinity.linux.address_sensor import AddressSensor
 
 _NS_PER_S = 1_000_000_000
 
@@ -164,7 +164,7 @@ def _loop(
         _counters(request, mechanism.sensors.counters, journal),
         frozenset(parse_cpu_list(part) for part in request.bound.split(";") if part),
         journal.keep_masks,
-        _fault_sensor(mechanism.sensors.detectors, around.topology),
+        _address_sensor(request, mechanism.sensors.detectors, around.topology),
         around.topology.node_os_indices,
     )
     start = mechanism.begin(around.topology, allowed, request.threads)
@@ -178,10 +178,13 @@ def _loop(
         process.close()
 
 
-def _fault_sensor(detectors: Sequence[Detector], topology: Topology) -> FaultSensor | None:
-    """The sensor of the detector that sees by page faults; None: there is none.
+def _address_sensor(
+    request: Request, detectors: Sequence[Detector], topology: Topology
+) -> AddressSensor | None:
+    """The sensor of the detector that sees by page faults; None: there is none. Where the PMU
+    samples accesses and nobody asked for faults (`--arm`), those.
 
-    Raises `CapabilityError` for another one.
+    Raises `CapabilityError` for another detector.
     """
     for detector in detectors:
         if not isinstance(detector, FaultSampling):
@@ -189,9 +192,11 @@ def _fault_sensor(detectors: Sequence[Detector], topology: Topology) -> FaultSen
                 f"{type(detector).__name__} is not to be had on Linux; expected a mechanism that "
                 "sees by page faults"
             )
-        from autofinity.linux.fault_sensor import FaultSensor
+        from autofinity.linux.access_events import PAGE_FAULTS, usable_events
+        from autofinity.linux.address_sensor import AddressSensor
 
-        return FaultSensor(detector, topology)
+        events = () if request.arm else usable_events()[0]
+        return AddressSensor(detector, topology, events or (PAGE_FAULTS,))
     return None
 
 

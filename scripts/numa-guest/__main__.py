@@ -81,7 +81,7 @@ def _write_task(out: Path, machine: Machine, limit_s: float, words: list[str]) -
         "AUTOFINITY_NUMA_LIMIT_S": str(limit_s),
         "AUTOFINITY_NUMA_PROGRAMS": "/run/task",
     }
-    for name in ("PYTHONPATH", "PYTHONSAFEPATH"):
+    for name in ("PYTHONPATH", "PYTHONSAFEPATH", "LD_LIBRARY_PATH"):
         if name in os.environ:
             variables[name] = os.environ[name]
     command = [

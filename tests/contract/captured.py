@@ -123,7 +123,9 @@ class Workshop:
             [*UNDER, *under, str(name), *arguments],
             env={
                 **{k: v for k, v in os.environ.items() if not k.startswith("OMP_")},
-                "LD_LIBRARY_PATH": str(runtime_folder()),
+                "LD_LIBRARY_PATH": ":".join(
+                    [str(runtime_folder()), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+                ),
                 "AUTOFINITY_CAPTURE_DIR": str(folder),
                 "AUTOFINITY_CAPTURE_ADDRESSES": "own",  # those that the program prints
                 "OMP_WAIT_POLICY": "passive",

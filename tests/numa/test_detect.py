@@ -6,16 +6,16 @@ import os
 import signal
 from pathlib import Path
 
-from autofinity.linux.fault_sharing import FaultSharing
 from autofinity.linux.numa_hinting import SYSCTL, armed
-from autofinity.linux.watched_faults import watch_faults
+from autofinity.linux.touch_sharing import TouchSharing
+from autofinity.linux.watched_program import watch_touches
 
 PAIRS = ((1, 2), (3, 4))  # thread 0 is the main thread
 PAGES = 64  # that each pair shares
 
 
 def test_pairs_are_found_and_hinting_is_off_again(programs: Path) -> None:
-    def stop_when_seen(tally: FaultSharing) -> None:
+    def stop_when_seen(tally: TouchSharing) -> None:
         cells = tally.sharing.cells
         if len(cells) > 4 and all(cells[a][b] >= PAGES // 2 for a, b in PAIRS):
             os.kill(tally.tids[0], signal.SIGTERM)
@@ -23,7 +23,7 @@ def test_pairs_are_found_and_hinting_is_off_again(programs: Path) -> None:
     assert SYSCTL.read_text() == "0\n"
     with armed():
         assert SYSCTL.read_text() == "1\n"
-        code, tally, _ = watch_faults([str(programs / "pairs"), "4", "300"], saw=stop_when_seen)
+        code, tally, _ = watch_touches([str(programs / "pairs"), "4", "300"], saw=stop_when_seen)
     assert SYSCTL.read_text() == "0\n"
     assert code == 128 + signal.SIGTERM, "the kernel took no pages away within 300 s"
     cells = tally.sharing.cells

@@ -8,7 +8,7 @@ from typing import Any
 from autofinity.affinity.hints import get_affinity
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.linux.topology import host_topology
-from autofinity.linux.watched_faults import watch_faults
+from autofinity.linux.watched_program import watch_touches
 from autofinity.model.affinity import HINTS
 from autofinity.model.topology import Topology
 
@@ -58,6 +58,6 @@ def test_faults_on_the_last_cpu_are_seen_when_one_before_it_is_offline(
 ) -> None:
     online.switch_off(1)
     last = shape.nodes * shape.cores - 1
-    code, tally, lost = watch_faults(["taskset", "-c", str(last), "sh", "-c", "exit 3"])
+    code, tally, lost = watch_touches(["taskset", "-c", str(last), "sh", "-c", "exit 3"])
     assert (code, lost) == (3, 0)
     assert sum(map(sum, tally.pages.pages.values())) > 20

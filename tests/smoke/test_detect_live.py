@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from autofinity.linux.fault_sharing import FaultSharing
 from autofinity.linux.numa_hinting import STATE, SYSCTL, armed
-from autofinity.linux.watched_faults import watch_faults
+from autofinity.linux.touch_sharing import TouchSharing
+from autofinity.linux.watched_program import watch_touches
 from autofinity.model.errors import CapabilityError
 from autofinity.model.sharing import process_and_page
 
@@ -28,7 +28,7 @@ PAGES = 64  # that each pair shares
 @pytest.fixture(autouse=True)
 def _can_sample() -> None:
     try:
-        watch_faults(["true"])
+        watch_touches(["true"])
     except CapabilityError as error:
         pytest.skip(str(error))
 
@@ -47,7 +47,7 @@ def test_a_known_pattern_is_recovered_exactly_and_hinting_is_switched_back(
         pytest.skip("only root may switch NUMA hinting on")
     before = SYSCTL.read_bytes()
 
-    def stop_when_seen(tally: FaultSharing) -> None:
+    def stop_when_seen(tally: TouchSharing) -> None:
         cells = tally.sharing.cells
         if len(cells) > 4 and all(cells[a][b] >= PAGES // 2 for a, b in PAIRS):
             os.kill(tally.tids[0], signal.SIGTERM)
@@ -55,7 +55,7 @@ def test_a_known_pattern_is_recovered_exactly_and_hinting_is_switched_back(
     with armed():
         assert int(SYSCTL.read_bytes()) & 1
         # Under load the kernel looks for pages to take away late: it goes by CPU time.
-        code, tally, lost = watch_faults([str(pairs), "4", "60"], saw=stop_when_seen)
+        code, tally, lost = watch_touches([str(pairs), "4", "60"], saw=stop_when_seen)
     assert SYSCTL.read_bytes() == before
     assert lost == 0
     assert code in (0, 128 + signal.SIGTERM)
@@ -86,7 +86,7 @@ def test_detect_runs_the_program_as_it_is_and_reports_beside_it(
     told = detect(run, "--json", "--", "sh", "-c", "echo out; kill -TERM $$")
     assert told.returncode == 128 + signal.SIGTERM
     document = json.loads(told.stdout)
-    assert document["faults"] > 0
+    assert document["touches"] > 0
     assert len(document["sharing"]) == len(document["tids"])
     assert "out\n" in told.stderr
     assert detect(run, "--", "/nowhere").returncode == 127

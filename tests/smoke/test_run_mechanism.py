@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from live_masks import masks_of
 
-from autofinity.linux.watched_faults import watch_faults
+from autofinity.linux.watched_program import watch_touches
 from autofinity.model.errors import CapabilityError
 
 type Runner = Any  # of conftest.py
@@ -22,7 +22,7 @@ def test_threads_that_share_pages_are_put_on_one_cpu_and_others_on_another(
     run: Runner, sharers: Path
 ) -> None:
     try:
-        watch_faults(["true"])
+        watch_touches(["true"])
     except CapabilityError as error:
         pytest.skip(str(error))
     two = sorted(os.sched_getaffinity(0))[:2]

@@ -311,10 +311,16 @@ def test_probing_changes_nothing() -> None:
     assert seen() == before
 
 
-def test_memory_sampling_is_found_where_sysfs_shows_it(tmp_path: Path) -> None:
-    (tmp_path / "bus/event_source/devices/ibs_op").mkdir(parents=True)
-    assert probe(sysfs=tmp_path)["memory sampling"].available
-    assert "IBS" in probe(sysfs=tmp_path)["memory sampling"].detail
+def test_memory_sampling_that_sysfs_shows_and_the_kernel_refuses_has_a_remedy(
+    tmp_path: Path,
+) -> None:
+    ibs = tmp_path / "bus/event_source/devices/ibs_op"
+    ibs.mkdir(parents=True)
+    (ibs / "type").write_text("99999\n")  # no kernel has so many PMUs
+    found = probe(sysfs=tmp_path)["memory sampling"]
+    assert not found.available
+    assert found.detail.startswith("accesses sampled by ibs_op: E")
+    assert "CAP_PERFMON" in found.remedy
 
 
 def test_pages_tell_their_node_and_move_only_where_allowed() -> None:

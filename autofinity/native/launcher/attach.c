@@ -108,7 +108,8 @@ void attach(pid_t pid, int refusal, Attached* out, Counters* counters) {
     out->hardware_errno = refusal ? refusal : open_group(HARDWARE, count, pid, counters);
     if (two_core_kinds()) detach(counters);  // no totals are better than those of half the cores
     out->software_errno = access("/proc/self/stat", R_OK) == 0 ? 0 : errno;
-    // Memory sampling is seen but not yet taken: nothing here decides by it, so it is not claimed.
+    // Memory sampling tells who shares with whom; no policy is learned from it, so none decides by
+    // it.
     if (!out->hardware_errno) {
         out->tier = TIER_HARDWARE;
     } else if (!out->software_errno) {
@@ -159,9 +160,9 @@ static const char* errno_name(int error) {
 
 void explain_ladder(const Attached* attached, char* out, size_t size) {
     size_t used = 0;
-    int wanted = snprintf(out, size, "no memory sampling: %s",
-                          attached->memory_pmu ? "the PMU has it, no sensor of ours takes it yet"
-                                               : "no PMU here has it");
+    int wanted = snprintf(
+        out, size, "no memory sampling: %s",
+        attached->memory_pmu ? "it tells who shares, no policy asks for it" : "no PMU here has it");
     const struct {
         const char* what;
         int error;

@@ -1,12 +1,11 @@
-"""Page faults of a program and all its threads, one record each, by perf's software event.
+"""Which thread of a program was at which address: page faults, or accesses that a PMU samples.
 
-    open_faults(pid) ─► a ring for each CPU (inherited by threads and children) ─► read() ─► Fault…
-    ThreadFaults ─────► a ring for each thread of a program that runs already ───► read() ─► Fault…
+    open_touches(pid) ─► a ring for each CPU (inherited by threads and children) ─► read() ─► Touch…
+    ThreadTouches ─────► a ring for each thread of a program that runs already ───► read() ─► Touch…
 
 An inherited event can be mapped only when it belongs to one CPU (cpu -1 gives EINVAL, measured), so
 there is one a CPU. What runs already would need one for each thread and CPU; so there each thread
-has its own, not inherited, and who looks after the program tells of new threads. Kernel faults are
-excluded: counting them needs privileges.
+has its own, not inherited, and who looks after the program tells of new threads.
 Source: perf_event_open(2).
 """
 
@@ -17,29 +16,29 @@ import mmap
 import os
 import select
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from autofinity.linux.event_tables import Encoding
-from autofinity.linux.perf import explain, open_event
+from autofinity.linux.access_events import PAGE_FAULTS, AccessEvent
+from autofinity.linux.perf import explain
 from autofinity.model.errors import CapabilityError
 from autofinity.model.topology import OsIndex
 
-_PAGE_FAULTS = Encoding(1, 2)
 _TID_TIME_ADDR_CPU = 0b1000_1110
 _CPU_RING_PAGES: Final = 64  # 260 KiB with its head: half of what perf_event_mlock_kb allows
-_THREAD_RING_PAGES: Final = 8  # 800 faults between two looks; 36 KiB, of some 500 KiB a CPU
+_THREAD_RING_PAGES: Final = 8  # 800 records between two looks; 36 KiB, of some 500 KiB a CPU
+_ADDRESS_BITS: Final = 48  # what lies above is the kernel's
 _HEAD, _TAIL = 1024, 1032  # offsets of data_head and data_tail in the first page
 _LOST, _FORK, _SAMPLE = 2, 7, 9
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """One page fault."""
+class Touch:
+    """One fault or access."""
 
     at_ns: int
-    """Of perf's clock: orders faults of all threads."""
+    """Of perf's clock: orders those of all threads."""
     pid: int
     tid: int
     address: int
@@ -56,7 +55,7 @@ class Born:
     tid: int
 
 
-type Record = Fault | Born
+type Record = Touch | Born
 
 
 class _Ring:
@@ -84,7 +83,9 @@ class _Ring:
             kind, _, length = struct.unpack_from("IHH", data, at)
             if kind == _SAMPLE:
                 pid, tid, time_ns, address, cpu = struct.unpack_from("IIQQI", data, at + 8)
-                found.append(Fault(time_ns, pid, tid, address, OsIndex(cpu)))
+                # Micro-operations of IBS that are no access have no address.
+                if 0 < address < 1 << _ADDRESS_BITS:
+                    found.append(Touch(time_ns, pid, tid, address, OsIndex(cpu)))
             elif kind == _FORK:
                 pid, _, tid, _, time_ns = struct.unpack_from("IIIIQ", data, at + 8)
                 found.append(Born(time_ns, pid, tid))
@@ -99,7 +100,7 @@ class _Ring:
         os.close(self.fd)
 
 
-class FaultSampler:
+class TouchSampler:
     """Open rings. Close it."""
 
     def __init__(self, rings: Iterable[_Ring]) -> None:
@@ -127,66 +128,70 @@ class FaultSampler:
             ring.close()
 
 
-def open_faults(pid: int, cpus: Iterable[int]) -> FaultSampler:
-    """Record the faults of process `pid` from its next exec on. Raises `CapabilityError`."""
+def open_touches(
+    pid: int, cpus: Iterable[int], events: Sequence[AccessEvent] = (PAGE_FAULTS,)
+) -> TouchSampler:
+    """Record those of process `pid` from its next exec on. Raises `CapabilityError`."""
     rings: list[_Ring] = []
-    half = _CPU_RING_PAGES * mmap.PAGESIZE // 2
+    pages = _CPU_RING_PAGES >> (len(events) - 1).bit_length()
     try:
         for cpu in sorted(cpus):
-            fd = open_event(
-                _PAGE_FAULTS,
-                pid,
-                cpu=cpu,
-                inherit=True,
-                disabled=True,
-                at_exec=True,
-                with_births=True,
-                sample_period=1,
-                sample_type=_TID_TIME_ADDR_CPU,
-                wake_bytes=half,
-            )
-            rings.append(_Ring(fd, _CPU_RING_PAGES))
+            for event in events:
+                fd = event.open(
+                    pid,
+                    _TID_TIME_ADDR_CPU,
+                    cpu=cpu,
+                    following=True,
+                    wake_bytes=pages * mmap.PAGESIZE // 2,
+                )
+                rings.append(_Ring(fd, pages))
     except OSError as error:
-        FaultSampler(rings).close()
-        raise _refused(error) from error
-    return FaultSampler(rings)
+        TouchSampler(rings).close()
+        raise _refused(events, error) from error
+    return TouchSampler(rings)
 
 
-class ThreadFaults:
-    """The faults of threads that run already, from the moment each is first named. Close it."""
+class ThreadTouches:
+    """Those of threads that run already, from the moment each is first named. Close it."""
 
-    def __init__(self) -> None:
-        self._rings: dict[int, _Ring] = {}
+    def __init__(self, events: Sequence[AccessEvent] = (PAGE_FAULTS,)) -> None:
+        self._events = tuple(events)
+        self._rings: dict[int, list[_Ring]] = {}
         self.lost = 0
         """Records that the rings had no room for."""
 
     def follow(self, tids: Iterable[int]) -> None:
-        """Record the faults of these threads, and of no others any more. A thread that has ended
-        is nobody's loss. Raises `CapabilityError` when one cannot be sampled.
+        """Record those of these threads, and of no others any more. A thread that has ended is
+        nobody's loss. Raises `CapabilityError` when one cannot be sampled.
         """
         wanted = set(tids)
         for tid in [tid for tid in self._rings if tid not in wanted]:
-            self._rings.pop(tid).close()
+            for ring in self._rings.pop(tid):
+                ring.close()
         for tid in wanted - self._rings.keys():
+            rings = self._rings[tid] = []
             try:
-                fd = open_event(_PAGE_FAULTS, tid, sample_period=1, sample_type=_TID_TIME_ADDR_CPU)
-                self._rings[tid] = _Ring(fd, _THREAD_RING_PAGES)
+                for event in self._events:
+                    fd = event.open(tid, _TID_TIME_ADDR_CPU)
+                    rings.append(_Ring(fd, _THREAD_RING_PAGES))
             except OSError as error:
                 if error.errno != errno.ESRCH:
-                    raise _refused(error) from error
+                    raise _refused(self._events, error) from error
 
-    def read(self) -> list[Fault]:
+    def read(self) -> list[Touch]:
         """What has come since the last call, in order of time."""
         found: list[Record] = []
-        for ring in self._rings.values():
-            self.lost += ring.drain(found)
-        faults = [record for record in found if isinstance(record, Fault)]
-        return sorted(faults, key=lambda fault: fault.at_ns)
+        for rings in self._rings.values():
+            for ring in rings:
+                self.lost += ring.drain(found)
+        touches = [record for record in found if isinstance(record, Touch)]
+        return sorted(touches, key=lambda touch: touch.at_ns)
 
     def close(self) -> None:
         """Give the rings back."""
         self.follow(())
 
 
-def _refused(error: OSError) -> CapabilityError:
-    return CapabilityError(f"page faults cannot be sampled: {explain(error.errno or 0)}")
+def _refused(events: Sequence[AccessEvent], error: OSError) -> CapabilityError:
+    names = ", ".join(event.name for event in events)
+    return CapabilityError(f"{names} cannot be sampled: {explain(error.errno or 0)}")

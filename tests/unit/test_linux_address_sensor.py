@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from autofinity.linux import fault_sensor
-from autofinity.linux.fault_sampling import Fault
-from autofinity.linux.fault_sensor import FaultSensor
+from autofinity.linux import address_sensor
+from autofinity.linux.address_sampling import Touch
+from autofinity.linux.address_sensor import AddressSensor
 from autofinity.model.detection import FaultSampling
 from autofinity.model.sharing import by_process, page_number
 from autofinity.model.topology import PU, OsIndex, Topology
@@ -28,12 +28,12 @@ class Scripted:
     """Faults as a program's rings would give them."""
 
     lost = 0
-    faults: list[Fault]
+    faults: list[Touch]
 
     def follow(self, tids: Iterable[int]) -> None:
         del tids
 
-    def read(self) -> list[Fault]:
+    def read(self) -> list[Touch]:
         found, self.faults = self.faults, []
         return found
 
@@ -41,23 +41,23 @@ class Scripted:
 @pytest.fixture
 def rings(monkeypatch: pytest.MonkeyPatch) -> Scripted:
     scripted = Scripted()
-    monkeypatch.setattr(fault_sensor, "ThreadFaults", lambda: scripted)
+    monkeypatch.setattr(address_sensor, "ThreadTouches", lambda events: scripted)
     # Page 1 is on the node that the kernel calls 3, page 2 has vanished.
     nodes = {1 * 4096: 3, 2 * 4096: -2}
     monkeypatch.setattr(
-        fault_sensor, "nodes_of", lambda pid, addresses: [nodes[each] for each in addresses]
+        address_sensor, "nodes_of", lambda pid, addresses: [nodes[each] for each in addresses]
     )
     return scripted
 
 
-def fault(tid: int, address: int, cpu: int = 0) -> Fault:
-    return Fault(0, PID, tid, address, OsIndex(cpu))
+def fault(tid: int, address: int, cpu: int = 0) -> Touch:
+    return Touch(0, PID, tid, address, OsIndex(cpu))
 
 
 def test_threads_in_turn_on_one_block_share_and_on_other_blocks_of_the_page_do_not(
     rings: Scripted,
 ) -> None:
-    sensor = FaultSensor(FaultSampling(block_bytes=256), TWO_NODES)
+    sensor = AddressSensor(FaultSampling(block_bytes=256), TWO_NODES)
     rings.faults = [fault(10, 4096), fault(11, 4096 + 255), fault(10, 4096 + 64)]
     rings.faults += [fault(12, 4096 + 256), fault(99, 4096)]
     sharing, _ = sensor.look({10: 0, 11: 1, 12: 2})
@@ -72,7 +72,7 @@ def test_threads_in_turn_on_one_block_share_and_on_other_blocks_of_the_page_do_n
 def test_a_page_counts_by_the_node_of_the_cpu_and_one_that_has_vanished_is_left_out(
     rings: Scripted,
 ) -> None:
-    sensor = FaultSensor(FaultSampling(halve_on_move=True), TWO_NODES)
+    sensor = AddressSensor(FaultSampling(halve_on_move=True), TWO_NODES)
     rings.faults = [fault(10, 4096), *[fault(10, 4096 + 8, cpu=5)] * 4, fault(10, 2 * 4096)]
     _, pages = sensor.look({10: 0})
     page = page_number(PID, 1)

@@ -1,4 +1,4 @@
-"""Run a program to its end and look at every page fault of it."""
+"""Run a program to its end and look at every page fault of it, or at sampled accesses."""
 
 from __future__ import annotations
 
@@ -9,33 +9,35 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from autofinity.linux.access_events import PAGE_FAULTS, AccessEvent
+from autofinity.linux.address_sampling import TouchSampler, open_touches
 from autofinity.linux.cpu_lists import parse_cpu_list
-from autofinity.linux.fault_sampling import FaultSampler, open_faults
-from autofinity.linux.fault_sharing import FaultSharing
 from autofinity.linux.proc import read_text
+from autofinity.linux.touch_sharing import TouchSharing
 from autofinity.model.errors import CapabilityError
 
 _GATED = Path(__file__).with_name("gated_program.py")
 _LOOK_MS = 50
 
 
-def watch_faults(
+def watch_touches(
     argv: Sequence[str],
     *,
+    events: Sequence[AccessEvent] = (PAGE_FAULTS,),
     to_stderr: bool = False,
-    saw: Callable[[FaultSharing], None] = lambda tally: None,
-) -> tuple[int, FaultSharing, int]:
-    """Exit code (128 + n for signal n), the tally of its faults, and how many records were lost.
+    saw: Callable[[TouchSharing], None] = lambda tally: None,
+) -> tuple[int, TouchSharing, int]:
+    """Exit code (128 + n for signal n), the tally of its touches, and how many records were lost.
 
     The program has our standard streams, or stderr for its stdout (`to_stderr`). `saw` is called
     after each look. Ctrl-C is the program's: we stay and report. Raises `CapabilityError` when
-    faults cannot be sampled; the program has not started then.
+    these events cannot be sampled; the program has not started then.
     """
     go, ready = os.pipe2(os.O_CLOEXEC)
     sys.stdout.flush()
     sys.stderr.flush()
     os.set_inheritable(go, True)
-    # It has become Python when this returns: the next exec, from which on faults are recorded, is
+    # It has become Python when this returns: the next exec, from which on they are recorded, is
     # that of the program.
     pid = os.posix_spawn(
         sys.executable,
@@ -45,7 +47,8 @@ def watch_faults(
     )
     os.close(go)
     try:
-        sampler = open_faults(pid, parse_cpu_list(read_text("/sys/devices/system/cpu/online")))
+        online = parse_cpu_list(read_text("/sys/devices/system/cpu/online"))
+        sampler = open_touches(pid, online, events)
     except CapabilityError:
         os.close(ready)  # it ends by itself
         os.waitpid(pid, 0)
@@ -54,7 +57,7 @@ def watch_faults(
     try:
         os.write(ready, b"1")
         os.close(ready)
-        tally = FaultSharing()
+        tally = TouchSharing()
         status = _follow(pid, sampler, tally, saw)
     finally:
         signal.signal(signal.SIGINT, before)
@@ -64,7 +67,7 @@ def watch_faults(
 
 
 def _follow(
-    pid: int, sampler: FaultSampler, tally: FaultSharing, saw: Callable[[FaultSharing], None]
+    pid: int, sampler: TouchSampler, tally: TouchSharing, saw: Callable[[TouchSharing], None]
 ) -> int:
     ended = select.poll()
     pidfd = os.pidfd_open(pid)

@@ -1,6 +1,6 @@
-"""Who shares with whom, from page faults: a fault tells which thread is at a page just now.
+"""Who shares with whom: a fault, or a sampled access, tells which thread is at a page just now.
 
-A fault counts one for its thread and each of the two other threads that faulted at the page last
+Each counts one for its thread and each of the two other threads that were seen at the page last
 (Diener et al., kMAF, PACT 2014, section 4.1: the kernel keeps two threads a page). A page that
 nobody faults at again is one thread's: without NUMA hinting each page faults once, at its first
 touch, and nothing is seen of sharing.
@@ -11,21 +11,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from autofinity.linux.fault_sampling import Born, Record
+from autofinity.linux.address_sampling import Born, Record
 from autofinity.model.sharing import PageAccesses, SharingMatrix, page_number
 
 _PAGE_BYTES = 4096
 _LAST_THREADS = 2
 
 
-class FaultSharing:
-    """A tally of faults. Threads are numbered by creation, those of all processes together."""
+class TouchSharing:
+    """A tally of touches. Threads are numbered by creation, those of all processes together."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
         self._last: dict[int, tuple[int, ...]] = {}
         self._pairs: Counter[tuple[int, int]] = Counter()
-        self._faults: dict[int, Counter[int]] = {}
+        self._touches: dict[int, Counter[int]] = {}
 
     def add(self, records: Iterable[Record]) -> None:
         """Take records in, in order of time."""
@@ -34,7 +34,7 @@ class FaultSharing:
             if isinstance(record, Born):
                 continue
             page = page_number(record.pid, record.address // _PAGE_BYTES)
-            self._faults.setdefault(page, Counter())[thread] += 1
+            self._touches.setdefault(page, Counter())[thread] += 1
             last = tuple(other for other in self._last.get(page, ()) if other != thread)
             for other in last[:_LAST_THREADS]:
                 self._pairs[min(thread, other), max(thread, other)] += 1
@@ -46,13 +46,13 @@ class FaultSharing:
         return tuple(self._numbers)
 
     @property
-    def faults(self) -> int:
-        """Faults taken in."""
-        return sum(counts.total() for counts in self._faults.values())
+    def touches(self) -> int:
+        """Touches taken in."""
+        return sum(counts.total() for counts in self._touches.values())
 
     @property
     def sharing(self) -> SharingMatrix:
-        """Faults in turn on one page, for each pair of threads."""
+        """Touches in turn of one page, for each pair of threads."""
         threads = range(len(self._numbers))
         return SharingMatrix(
             tuple(tuple(float(self._pairs[min(i, j), max(i, j)]) for j in threads) for i in threads)
@@ -60,8 +60,8 @@ class FaultSharing:
 
     @property
     def pages(self) -> PageAccesses:
-        """Faults of each thread on each page."""
+        """Touches of each page by each thread."""
         threads = range(len(self._numbers))
         return PageAccesses(
-            {page: tuple(counts[i] for i in threads) for page, counts in self._faults.items()}
+            {page: tuple(counts[i] for i in threads) for page, counts in self._touches.items()}
         )

@@ -1,11 +1,12 @@
 """Sharing and page use of a running program, by the same tables as on the simulated machine.
 
-    threads ─► a ring each ─► faults, in order of time ─► blocks' last threads ─► SharingMatrix
+    threads ─► a ring each ─► touches, in order of time ─► blocks' last threads ─► SharingMatrix
                                                      └──► pages' counters ─────► NumaVectors
 
-Which pages fault again, and how often, is the kernel's to say (NUMA hinting): the rate that a
-detector asks for cannot be had, and what a fault costs is not known. All else of `FaultSampling`
-holds: the table, its blocks and sharers, the counters' width.
+Where the PMU samples accesses, these are taken in the place of faults. Which pages fault again, and
+how often, is the kernel's to say (NUMA hinting): the rate that a detector asks for cannot be had,
+and what a fault costs is not known. All else of `FaultSampling` holds: the table, its blocks and
+sharers, the counters' width.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from autofinity._core.detect import BlockTable, NumaTable, SharingCounts, SubBlockTable
-from autofinity.linux.fault_sampling import Fault, ThreadFaults
+from autofinity.linux.access_events import PAGE_FAULTS, AccessEvent
+from autofinity.linux.address_sampling import ThreadTouches, Touch
 from autofinity.linux.pages import nodes_of
 from autofinity.model.detection import FaultSampling
 from autofinity.model.errors import CapabilityError
@@ -29,17 +31,22 @@ from autofinity.model.topology import OsIndex, Topology
 _PAGE_BYTES = 4096
 _ADDRESS_BITS = 48
 _MOST_THREADS = 1024  # the matrix of so many has a million cells
-_MOST_COUNTED = 1 << 17  # faults until the pages' counters begin anew: some 10 MB of them
+_MOST_COUNTED = 1 << 17  # touches until the pages' counters begin anew: some 10 MB of them
 
 
-class FaultSensor:
+class AddressSensor:
     """Watches the threads it is told of. Close it."""
 
-    def __init__(self, detector: FaultSampling, topology: Topology) -> None:
+    def __init__(
+        self,
+        detector: FaultSampling,
+        topology: Topology,
+        events: Sequence[AccessEvent] = (PAGE_FAULTS,),
+    ) -> None:
         """Pages are looked at on machines with several nodes only."""
         self._detector = detector
         self._topology = topology
-        self._faults = ThreadFaults()
+        self._touches = ThreadTouches(events)
         self._blocks: BlockTable | SubBlockTable | None = None
         if detector.table == "blocks":
             self._blocks = BlockTable(detector.entries, detector.sharers)
@@ -51,12 +58,12 @@ class FaultSensor:
 
     @property
     def lost(self) -> int:
-        """Faults that came too fast to be recorded."""
-        return self._faults.lost
+        """Touches that came too fast to be recorded."""
+        return self._touches.lost
 
     def follow(self, tids: Iterable[int]) -> None:
         """These are the threads now. Raises `CapabilityError` when they cannot be sampled."""
-        self._faults.follow(tids)
+        self._touches.follow(tids)
 
     def look(self, numbers: Mapping[int, int]) -> tuple[SharingMatrix | None, NumaVectors | None]:
         """What was seen since the last look; `numbers` are those of threads, by kernel id. A number
@@ -66,16 +73,16 @@ class FaultSensor:
         # Threads that have gone are still in the table: the matrix never gets smaller.
         self._threads = max(self._threads, 1 + max(known.values(), default=0))
         counts = SharingCounts(self._threads)
-        faults = [fault for fault in self._faults.read() if fault.tid in known]
-        for fault in faults:
+        touches = [touch for touch in self._touches.read() if touch.tid in known]
+        for touch in touches:
             if self._blocks is not None:
-                whole = (fault.pid << _ADDRESS_BITS) + fault.address
+                whole = (touch.pid << _ADDRESS_BITS) + touch.address
                 block = whole // self._detector.block_bytes
-                self._blocks.touch(block, known[fault.tid], counts)
+                self._blocks.touch(block, known[touch.tid], counts)
         sharing = None
         if self._blocks is not None:
             sharing = SharingMatrix(tuple(tuple(map(float, row)) for row in counts.cells()))
-        return sharing, self._vectors(faults) if self._topology.n_nodes > 1 else None
+        return sharing, self._vectors(touches) if self._topology.n_nodes > 1 else None
 
     def moved(self, pages: Sequence[int]) -> None:
         """These pages have been moved."""
@@ -85,16 +92,16 @@ class FaultSensor:
 
     def close(self) -> None:
         """Give everything back to the kernel."""
-        self._faults.close()
+        self._touches.close()
 
-    def _vectors(self, faults: Sequence[Fault]) -> NumaVectors:
+    def _vectors(self, touches: Sequence[Touch]) -> NumaVectors:
         if self._counted > _MOST_COUNTED:
             self._pages, self._counted = self._no_pages(), 0
         pus = self._topology.by_os_index
-        for fault in faults:
-            if fault.cpu in pus:
-                page = page_number(fault.pid, fault.address // _PAGE_BYTES)
-                self._pages.count(page, pus[fault.cpu].node)
+        for touch in touches:
+            if touch.cpu in pus:
+                page = page_number(touch.pid, touch.address // _PAGE_BYTES)
+                self._pages.count(page, pus[touch.cpu].node)
                 self._counted += 1
         nodes = self._where(self._pages.take_seen())
         vectors = {page: tuple(self._pages.vector_of(page)) for page in nodes}

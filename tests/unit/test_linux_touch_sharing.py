@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from autofinity.linux.fault_sampling import Born, Fault, Record
-from autofinity.linux.fault_sharing import FaultSharing
+from autofinity.linux.address_sampling import Born, Record, Touch
+from autofinity.linux.touch_sharing import TouchSharing
 from autofinity.model.topology import OsIndex
 
 
 def faults(*of: tuple[int, int]) -> list[Record]:
     """(tid, page) in order of time."""
-    return [Fault(at, 1, tid, page * 4096 + 8, OsIndex(0)) for at, (tid, page) in enumerate(of)]
+    return [Touch(at, 1, tid, page * 4096 + 8, OsIndex(0)) for at, (tid, page) in enumerate(of)]
 
 
-def tally(records: list[Record]) -> FaultSharing:
-    found = FaultSharing()
+def tally(records: list[Record]) -> TouchSharing:
+    found = TouchSharing()
     found.add(records)
     return found
 
@@ -23,7 +23,7 @@ def test_two_threads_in_turn_on_one_page_share() -> None:
     assert found.tids == (10, 11, 12)
     assert found.sharing.cells == ((0, 2, 0), (2, 0, 0), (0, 0, 0))
     assert sorted(found.pages.pages.values()) == [(0, 0, 2), (2, 1, 0)]
-    assert found.faults == 5
+    assert found.touches == 5
 
 
 def test_a_fault_counts_for_the_two_threads_before_it_and_no_more() -> None:
@@ -35,7 +35,7 @@ def test_a_fault_counts_for_the_two_threads_before_it_and_no_more() -> None:
 
 def test_threads_are_numbered_by_creation_and_pages_of_processes_are_apart() -> None:
     records: list[Record] = [Born(0, 1, 20), Born(1, 2, 30)]
-    records += [Fault(2, 2, 30, 4096, OsIndex(0)), Fault(3, 1, 20, 4096, OsIndex(0))]
+    records += [Touch(2, 2, 30, 4096, OsIndex(0)), Touch(3, 1, 20, 4096, OsIndex(0))]
     found = tally(records)
     assert found.tids == (20, 30)
     assert found.sharing.cells == ((0, 0), (0, 0))
