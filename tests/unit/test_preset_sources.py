@@ -30,10 +30,12 @@ from autofinity.sim.spec import MachineSpec
 
 PAPERS = ("opteron-6164he", "xeon-x7550", "xeon-e5-2650", "kmaf16-simulated", "epyc-9654")
 FILES = [f"machines/{name}.toml" for name in preset_names()] + ["latencies/assumed.toml"]
-FEWEST_WELL_SOURCED = 0.82
+FEWEST_WELL_SOURCED = 0.86
 """Of all values of the shipped machines: what was reached when this was written, rounded down."""
 WIDEST = 6
 """Sources that differ by a larger factor tell nothing of what is between them: an estimate."""
+FARTHEST = 25
+"""By how many percent a value may differ from what was read and still count as derived."""
 
 
 def text_of(name: str) -> str:
@@ -118,7 +120,7 @@ def test_what_was_read_of_a_derived_or_measured_value_is_of_one_order(file: str)
             if bounds["most"]:
                 assert float(bounds["most"]) <= WIDEST * float(bounds["least"]), each
             else:
-                assert bounds["share"], each
+                assert int(bounds["share"]) <= FARTHEST, each
 
 
 def test_what_has_bounds_or_was_recalled_is_tried_at_them_and_nothing_else_is() -> None:
