@@ -5,9 +5,18 @@
 
 namespace autofinity::sim {
 
-Ticks Memory::translate_derived(std::uint32_t slot, const Step& step, Ticks now, bool faulted) {
-    const Translated translated = translated_of(step.kind);
-    if (translated == Translated::tlb1) return 0;
+bool Memory::stays_private_derived(std::uint32_t slot, const Step& step) const {
+    if (found_of(step.kind) >= Found::beyond || (step.flags & step_pushes) != 0) return false;
+    const Word held = derived_state(directory_[step.line], slot);
+    return step.writes == 0 ? held != invalid : held == exclusive || held == modified;
+}
+
+bool Memory::hits_l1_derived(std::uint32_t slot, const Step& step) const {
+    return found_of(step.kind) != Found::l2 && found_of(step.kind) != Found::tag_and_l2 &&
+           derived_state(directory_[step.line], slot) != invalid;
+}
+
+Ticks Memory::miss_tlb_derived(std::uint32_t slot, const Step& step, Ticks now, bool faulted) {
     PrivateCaches& c = *cores_[slot];
     const std::uint32_t page = step.line >> page_shift;
     Counts& n = *c.counts;
@@ -15,7 +24,7 @@ Ticks Memory::translate_derived(std::uint32_t slot, const Step& step, Ticks now,
     now_ = now;
     ++n[dtlb_misses];
     Ticks cost = c.side.tlb2_hit;
-    if (translated == Translated::tlb2) {
+    if (translated_of(step.kind) == Translated::tlb2) {
         ++n[l2_tlb_hits];
         return cost;
     }
@@ -52,7 +61,8 @@ Served Memory::access_derived(std::uint32_t slot, const Step& step, Ticks now) {
     const bool writes = step.writes != 0;
     const Found found = found_of(step.kind);
     Served served{now, false};
-    Word state = private_state(slot, line);
+    DirectoryLine& d = directory_[line];
+    Word state = derived_state(d, slot);
     const bool held = state != invalid;
     const bool had_tag = found == Found::tag || found == Found::tag_and_l2;
     const bool hit = held && (found == Found::l1 || found == Found::tag);
@@ -80,7 +90,7 @@ Served Memory::access_derived(std::uint32_t slot, const Step& step, Ticks now) {
                                 : atomic    ? Request::atomic
                                             : Request::store;
         served.ready = fetch(slot, line, request, served.ready, state, served.contended);
-        set_private_state(slot, line, state);
+        if (state != shared) d.owner_state = static_cast<std::uint8_t>(state);
         if (state == modified && request == Request::load && (step.flags & step_run) == 0)
             served.dirty_victims = step.span;
     }
@@ -88,21 +98,23 @@ Served Memory::access_derived(std::uint32_t slot, const Step& step, Ticks now) {
     if (state == shared || state == owned)
         served.ready = upgrade(slot, line, atomic, served.ready, served.contended);
     else if (state == exclusive)
-        set_private_state(slot, line, modified);
+        d.owner_state = modified;
     return served;
 }
 
 std::uint32_t Memory::follow(std::uint32_t slot, const Step& step) {
+    const DirectoryLine& d = directory_[step.line];
+    const Word state = derived_state(d, slot);
+    if ((step.kind == kind_leave) == (state == invalid)) return 0;  // it has left, or come, already
     counts_ = cores_[slot]->counts;
-    const Word state = private_state(slot, step.line);
     if (step.kind == kind_leave) {
-        if (state != invalid) leave_private(slot, word_of(step.line, state));
+        leave_private(slot, word_of(step.line, state));
         return 0;
     }
     // Nothing is fetched ahead from a page that nobody has touched, whatever a stage file says.
     if (!pages_.mapped(step.line >> page_shift)) return 0;
     prefetch(slot, step.line, now_);
-    return state == invalid && private_state(slot, step.line) == modified ? step.span : 0;
+    return derived_state(d, slot) == modified ? step.span : 0;
 }
 
 // In a derivation cores take lines from each other as in any replay, but all distances are the

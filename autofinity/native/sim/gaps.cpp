@@ -22,11 +22,7 @@ bool Simulation::attend(std::uint32_t index, Pu& p, Stream& s, const Limits& lim
             }
             compute_until(p, s, at);
         }
-        forget_oldest_miss(p);
-        if (miss.ready > at) {
-            stall(p, s, at, miss.ready);
-            p.time += miss.ready - at;
-        }
+        p.time += wait_for_oldest_miss(p, s, at);
     } else if (deferred <= due) {
         const std::uint64_t to = std::max(deferred, s.instructions);
         const Ticks at = p.time + (to - s.instructions) * p.instruction;
@@ -100,12 +96,6 @@ void Simulation::compute_until(Pu& p, Stream& s, Ticks until) {
     s.instructions += done;
     s.skip += done;
     p.time += done * p.instruction;
-}
-
-void Simulation::set_watch(Pu& p, const Stream& s) {
-    std::uint64_t watch = p.ring_count != 0 ? p.ring[p.ring_head].limit : no_instruction;
-    if (!s.deferred.empty()) watch = std::min(watch, s.deferred.back().at);
-    p.watch = s.skip != 0 ? 0 : watch;
 }
 
 }  // namespace autofinity::sim

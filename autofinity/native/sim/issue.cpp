@@ -1,96 +1,21 @@
-// How an access issues that may leave the L1: it waits for a miss buffer, and misses overlap as far
-// as the window goes.
-#include <algorithm>
+// Accesses and waits for memory that are seldom: no step of the stream, or the end of all that is
+// under way.
+#include "issue.hpp"
 
-#include "simulation.hpp"
+#include <algorithm>
 
 namespace autofinity::sim {
 
 bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
                              Ticks horizon, std::uint32_t next_gap) {
-    if (mode_ == Mode::watched)
-        return access_slowly<true>(p, s, step, issue, at, horizon, next_gap);
-    return access_slowly<false>(p, s, step, issue, at, horizon, next_gap);
-}
-
-template <bool watched>
-bool Simulation::access_slowly(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
-                               Ticks horizon, std::uint32_t next_gap) {
-    PrivateCaches& c = memory_.caches(p.slot);
-    const bool atomic = (step.flags & step_atomic) != 0;
-    const Ticks free = atomic ? at : buffer_free(p, step, at);
-    const bool induced = watched && detection_->armed(step.line >> page_shift);
-    if (free > horizon && (induced || !memory_.stays_private(p.slot, step))) {
-        p.key = free;
-        if (p.shares) leave_issue(p, at, free);
-        return false;
+    switch (mode_) {
+        case Mode::watched:
+            return access_slowly<Mode::watched>(p, s, step, issue, at, horizon, next_gap);
+        case Mode::staged:
+            return access_slowly<Mode::staged>(p, s, step, issue, at, horizon, next_gap);
+        default:
+            return access_slowly<Mode::full>(p, s, step, issue, at, horizon, next_gap);
     }
-    s.instructions = issue;
-    stall(p, s, at, free);
-    p.time = free;
-    const bool faulted = memory_.faults(step.line);
-    if (atomic || faulted || induced) drain(p, s);
-    const Ticks issued = p.time;
-    // The kernel works on the core: nothing overlaps with that.
-    if (faulted) [[unlikely]]
-        p.time += memory_.take_fault(p.slot, step.line);
-    if (watched && (faulted || induced)) [[unlikely]]
-        p.time += detection_->faulted(actor(p, s), step.line, induced);
-    const Ticks begun = p.time;
-    // What an access asks of the memory it asks at its own time, after a fault or a walk too: cores
-    // would otherwise act far ahead of the others. The latencies add up all the same.
-    const Ticks walk = memory_.translate(p.slot, step, issued, faulted || induced);
-    Served served = memory_.access(p.slot, step, issued);
-    served.ready += begun - issued + walk;
-    s.counts[data_cache_loads] += step.reads;
-    s.counts[data_cache_stores] += step.writes;
-    if (atomic) ++s.counts[atomics];
-    const Ticks ready =
-        std::max(served.ready, begun + (atomic ? machine_->atomic_hit : c.side.l1_hit));
-    if (atomic || served.contended) {
-        p.time = ready;
-    } else if ((step.flags & step_dependent) != 0) {
-        const Ticks hidden = next_gap * p.instruction;
-        if (ready > begun + hidden) p.time = ready - hidden;
-    } else if (served.ready > begun) {
-        overlap(p, s, ready);
-    }
-    s.stall_ticks += begun - issued;
-    stall(p, s, begun, p.time);
-    s.dirty_victims += served.dirty_victims;
-    if constexpr (watched) p.time += watch_access(p, s, step, served, served.ready - begun);
-    if ((step.flags & (step_run | step_free)) == step_run) remember_run(s, step, issue);
-    if (!memory_.lost().empty()) split_lost_runs(issued);
-    return true;
-}
-
-template bool Simulation::access_slowly<false>(Pu&, Stream&, const Step&, std::uint64_t, Ticks,
-                                               Ticks, std::uint32_t);
-template bool Simulation::access_slowly<true>(Pu&, Stream&, const Step&, std::uint64_t, Ticks,
-                                              Ticks, std::uint32_t);
-
-// When an access due at `at` finds a miss buffer, should it need one.
-Ticks Simulation::buffer_free(Pu& p, const Step& step, Ticks at) {
-    while (p.ring_count != 0 && p.ring[p.ring_head].ready <= at) forget_oldest_miss(p);
-    if (p.ring_count < p.kind->misses_in_flight) return at;
-    return memory_.hits_l1(p.slot, step) ? at : p.ring[p.ring_head].ready;
-}
-
-void Simulation::forget_oldest_miss(Pu& p) {
-    p.ring_head = (p.ring_head + 1) % max_in_flight;
-    --p.ring_count;
-}
-
-// The miss goes on while later instructions issue, as far as window and miss buffers allow.
-void Simulation::overlap(Pu& p, Stream& s, Ticks ready) {
-    while (p.ring_count != 0 && p.ring[p.ring_head].ready <= p.time) forget_oldest_miss(p);
-    if (p.ring_count == p.kind->misses_in_flight) {  // a page walk of an access that hit the L1
-        p.time = std::max(p.time, p.ring[p.ring_head].ready);
-        forget_oldest_miss(p);
-    }
-    p.ring[(p.ring_head + p.ring_count) % max_in_flight] = {s.instructions + p.kind->window, ready};
-    ++p.ring_count;
-    set_watch(p, s);
 }
 
 void Simulation::drain(Pu& p, Stream& s) {

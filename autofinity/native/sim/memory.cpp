@@ -51,8 +51,6 @@ Memory::Memory(const Machine& machine, const Program& program, Placement placeme
 }
 
 Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {
-    if (mode_ == Mode::staged) [[unlikely]]
-        return access_derived(slot, step, now);
     PrivateCaches& c = *cores_[slot];
     Counts& n = *c.counts;
     counts_ = &n;

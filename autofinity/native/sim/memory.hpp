@@ -100,6 +100,15 @@ class Memory {
     bool hits_l1(std::uint32_t slot, const Step& step);
     // Carries an access out at `now`. The page must have been translated.
     Served access(std::uint32_t slot, const Step& step, Ticks now);
+    // The same for the steps of a derived program (derived_access.cpp).
+    Ticks translate_derived(std::uint32_t slot, const Step& step, Ticks now, bool faulted) {
+        return translated_of(step.kind) == Translated::tlb1
+                   ? 0
+                   : miss_tlb_derived(slot, step, now, faulted);
+    }
+    bool stays_private_derived(std::uint32_t slot, const Step& step) const;
+    bool hits_l1_derived(std::uint32_t slot, const Step& step) const;
+    Served access_derived(std::uint32_t slot, const Step& step, Ticks now);
     // Moves the unit of a page: caches and TLBs forget it, its lines are read and written.
     struct Moved {
         Ticks cost = 0;   // of who moves it; 0: nothing moved
@@ -208,8 +217,12 @@ class Memory {
     void prefetch_into_llc(PrivateCaches& c, Line line, Ticks now);
 
     // Private side.
-    Served access_derived(std::uint32_t slot, const Step& step, Ticks now);
-    Ticks translate_derived(std::uint32_t slot, const Step& step, Ticks now, bool faulted);
+    // What a core of a derived program has of a line.
+    static Word derived_state(const DirectoryLine& d, std::uint32_t slot) {
+        if ((d.first_sharers >> slot & 1) == 0) return invalid;
+        return d.owner_plus_one == slot + 1 ? Word{d.owner_state} : Word{shared};
+    }
+    Ticks miss_tlb_derived(std::uint32_t slot, const Step& step, Ticks now, bool faulted);
     Ticks entry_derived(std::uint32_t slot, Line line, bool write, Ticks now);
     Ticks derive_fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
                        bool& contended);

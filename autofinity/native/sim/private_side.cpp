@@ -5,11 +5,6 @@
 namespace autofinity::sim {
 
 bool Memory::stays_private(std::uint32_t slot, const Step& step) {
-    if (mode_ == Mode::staged) {
-        if (found_of(step.kind) >= Found::beyond || (step.flags & step_pushes) != 0) return false;
-        const Word held = private_state(cores_[slot]->domain, step.line);
-        return step.writes == 0 ? held != invalid : held == exclusive || held == modified;
-    }
     PrivateCaches& c = *cores_[slot];
     // A page fault, a page walk and a miss that the prefetcher learns of may reach memory.
     const std::uint32_t page = step.line >> page_shift;
@@ -41,9 +36,6 @@ bool Memory::stays_private(std::uint32_t slot, const Step& step) {
 }
 
 bool Memory::hits_l1(std::uint32_t slot, const Step& step) {
-    if (mode_ == Mode::staged)
-        return found_of(step.kind) != Found::l2 && found_of(step.kind) != Found::tag_and_l2 &&
-               private_state(cores_[slot]->domain, step.line) != invalid;
     PrivateCaches& c = *cores_[slot];
     const Word* set = c.l1.at(step.line);
     const int way = c.l1.find(set, step.line);
@@ -51,11 +43,8 @@ bool Memory::hits_l1(std::uint32_t slot, const Step& step) {
 }
 
 Word Memory::private_state(std::uint32_t domain, Line line) {
-    if (mode_ == Mode::staged) [[unlikely]] {
-        DirectoryLine& d = directory_[line];
-        if (!sharers<false>(line, d).has(domain)) return invalid;
-        return d.owner_plus_one == domain + 1 ? Word{d.owner_state} : Word{shared};
-    }
+    if (mode_ == Mode::staged) [[unlikely]]
+        return derived_state(directory_[line], domain);
     const L2Domain& of = *l2_domains_[domain];
     if (of.shared) [[unlikely]]
         return shared_l2_state(of, line);

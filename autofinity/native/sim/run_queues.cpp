@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "error.hpp"
-#include "simulation.hpp"
+#include "issue.hpp"
 
 namespace autofinity::sim {
 

@@ -2,7 +2,7 @@
 // back in part when another core takes the line before the span is over.
 #include <algorithm>
 
-#include "simulation.hpp"
+#include "issue.hpp"
 
 namespace autofinity::sim {
 
@@ -16,20 +16,8 @@ Ticks Simulation::end_of_runs(const Pu& p, const Stream& s) {
 void Simulation::split_lost_runs(Ticks taken) {
     for (const Lost& lost : memory_.lost()) {
         for (const std::uint32_t index : pus_of_slot_[lost.slot]) {
-            Pu& p = pus_[index];
-            if (p.stream != nobody && runs_[streams_[p.stream].process].in_region) {
-                Stream& v = streams_[p.stream];
-                const std::size_t put_off = v.deferred.size();
-                const std::uint64_t next = take_back(v, lost, position(p, v, taken));
-                if (v.deferred.size() != put_off) set_watch(p, v);
-                if (next != no_instruction) {
-                    const Ticks due = p.time + (next - v.instructions) * p.instruction;
-                    if (due < p.key) {
-                        p.key = due;
-                        due_.advance(index, due);
-                    }
-                }
-            }
+            const Pu& p = pus_[index];
+            if (p.stream != nobody) take_back_from(index, lost, taken);
             // Threads that wait for their turn have stopped where they are.
             for (const std::uint32_t number : p.queue)
                 take_back(streams_[number], lost, streams_[number].instructions);
@@ -38,10 +26,32 @@ void Simulation::split_lost_runs(Ticks taken) {
     memory_.clear_lost();
 }
 
-// How far a stream that runs has come by now, in instructions: it may be in the middle of a gap. A
-// derived stream also knows when it had run ahead with accesses that need no order.
-std::uint64_t Simulation::position(const Pu& p, const Stream& v, Ticks taken) const {
+// What the stream that runs on a PU was not to do yet. A derived stream also knows when it had run
+// ahead with accesses that need no order.
+void Simulation::take_back_from(std::uint32_t index, const Lost& lost, Ticks taken) {
+    Pu& p = pus_[index];
+    Stream& v = streams_[p.stream];
     const Ticks now = mode_ == Mode::staged ? taken : std::max(p.time, due_.first_time());
+    if (runs_over(p, v, now)) return;
+    const std::size_t put_off = v.deferred.size();
+    const std::uint64_t next = take_back(v, lost, position(p, v, now));
+    if (v.deferred.size() != put_off) set_watch(p, v);
+    if (next == no_instruction) return;
+    const Ticks due = p.time + (next - v.instructions) * p.instruction;
+    if (due >= p.key) return;
+    p.key = due;
+    due_.advance(index, due);
+}
+
+// Whether the runs of a stream are over where `position` will find it, which divides: most lines
+// are lost long after.
+bool Simulation::runs_over(const Pu& p, const Stream& v, Ticks now) {
+    if (v.runs_end > v.instructions) return false;
+    return now >= p.time || p.time - now < (v.instructions - v.runs_end + 1) * p.instruction;
+}
+
+// How far a stream that runs has come by `now`, in instructions: it may be in the middle of a gap.
+std::uint64_t Simulation::position(const Pu& p, const Stream& v, Ticks now) {
     if (now < p.time)
         return v.instructions -
                std::min<std::uint64_t>((p.time - now) / p.instruction, v.instructions);

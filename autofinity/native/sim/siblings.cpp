@@ -4,7 +4,7 @@
 // the order of time, even with accesses whose order no other core can see.
 #include <algorithm>
 
-#include "simulation.hpp"
+#include "issue.hpp"
 
 namespace autofinity::sim {
 

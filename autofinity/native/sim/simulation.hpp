@@ -280,14 +280,16 @@ class Simulation {
     bool take_step(std::uint32_t pu, Pu& p, Stream& s, const Step& step, std::uint64_t issue,
                    Ticks at, Ticks horizon);
     // An access that may leave the fast path; false when its turn has not come.
-    template <bool watched>
+    template <Mode mode>
     bool access_slowly(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
                        Ticks horizon, std::uint32_t next_gap);
     // The same, where it happens seldom.
     bool slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
                      Ticks horizon, std::uint32_t next_gap);
+    template <Mode mode>
     Ticks buffer_free(Pu& p, const Step& step, Ticks at);
     static void forget_oldest_miss(Pu& p);
+    Ticks wait_for_oldest_miss(Pu& p, Stream& s, Ticks at);
     void overlap(Pu& p, Stream& s, Ticks ready);
     // A step of a derived program that is neither an access nor in the trace.
     void follow(Pu& p, Stream& s, const Step& step);
@@ -327,7 +329,9 @@ class Simulation {
     void compute_until(Pu& p, Stream& s, Ticks until);
     void set_watch(Pu& p, const Stream& s);
     void split_lost_runs(Ticks taken);
-    std::uint64_t position(const Pu& p, const Stream& v, Ticks taken) const;
+    void take_back_from(std::uint32_t pu, const Lost& lost, Ticks taken);
+    static bool runs_over(const Pu& p, const Stream& v, Ticks now);
+    static std::uint64_t position(const Pu& p, const Stream& v, Ticks now);
     std::uint64_t take_back(Stream& v, const Lost& lost, std::uint64_t here);
     Step rest_of(const OpenRun& run, std::uint64_t from) const;
     static void remember_run(Stream& s, const Step& step, std::uint64_t at) {

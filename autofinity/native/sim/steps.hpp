@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "issue.hpp"
 #include "simulation.hpp"
 
 namespace autofinity::sim {
@@ -31,8 +32,7 @@ template <Mode mode>
     if (accesses<mode>(step)) {
         const std::uint32_t next_gap = s.at[1].gap;
         if constexpr (mode == Mode::derive) memory_.outcome().clear();
-        if (!access_slowly<mode == Mode::watched>(p, s, step, issue, at, horizon, next_gap))
-            return false;
+        if (!access_slowly<mode>(p, s, step, issue, at, horizon, next_gap)) return false;
         if constexpr (mode == Mode::full || mode == Mode::watched)
             if (memory_.worth_foresight())
                 memory_.foresee(memory_.caches(p.slot), s.at, s.foreseen);
@@ -99,6 +99,15 @@ template <Mode mode>
         const Step step = *next;
         const std::uint64_t issue = done + step.gap;
         if (issue >= watch) {
+            if (p.ring_count != 0 && p.ring[p.ring_head].limit <= issue && s.skip == 0 &&
+                s.deferred.empty() && !p.shares) {
+                const std::uint64_t limit = std::max(p.ring[p.ring_head].limit, done);
+                now += wait_for_oldest_miss(p, s, now + (limit - done) * instruction);
+                set_watch(p, s);
+                watch = p.watch;
+                if (s.runs_end > done) free_limit = horizon;
+                continue;
+            }
             put_back();
             if (s.skip != 0) count_accesses();
             if (!attend(index, p, s, {horizon, free_limit})) break;

@@ -7,7 +7,6 @@
 namespace autofinity::sim {
 
 Ticks Memory::translate(std::uint32_t slot, const Step& step, Ticks now, bool faulted) {
-    if (mode_ == Mode::staged) return translate_derived(slot, step, now, faulted);
     PrivateCaches& c = *cores_[slot];
     const std::uint32_t page = step.line >> page_shift;
     const std::uint32_t unit = c.units.of(page);

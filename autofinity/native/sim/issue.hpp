@@ -1,0 +1,112 @@
+// How an access issues that may leave the L1: it waits for a miss buffer, and misses overlap as far
+// as the window goes.
+#pragma once
+
+#include <algorithm>
+
+#include "simulation.hpp"
+
+namespace autofinity::sim {
+
+inline void Simulation::set_watch(Pu& p, const Stream& s) {
+    std::uint64_t watch = p.ring_count != 0 ? p.ring[p.ring_head].limit : no_instruction;
+    if (!s.deferred.empty()) watch = std::min(watch, s.deferred.back().at);
+    p.watch = s.skip != 0 ? 0 : watch;
+}
+
+// When an access due at `at` finds a miss buffer, should it need one.
+template <Mode mode>
+inline Ticks Simulation::buffer_free(Pu& p, const Step& step, Ticks at) {
+    while (p.ring_count != 0 && p.ring[p.ring_head].ready <= at) forget_oldest_miss(p);
+    if (p.ring_count < p.kind->misses_in_flight) return at;
+    const bool hits = mode == Mode::staged ? memory_.hits_l1_derived(p.slot, step)
+                                           : memory_.hits_l1(p.slot, step);
+    return hits ? at : p.ring[p.ring_head].ready;
+}
+
+inline void Simulation::forget_oldest_miss(Pu& p) {
+    p.ring_head = (p.ring_head + 1) % max_in_flight;
+    --p.ring_count;
+}
+
+// The window cannot hide the oldest miss any longer at `at`; returns how long nothing issues.
+inline Ticks Simulation::wait_for_oldest_miss(Pu& p, Stream& s, Ticks at) {
+    const Ticks ready = p.ring[p.ring_head].ready;
+    forget_oldest_miss(p);
+    if (ready <= at) return 0;
+    stall(p, s, at, ready);
+    return ready - at;
+}
+
+// The miss goes on while later instructions issue, as far as window and miss buffers allow.
+inline void Simulation::overlap(Pu& p, Stream& s, Ticks ready) {
+    while (p.ring_count != 0 && p.ring[p.ring_head].ready <= p.time) forget_oldest_miss(p);
+    if (p.ring_count == p.kind->misses_in_flight) {  // a page walk of an access that hit the L1
+        p.time = std::max(p.time, p.ring[p.ring_head].ready);
+        forget_oldest_miss(p);
+    }
+    p.ring[(p.ring_head + p.ring_count) % max_in_flight] = {s.instructions + p.kind->window, ready};
+    ++p.ring_count;
+    set_watch(p, s);
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline bool Simulation::access_slowly(Pu& p, Stream& s, const Step& step,
+                                                             std::uint64_t issue, Ticks at,
+                                                             Ticks horizon,
+                                                             std::uint32_t next_gap) {
+    constexpr bool watched = mode == Mode::watched, staged = mode == Mode::staged;
+    const bool atomic = (step.flags & step_atomic) != 0;
+    const Ticks free = atomic ? at : buffer_free<mode>(p, step, at);
+    const bool induced = watched && detection_->armed(step.line >> page_shift);
+    const auto stays_private = [&] {
+        return staged ? memory_.stays_private_derived(p.slot, step)
+                      : memory_.stays_private(p.slot, step);
+    };
+    if (free > horizon && (induced || !stays_private())) {
+        p.key = free;
+        if (p.shares) leave_issue(p, at, free);
+        return false;
+    }
+    s.instructions = issue;
+    stall(p, s, at, free);
+    p.time = free;
+    const bool faulted = memory_.faults(step.line);
+    if (atomic || faulted || induced) drain(p, s);
+    const Ticks issued = p.time;
+    // The kernel works on the core: nothing overlaps with that.
+    if (faulted) [[unlikely]]
+        p.time += memory_.take_fault(p.slot, step.line);
+    if (watched && (faulted || induced)) [[unlikely]]
+        p.time += detection_->faulted(actor(p, s), step.line, induced);
+    const Ticks begun = p.time;
+    // What an access asks of the memory it asks at its own time, after a fault or a walk too: cores
+    // would otherwise act far ahead of the others. The latencies add up all the same.
+    const Ticks walk = staged ? memory_.translate_derived(p.slot, step, issued, faulted)
+                              : memory_.translate(p.slot, step, issued, faulted || induced);
+    Served served = staged ? memory_.access_derived(p.slot, step, issued)
+                           : memory_.access(p.slot, step, issued);
+    served.ready += begun - issued + walk;
+    s.counts[data_cache_loads] += step.reads;
+    s.counts[data_cache_stores] += step.writes;
+    if (atomic) ++s.counts[atomics];
+    const Ticks ready =
+        std::max(served.ready, begun + (atomic ? machine_->atomic_hit : p.kind->side.l1_hit));
+    if (atomic || served.contended) {
+        p.time = ready;
+    } else if ((step.flags & step_dependent) != 0) {
+        const Ticks hidden = next_gap * p.instruction;
+        if (ready > begun + hidden) p.time = ready - hidden;
+    } else if (served.ready > begun) {
+        overlap(p, s, ready);
+    }
+    s.stall_ticks += begun - issued;
+    stall(p, s, begun, p.time);
+    s.dirty_victims += served.dirty_victims;
+    if constexpr (watched) p.time += watch_access(p, s, step, served, served.ready - begun);
+    if ((step.flags & (step_run | step_free)) == step_run) remember_run(s, step, issue);
+    if (!memory_.lost().empty()) split_lost_runs(issued);
+    return true;
+}
+
+}  // namespace autofinity::sim
