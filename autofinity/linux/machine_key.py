@@ -6,11 +6,11 @@ them means something else on a node of another kind. The launcher makes the same
 
 from __future__ import annotations
 
-import hashlib
 import os
 
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.proc import read_text
+from autofinity.linux.sha256 import sha256_hex
 from autofinity.model.errors import UsageError
 
 _CPU = "devices/system/cpu"
@@ -36,7 +36,7 @@ def machine_key(sysfs: str | None = None) -> str:
     ]
     model = line(f"{_CPU}/modalias").split(":feature:")[0]  # features change with the kernel
     text = "".join(part + "\0" for part in [model, *map(line, names)])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return sha256_hex(text.encode())[:16]
 
 
 def _numbers(text: str) -> list[int]:

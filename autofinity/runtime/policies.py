@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 
+from autofinity.linux.sha256 import sha256_hex
 from autofinity.model.errors import AutofinityError, PolicyError
 from autofinity.resources import shipped
 
@@ -45,17 +45,8 @@ def user_policy(environment: Mapping[str, str] | None = None) -> Path | None:
 def digest_of(path: Path) -> str:
     """SHA-256 of the file's bytes, as the launcher computes it. Raises `PolicyError`."""
     try:
-        return _sha256(path.read_bytes())
+        return sha256_hex(path.read_bytes())
     except OSError as error:
         raise PolicyError(
             f"the policy {path} cannot be read: {error.strerror}; expected a policy file"
         ) from error
-
-
-def _sha256(data: bytes) -> str:
-    # hashlib brings OpenSSL, 4 MB of the monitor's 25; the interpreter has its own SHA-256.
-    try:
-        sha256 = import_module("_sha2").sha256
-    except ImportError:
-        sha256 = import_module("hashlib").sha256
-    return str(sha256(data).hexdigest())

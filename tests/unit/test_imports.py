@@ -27,3 +27,13 @@ def test_the_package_imports_without_heavy_libraries() -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert out.stdout.strip() == "[]", out.stdout + out.stderr
+
+
+def test_monitors_start_without_what_would_take_their_memory() -> None:
+    for monitor, heavy in (
+        ("autofinity.runtime.monitor", "('numpy', 'click', 'hashlib', 'autofinity._core')"),
+        ("autofinity.mechanisms.monitor", "('numpy', 'click', 'hashlib')"),
+    ):
+        code = f"import sys, {monitor}; print([m for m in {heavy} if m in sys.modules])"
+        out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+        assert out.stdout.strip() == "[]", out.stdout + out.stderr
