@@ -5,13 +5,14 @@
         [--size tiny] [--machine opteron-6164he] [--affinities hints] [--traces FOLDER]
 
 Captures the training programs (kept in FOLDER, if given) and replays each in every affinity both
-ways. Prints two tables as Markdown. The first has a row for each program: whether `SimMachine` uses
-its stage, the cycles of the affinity where they differ most, the counter that uses most of what is
-allowed (more than 100 %: too far off), how many times as fast the stage is in CPU time, how many
-full replays the derivation and the comparison before it cost, and the bytes an access that it takes
-on disk. The second, over the programs whose stage is used, has a row for each counter: the largest
-difference in one affinity of one program, for counters of at least --least events there. Exits with
-1 if a stage that is used is too far off.
+ways, and so a loop of false sharing, in which all threads read and write one line (`--program
+false-sharing`). Prints two tables as Markdown. The first has a row for each program: whether
+`SimMachine` uses its stage, the cycles of the affinity where they differ most, the counter that uses
+most of what is allowed (more than 100 %: too far off), how many times as fast the stage is in CPU
+time, how many full replays the derivation and the comparison before it cost, and the bytes an access
+that it takes on disk. The second, over the programs whose stage is used, has a row for each counter:
+the largest difference in one affinity of one program, for counters of at least --least events there.
+Exits with 1 if a stage that is used is too far off. Needs the test tools.
 """
 
 from __future__ import annotations
@@ -21,29 +22,37 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from autofinity._core import sim as core
-from autofinity.affinity.enumerate import place
-from autofinity.capture.build import Compilers, skip_reason
-from autofinity.capture.campaign import capture_suite
-from autofinity.profiling.selection import select
-from autofinity.resources import shipped
-from autofinity.sim.native import native_machine
-from autofinity.sim.preset import load_preset
-from autofinity.sim.replay import load_program, pus_of_streams
-from autofinity.sim.result import EVENT_INDEX
-from autofinity.sim.spec import MachineSpec
-from autofinity.sim.stage_agreement import Difference, farthest_off
-from autofinity.sim.stage_fitting import first_pus, fitting_stage, groups_of, may_have_stage
-from autofinity.trace.manifest import load_suite
-from autofinity.trace.meta import TraceMeta
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+from sim_programs import false_sharing  # noqa: E402
+
+from autofinity._core import sim as core  # noqa: E402
+from autofinity.affinity.enumerate import place  # noqa: E402
+from autofinity.capture.build import Compilers, skip_reason  # noqa: E402
+from autofinity.capture.campaign import capture_suite  # noqa: E402
+from autofinity.profiling.selection import select  # noqa: E402
+from autofinity.resources import shipped  # noqa: E402
+from autofinity.sim.native import native_machine  # noqa: E402
+from autofinity.sim.preset import load_preset  # noqa: E402
+from autofinity.sim.replay import load_program, pus_of_streams  # noqa: E402
+from autofinity.sim.result import EVENT_INDEX  # noqa: E402
+from autofinity.sim.spec import MachineSpec  # noqa: E402
+from autofinity.sim.stage_agreement import Difference, farthest_off  # noqa: E402
+from autofinity.sim.stage_fitting import first_pus, fitting_stage, groups_of, may_have_stage  # noqa: E402
+from autofinity.trace.manifest import load_suite  # noqa: E402
+from autofinity.trace.meta import TraceMeta  # noqa: E402
 
 SEED = 1
+FALSE_SHARING = "false-sharing"
+ROUNDS, COMPACTED = 20_000, 8
 
 type Totals = npt.NDArray[np.float64]
 
@@ -85,11 +94,11 @@ def replayed(
     return np.array(rows, dtype=np.float64), time.process_time() - begin_s
 
 
-def compared(spec: MachineSpec, meta: TraceMeta, affinities: str) -> Compared | None:
+def compared(
+    spec: MachineSpec, name: str, program: core.Program, workers: Sequence[int], affinities: str
+) -> Compared | None:
     """None for a program that has no stage at all."""
     machine = native_machine(spec)
-    program = load_program(meta.path)
-    workers = meta.workers()
     pus_of_affinity = [
         pus_of_streams(spec.topology, program.streams, place(spec.topology, affinity).cpus, workers)
         for affinity in select(spec.topology, len(workers), affinities, SEED)
@@ -106,7 +115,7 @@ def compared(spec: MachineSpec, meta: TraceMeta, affinities: str) -> Compared | 
     staged, staged_s = replayed(machine, stage, pus_of_affinity)
     size_bytes = len(core.pack_private_stage(stage))
     return Compared(
-        meta.program,
+        name,
         fitting is not None,
         full,
         staged,
@@ -118,11 +127,13 @@ def compared(spec: MachineSpec, meta: TraceMeta, affinities: str) -> Compared | 
 
 
 def captured(args: argparse.Namespace, folder: Path) -> list[TraceMeta]:
+    if args.program == [FALSE_SHARING]:
+        return []
     suite = load_suite(shipped("training", "suite.toml"))
     compilers = Compilers.find(os.environ)
     names = [
         spec.name
-        for spec in suite.pick(tuple(args.program))
+        for spec in suite.pick(tuple(name for name in args.program if name != FALSE_SHARING))
         if skip_reason(spec, compilers) is None and spec.threads.allows(args.threads)
     ]
     return capture_suite(suite, names, args.threads, args.size, folder)
@@ -181,7 +192,19 @@ def main() -> None:
     spec = load_preset(args.machine)
     with tempfile.TemporaryDirectory(prefix="autofinity-compare-") as name:
         metas = captured(args, args.traces or Path(name))
-        rows = [(meta.program, compared(spec, meta, args.affinities)) for meta in metas]
+        rows = [
+            (
+                meta.program,
+                compared(
+                    spec, meta.program, load_program(meta.path), meta.workers(), args.affinities
+                ),
+            )
+            for meta in metas
+        ]
+    if not args.program or FALSE_SHARING in args.program:
+        loop = core.Program(false_sharing(args.threads, ROUNDS, COMPACTED))
+        workers = range(args.threads)
+        rows.append((FALSE_SHARING, compared(spec, FALSE_SHARING, loop, workers, args.affinities)))
     print_programs(rows)
     print()
     used = [row for _, row in rows if row is not None and row.used]
