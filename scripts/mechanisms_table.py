@@ -160,7 +160,7 @@ def quantities(options: Sequence[str]) -> Iterator[str]:
 
 
 def suite(options: Sequence[str]) -> Iterator[str]:
-    """All training programs: time / OS (of the oracle, overhead)."""
+    """All training programs: time / OS (of the oracle, the same once settled, overhead)."""
     ours = {machine: compared(machine, IN_SUITE, (), options) for machine in SUITE}
     yield row("mechanism", *(f"{machine}, {PUS[machine]}" for machine in SUITE))
     yield f"|---|{'---|' * len(SUITE)}"
@@ -169,12 +169,19 @@ def suite(options: Sequence[str]) -> Iterator[str]:
         yield row(
             name,
             *(
-                f"{of['time_vs_os']:.3f} ({of['of_oracle']:.3f}, {of['overhead']:.2%})"
+                f"{of['time_vs_os']:.3f} ({of['of_oracle']:.3f}, {settled(of)}, "
+                f"{of['overhead']:.2%})"
                 if of
                 else ""
                 for of in cells
             ),
         )
+
+
+def settled(of: Mapping[str, Any]) -> str:
+    """A dash where threads moved to the end in all programs."""
+    share = of["of_oracle_settled"]
+    return "–" if share is None else f"{share:.3f}"
 
 
 def row(*cells: str) -> str:

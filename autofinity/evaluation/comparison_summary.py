@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,13 @@ import numpy.typing as npt
 from autofinity.evaluation.bootstrap import DRAWS, LEVEL
 from autofinity.evaluation.comparison import MechanismCase
 from autofinity.mechanisms.registry import BASELINE, ORACLE
-from autofinity.model.mechanism_run import MechanismRun
+from autofinity.model.mechanism_run import STEPS, MechanismRun
+
+type _Figures = npt.NDArray[np.float64]
+type _Pair = tuple[_Figures, _Figures]
+"""Of one program: a figure of each run, above and below a fraction."""
+type _Runs = Mapping[str, Sequence[MechanismRun]]
+"""By program."""
 
 FIGURES: Mapping[str, Callable[[MechanismRun], float]] = {
     "time": lambda run: run.time_s,
@@ -51,6 +58,10 @@ class MechanismSummary:
     """By `FIGURES`; NaN where a count is 0."""
     of_oracle: Ratio
     """Time of `oracle-trace` over its time: 1 is as fast as the oracle."""
+    of_oracle_settled: Ratio
+    """The same of the work that was left when its threads had moved for the last time, of the
+    programs in which there was any."""
+    settled_programs: int
     overhead: Mapping[str, float]
     """Mean share of the threads' time, by kind."""
     thread_migrations: float
@@ -67,10 +78,13 @@ def summarise(cases: Sequence[MechanismCase], seed: int = 1) -> dict[str, Mechan
     found = {}
     for mechanism, own in runs.items():
         everything = [run for of_program in own.values() for run in of_program]
+        settled = _settled_pairs(oracle, own)
         found[mechanism] = MechanismSummary(
             programs=len(own.keys() & os.keys()),
-            vs_os={name: _ratio(own, os, figure, seed) for name, figure in FIGURES.items()},
-            of_oracle=_ratio(oracle, own, FIGURES["time"], seed),
+            vs_os={name: _ratio(_pairs(own, os, figure), seed) for name, figure in FIGURES.items()},
+            of_oracle=_ratio(_pairs(oracle, own, FIGURES["time"]), seed),
+            of_oracle_settled=_ratio(settled, seed),
+            settled_programs=len(settled),
             overhead=_by_kind(everything),
             thread_migrations=float(np.mean([run.thread_migrations for run in everything])),
             page_migrations=float(np.mean([run.page_migrations for run in everything])),
@@ -83,17 +97,29 @@ def _by_kind(runs: Sequence[MechanismRun]) -> dict[str, float]:
     return {kind: float(np.mean([run.overhead_of(kind) for run in runs])) for kind in kinds}
 
 
-def _ratio(
-    above: Mapping[str, Sequence[MechanismRun]],
-    below: Mapping[str, Sequence[MechanismRun]],
-    figure: Callable[[MechanismRun], float],
-    seed: int,
-) -> Ratio:
-    programs = [name for name in above if name in below]
-    pairs = [
-        (np.array([figure(r) for r in above[p]]), np.array([figure(r) for r in below[p]]))
-        for p in programs
-    ]
+def _pairs(above: _Runs, below: _Runs, figure: Callable[[MechanismRun], float]) -> list[_Pair]:
+    """A figure of the runs of each program that both have."""
+    return [(_of(above[name], figure), _of(below[name], figure)) for name in above if name in below]
+
+
+def _settled_pairs(oracle: _Runs, own: _Runs) -> list[_Pair]:
+    """Times of the work that was left when a mechanism had moved threads for the last time, with
+    any seed; of the oracle's runs those of the same work.
+    """
+    pairs = []
+    for name in own:
+        step = max(run.settled_step for run in own[name])
+        if name in oracle and step < STEPS and all(run.reached_s for run in oracle[name]):
+            rest = partial(MechanismRun.rest_s, step=step)
+            pairs.append((_of(oracle[name], rest), _of(own[name], rest)))
+    return pairs
+
+
+def _of(runs: Sequence[MechanismRun], figure: Callable[[MechanismRun], float]) -> _Figures:
+    return np.array([figure(run) for run in runs], dtype=np.float64)
+
+
+def _ratio(pairs: Sequence[_Pair], seed: int) -> Ratio:
     value = _geometric_mean([_quotient(a.mean(), b.mean()) for a, b in pairs])
     if math.isnan(value):
         return Ratio(math.nan, math.nan, math.nan)
@@ -106,10 +132,10 @@ def _ratio(
     return Ratio(value, float(low), float(high))
 
 
-def _means(values: npt.NDArray[np.float64], draw: np.random.Generator) -> npt.NDArray[np.float64]:
+def _means(values: _Figures, draw: np.random.Generator) -> _Figures:
     """Of as many values drawn again, `DRAWS` times."""
     chosen = draw.integers(len(values), size=(DRAWS, len(values)))
-    means: npt.NDArray[np.float64] = values[chosen].mean(axis=1)
+    means: _Figures = values[chosen].mean(axis=1)
     return means
 
 

@@ -15,12 +15,16 @@ With fewer repeats the same number of faults weighs more: overheads are upper bo
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from autofinity.mechanisms.recipe import Recipe
-from autofinity.model.mechanism_run import MechanismRun
+from autofinity.model.mechanism_run import STEPS, MechanismRun
+from autofinity.model.topology import OsIndex
 from autofinity.ports import (
     Action,
     Interval,
@@ -77,12 +81,23 @@ class _Counted:
     energy_j: float = 0.0
     begin_ns: int | None = None
     end_ns: int = 0
+    progress: list[float] = field(default_factory=lambda: [0.0])
+    """Share of the work done: at the beginning, and after each interval."""
+    progress_ns: list[int] = field(default_factory=lambda: [0])
+    """When that was, since the beginning."""
+    cpus: Sequence[OsIndex] = ()
+    settled: float = 0.0
 
     def advance(self, duration_ns: int) -> Interval:
         interval = self.process.advance(duration_ns)
         if self.begin_ns is None:
             self.begin_ns = interval.start_ns
+        elif interval.cpus != self.cpus:
+            self.settled = self.progress[-1]
+        self.cpus = interval.cpus
         self.end_ns = interval.end_ns
+        self.progress.append(interval.progress)
+        self.progress_ns.append(interval.end_ns - self.begin_ns)
         self.energy_j += interval.energy_j
         self.overhead_ns.update(interval.overhead_ns)
         for sample in interval.samples:
@@ -118,5 +133,17 @@ class _Counted:
             energy_j=self.energy_j,
             thread_migrations=counts["migrations"],
             page_migrations=self.pages,
+            settled=self.settled,
+            reached_s=self._reached_s(),
             overhead_ns=dict(self.overhead_ns),
         )
+
+    def _reached_s(self) -> list[float]:
+        """After which time each part of the work was done, as if between two looks the work went on
+        evenly.
+        """
+        if any(map(math.isnan, self.progress)):
+            return []
+        wanted = [self.progress[-1] * (step + 1) / STEPS for step in range(STEPS)]
+        reached_ns = np.interp(wanted, self.progress, self.progress_ns)
+        return [float(ns) / 1e9 for ns in reached_ns]

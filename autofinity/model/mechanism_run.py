@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+STEPS = 20
+"""Equal parts of a run's work, by which runs are compared from some moment on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +30,21 @@ class MechanismRun:
     """Of the whole machine; NaN where it is not known."""
     thread_migrations: int
     page_migrations: int
+    settled: float
+    """Share of the work that was done when threads last changed PUs; 0 where they stayed."""
+    reached_s: Sequence[float]
+    """Seconds after which each of `STEPS` parts of the work was done; empty where nobody knows."""
     overhead_ns: Mapping[str, int] = field(default_factory=dict)
     """Time that the mechanism took from the program's threads, all together, by kind."""
+
+    @property
+    def settled_step(self) -> int:
+        """Parts of the work after which threads stayed; `STEPS` where that is not known."""
+        return math.ceil(self.settled * STEPS) if self.reached_s else STEPS
+
+    def rest_s(self, step: int) -> float:
+        """Seconds that the work after the first `step` parts of it took."""
+        return self.time_s - (self.reached_s[step - 1] if step else 0.0)
 
     @property
     def mpki(self) -> float:

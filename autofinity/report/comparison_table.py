@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-WIDTH = 118
+WIDTH = 126
 """Columns that the table needs."""
 
 
@@ -26,7 +26,7 @@ def table(summary: Mapping[str, MechanismSummary], title: str) -> Table:
     made = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     made.add_column("mechanism", no_wrap=True)
     for heading in (
-        *("time", "95 %", "of oracle", "MPKI", "traffic", "c2c", "inval.", "energy"),
+        *("time", "95 %", "of oracle", "settled", "MPKI", "traffic", "c2c", "inval.", "energy"),
         *("overhead", "moved", "pages"),
     ):
         made.add_column(heading, justify="right", no_wrap=True)
@@ -37,6 +37,7 @@ def table(summary: Mapping[str, MechanismSummary], title: str) -> Table:
             _number(time.value),
             f"{_number(time.low)}-{_number(time.high)}",
             _number(of.of_oracle.value),
+            _number(of.of_oracle_settled.value),
             *(
                 _number(of.vs_os[figure].value)
                 for figure in ("mpki", "traffic", "cache_to_cache", "invalidations", "energy")
@@ -78,7 +79,8 @@ def as_json(
     cases: Sequence[MechanismCase], summary: Mapping[str, MechanismSummary]
 ) -> dict[str, object]:
     """Cases with their measured values (time in seconds, traffic in bytes, energy in joules,
-    overhead as a share of the threads' time), and the summary; null where nothing is known.
+    overhead as a share of the threads' time, settled: share of the work that was done when threads
+    last moved), and the summary; null where nothing is known.
     """
     return {
         "cases": [
@@ -98,6 +100,7 @@ def as_json(
                 "overhead_ns": dict(run.overhead_ns),
                 "thread_migrations": run.thread_migrations,
                 "page_migrations": run.page_migrations,
+                "settled": _known(run.settled),
             }
             for case in cases
             if (run := case.run) is not None
@@ -108,6 +111,9 @@ def as_json(
                 "time_vs_os_interval": _interval(of.vs_os["time"]),
                 "of_oracle": _known(of.of_oracle.value),
                 "of_oracle_interval": _interval(of.of_oracle),
+                "of_oracle_settled": _known(of.of_oracle_settled.value),
+                "of_oracle_settled_interval": _interval(of.of_oracle_settled),
+                "settled_programs": of.settled_programs,
                 "overhead": sum(of.overhead.values()),
                 "overhead_by_kind": dict(of.overhead),
                 "programs": of.programs,

@@ -35,6 +35,8 @@ RUN = MechanismRun(
     energy_j=8.0,
     thread_migrations=3,
     page_migrations=7,
+    settled=0.0,
+    reached_s=[0.1 * step for step in range(1, 21)],
     overhead_ns={"fault": 60_000_000, "mapping": 20_000_000},
 )
 ENTRIES = pick(["packed", "compact"])
@@ -141,6 +143,24 @@ def test_ratios_are_geometric_means_over_programs_of_means_over_seeds() -> None:
     assert found["packed"].of_oracle.value == pytest.approx(math.sqrt(1.0 * 1 / 8))
     assert found["os"].vs_os["mpki"].value == 1
     assert found["packed"].programs == 2
+
+
+def test_once_settled_only_the_work_that_was_left_is_compared() -> None:
+    slow_first = [0.3 * step for step in range(1, 11)] + [3 + 0.1 * step for step in range(1, 11)]
+    learned = replace(RUN, time_s=4.0, settled=0.48, reached_s=slow_first)
+    restless = replace(RUN, settled=0.97)
+    cases = [
+        *(case(program, name, 2.0) for program in "ab" for name in ("os", "oracle-trace")),
+        MechanismCase("a", "kmaf16", 1, learned),
+        MechanismCase("b", "kmaf16", 1, restless),
+        MechanismCase("b", "spcd", 1, restless),
+    ]
+    found = summarise(cases)
+    assert found["kmaf16"].of_oracle.value == pytest.approx(math.sqrt(0.5))
+    assert found["kmaf16"].of_oracle_settled.value == pytest.approx(1.0)
+    assert found["kmaf16"].settled_programs == 1
+    assert found["os"].of_oracle_settled.value == found["os"].of_oracle.value
+    assert math.isnan(found["spcd"].of_oracle_settled.value)
 
 
 def test_a_count_of_nothing_has_no_ratio() -> None:
