@@ -23,26 +23,23 @@ constexpr int patient_share = 16;
 // Two halves of some threads, the first one of a given size.
 class Bisection {
   public:
-    Bisection(const Matrix& sharing, const std::vector<int>& threads, int first_half)
-        : size_(static_cast<int>(threads.size())),
+    // `weights` between the threads, which it outlives.
+    Bisection(const Matrix& weights, int first_half)
+        : size_(weights.size()),
           first_half_(first_half),
-          twice_(size_),
-          shared_(size_, 0.0),
+          weights_(weights),
+          half_shared_(size_, 0.0),
           with_first_(size_),
           leaves_(size_),
           enters_(size_),
           key_(size_) {
         for (int i = 0; i < size_; ++i) {
-            const double* from = sharing.row(threads[i]);
-            double* row = twice_.row(i);
+            const double* row = weights_.row(i);
             for (int j = 0; j < size_; ++j) {
-                row[j] = 2 * from[threads[j]];
-            }
-            for (int j = 0; j < size_; ++j) {
-                shared_[j] += row[j] / 2;
+                half_shared_[j] += row[j] / 2;
             }
         }
-        total_ = std::accumulate(shared_.begin(), shared_.end(), 0.0);
+        total_ = 2 * std::accumulate(half_shared_.begin(), half_shared_.end(), 0.0);
     }
 
     // Whether each thread is in the first half, by its position.
@@ -58,9 +55,9 @@ class Bisection {
             return best_;
         }
         // The most and the least sharing thread, and those farthest from them.
-        const auto [fewest, most] = std::minmax_element(shared_.begin(), shared_.end());
+        const auto [fewest, most] = std::minmax_element(half_shared_.begin(), half_shared_.end());
         for (const auto thread : {most, fewest}) {
-            consider(grown_from(static_cast<int>(thread - shared_.begin())));
+            consider(grown_from(static_cast<int>(thread - half_shared_.begin())));
             consider(grown_from(last_grown_));
         }
         return best_;
@@ -95,7 +92,7 @@ class Bisection {
     }
 
     void share_with_first(int thread) {
-        const double* row = twice_.row(thread);
+        const double* row = weights_.row(thread);
         for (int i = 0; i < size_; ++i) {
             with_first_[i] += row[i];
         }
@@ -107,7 +104,7 @@ class Bisection {
         }
         double cut = 0;
         for (int i = 0; i < size_; ++i) {
-            cut += half[i] ? shared_[i] - with_first_[i] / 2 : 0;
+            cut += half[i] ? 2 * half_shared_[i] - with_first_[i] : 0;
         }
         if (best_.empty() || cut < least_cut_ - negligible * total_) {
             least_cut_ = cut;
@@ -118,8 +115,8 @@ class Bisection {
     // One pass of exchanges, each thread at most once, undone behind the best moment.
     bool pass(std::vector<char>& half) {
         for (int i = 0; i < size_; ++i) {
-            leaves_[i] = half[i] ? shared_[i] : -infinite;
-            enters_[i] = half[i] ? -infinite : -shared_[i];
+            leaves_[i] = half[i] ? half_shared_[i] : -infinite;
+            enters_[i] = half[i] ? -infinite : -half_shared_[i];
         }
         done_.clear();
         double sum = 0;
@@ -144,14 +141,15 @@ class Bisection {
         return until > 0;
     }
 
-    // Exchanges the thread of the first half that gains most with the best for it. What is gained.
+    // Exchanges the thread of the first half that gains most with the best for it. Half of what is
+    // gained.
     double exchange_best() {
         for (int i = 0; i < size_; ++i) {
             key_[i] = leaves_[i] - with_first_[i];
         }
         const int a = first_largest(key_.data(), size_);
         double gained = key_[a];
-        const double* row = twice_.row(a);
+        const double* row = weights_.row(a);
         for (int i = 0; i < size_; ++i) {
             key_[i] = enters_[i] + (with_first_[i] - row[i]);
         }
@@ -165,8 +163,8 @@ class Bisection {
 
     // `a` leaves the first half and `b` enters it.
     void change_sides(int a, int b) {
-        const double* left = twice_.row(a);
-        const double* entered = twice_.row(b);
+        const double* left = weights_.row(a);
+        const double* entered = weights_.row(b);
         for (int i = 0; i < size_; ++i) {
             with_first_[i] += entered[i] - left[i];
         }
@@ -174,15 +172,15 @@ class Bisection {
 
     int size_;
     int first_half_;
-    Matrix twice_;                // twice the sharing: what moving a thread changes
-    std::vector<double> shared_;  // of each thread with all others
+    const Matrix& weights_;
+    std::vector<double> half_shared_;  // half of what each thread shares with all others
     double total_;
     std::vector<char> best_;
     double least_cut_ = 0;
     int last_grown_ = 0;
-    std::vector<double> with_first_;  // twice what each thread shares with the first half
-    // What the cut loses by a thread that leaves or enters the first half, but for `with_first_`;
-    // -infinite where it may not.
+    std::vector<double> with_first_;  // what each thread shares with the first half
+    // Half of what the cut loses by a thread that leaves or enters the first half, but for
+    // `with_first_`; -infinite where it may not.
     std::vector<double> leaves_;
     std::vector<double> enters_;
     std::vector<double> key_;
@@ -196,22 +194,22 @@ class Mapping {
 
     std::vector<int> run() {
         std::vector<int> threads(sharing_.size());
-        for (int i = 0; i < sharing_.size(); ++i) {
-            threads[i] = i;
-        }
-        into_parts(0, {0}, threads);
+        std::iota(threads.begin(), threads.end(), 0);
+        into_parts(0, {0}, threads, sharing_);
         return pu_of_thread_;
     }
 
   private:
-    // `parts` are neighbours of one level that hold as many seats as there are `threads`.
-    void into_parts(size_t level, const std::vector<int>& parts, const std::vector<int>& threads) {
+    // `parts` are neighbours of one level that hold as many seats as there are `threads`, whose
+    // sharing is in `weights`.
+    void into_parts(size_t level, const std::vector<int>& parts, const std::vector<int>& threads,
+                    const Matrix& weights) {
         if (parts.size() == 1) {
             const Part& part = tree_.parts()[level][parts[0]];
             if (threads.size() == 1) {
                 pu_of_thread_[threads[0]] = tree_.pus()[part.first_seat];
             } else {
-                into_parts(level + 1, part.children, threads);
+                into_parts(level + 1, part.children, threads, weights);
             }
             return;
         }
@@ -222,14 +220,18 @@ class Mapping {
         for (const int part : first) {
             room += tree_.parts()[level][part].seats;
         }
-        const std::vector<char> half = Bisection(sharing_, threads, room).run();
-        std::vector<int> one;
-        std::vector<int> other;
-        for (size_t i = 0; i < threads.size(); ++i) {
-            (half[i] ? one : other).push_back(threads[i]);
+        const std::vector<char> half = Bisection(weights, room).run();
+        for (const auto& [in_first, side] : {std::pair{1, &first}, std::pair{0, &second}}) {
+            std::vector<int> chosen;
+            std::vector<int> of_side;
+            for (size_t i = 0; i < threads.size(); ++i) {
+                if (half[i] == in_first) {
+                    chosen.push_back(static_cast<int>(i));
+                    of_side.push_back(threads[i]);
+                }
+            }
+            into_parts(level, *side, of_side, weights.among(chosen));
         }
-        into_parts(level, first, one);
-        into_parts(level, second, other);
     }
 
     const Matrix& sharing_;

@@ -17,6 +17,19 @@ class Matrix {
     const double* row(int i) const { return cells_.data() + static_cast<size_t>(i) * stride_; }
     double at(int i, int j) const { return row(i)[j]; }
 
+    // Of some elements, in this order.
+    Matrix among(const std::vector<int>& chosen) const {
+        Matrix made(static_cast<int>(chosen.size()));
+        for (int i = 0; i < made.size_; ++i) {
+            double* to = made.row(i);
+            const double* from = row(chosen[i]);
+            for (int j = 0; j < made.size_; ++j) {
+                to[j] = from[chosen[j]];
+            }
+        }
+        return made;
+    }
+
     // Block by block, since a column lies far apart in memory.
     bool is_symmetric() const {
         constexpr int block = 16;

@@ -42,19 +42,6 @@ std::vector<int> seats_taken(const SeatTree& tree, const std::vector<int>& pu_of
     return thread_on;
 }
 
-Matrix by_seat(const Matrix& sharing, const std::vector<int>& thread_on) {
-    Matrix made(sharing.size());
-    for (int i = 0; i < made.size(); ++i) {
-        double* row = made.row(i);
-        const double* shares = sharing.row(thread_on[i]);
-        for (int j = 0; j < made.size(); ++j) {
-            row[j] = shares[thread_on[j]];
-        }
-    }
-    return made;
-}
-
-// `between_seats` as `by_seat` gives it.
 Matrix between_parts(const Matrix& between_seats, const std::vector<Part>& parts) {
     Matrix made(static_cast<int>(parts.size()));
     std::vector<double> sums(between_seats.size());
@@ -163,15 +150,15 @@ class Refinement {
 
     // Exchanges on all levels in turn until none of them changes anything any more.
     Found mended(std::vector<int> thread_on) const {
-        Matrix between_seats = by_seat(sharing_, thread_on);
+        Matrix between_seats = sharing_.among(thread_on);
         size_t unchanged = 0;
         for (size_t turn = 0; unchanged < levels_.size() && turn < most_rounds * levels_.size();
              ++turn) {
             const Level& level = levels_[turn % levels_.size()];
-            const bool changed = level.of_seats ? exchange_seats(level, between_seats, thread_on)
-                                                : exchange_parts(level, between_seats, thread_on);
+            const bool worth_it = level.of_seats ? exchange_seats(level, between_seats, thread_on)
+                                                 : exchange_parts(level, between_seats, thread_on);
             // What has just been exchanged is as good as that can make it.
-            unchanged = changed ? 1 : unchanged + 1;
+            unchanged = worth_it ? 1 : unchanged + 1;
         }
         return found(std::move(thread_on));
     }
@@ -179,11 +166,9 @@ class Refinement {
     bool exchange_seats(const Level& level, Matrix& between_seats,
                         std::vector<int>& thread_on) const {
         Swaps swaps(level.sites, between_seats);
-        if (!swaps.run(worth_)) {
-            return false;
-        }
+        const bool worth_it = swaps.run(worth_);
         follow(swaps, thread_on);
-        return true;
+        return worth_it;
     }
 
     bool exchange_parts(const Level& level, Matrix& between_seats,
@@ -199,7 +184,7 @@ class Refinement {
             std::copy_n(before.begin() + from.first_seat, from.seats,
                         thread_on.begin() + level.parts[to].first_seat);
         }
-        between_seats = by_seat(sharing_, thread_on);
+        between_seats = sharing_.among(thread_on);
         return true;
     }
 
@@ -216,7 +201,7 @@ class Refinement {
         if (times == 0) {
             return;
         }
-        Matrix between_seats = by_seat(sharing_, best.thread_on);
+        Matrix between_seats = sharing_.among(best.thread_on);
         Swaps swaps(levels_.back().sites, between_seats);
         if (swaps.disturb(static_cast<int>(times), draw_)) {
             std::vector<int> thread_on = best.thread_on;

@@ -184,15 +184,16 @@ bool Swaps::run(double worth) {
     if (rounding_ == 0) {
         return false;
     }
-    bool any = false;
+    const double least = worth * std::accumulate(now_.begin(), now_.end(), 0.0) / 2;
+    double saved = 0;
     for (int i = 0; i < most_sweeps; ++i) {
-        const double saved = sweep();
-        any |= saved > 0;
-        if (saved <= worth * std::accumulate(now_.begin(), now_.end(), 0.0) / 2) {
+        const double of_sweep = sweep();
+        saved += of_sweep;
+        if (of_sweep <= least) {
             break;
         }
     }
-    return any;
+    return saved > least;
 }
 
 // A site whose element shares with that of `site`, from a drawn one on; `site` where there is none.

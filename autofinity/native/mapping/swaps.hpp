@@ -19,8 +19,8 @@ class Swaps {
     // `weights` is by site, and stays so.
     Swaps(const Sites& sites, Matrix& weights);
 
-    // Sweeps until one saves less than `worth`, as a share of what the mapping costs. Whether
-    // anything was exchanged.
+    // Sweeps until one saves no more than `worth`, as a share of what the mapping costs. Whether
+    // all of them together saved more.
     bool run(double worth);
 
     // So many times brings some elements beside others, exchanges what that makes worth while, and
