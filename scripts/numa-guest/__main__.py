@@ -48,7 +48,7 @@ def main() -> int:
         _compile(out)
         accelerator = options.accelerator or ("kvm" if _kvm_serves() else "tcg")
         left_s = max(0.0, end - time.monotonic())
-        _write_task(out, machine, left_s, words)
+        _write_task(out, machine, time.time() + left_s, words)
         return run(machine, parts, out, accelerator, left_s)
     except NoGuestError as error:
         print(f"numa-guest: no guest: {error}", file=sys.stderr)
@@ -70,15 +70,18 @@ def _compile(out: Path) -> None:
         subprocess.run(command, check=True)
 
 
-def _write_task(out: Path, machine: Machine, limit_s: float, words: list[str]) -> None:
-    """The guest's script: pytest of this interpreter, without any plugin."""
+def _write_task(out: Path, machine: Machine, end_s: float, words: list[str]) -> None:
+    """The guest's script: pytest of this interpreter, without any plugin.
+
+    `end_s` is when the guest is killed, by the host's clock, in seconds since the epoch.
+    """
     variables = {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": "/run/home",
         "LANG": "C.UTF-8",
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "AUTOFINITY_NUMA_GUEST": f"{machine.sockets} {machine.dies} {machine.cores}",
-        "AUTOFINITY_NUMA_LIMIT_S": str(limit_s),
+        "AUTOFINITY_NUMA_END_S": str(end_s),
         "AUTOFINITY_NUMA_PROGRAMS": "/run/task",
     }
     for name in ("PYTHONPATH", "PYTHONSAFEPATH", "LD_LIBRARY_PATH"):
