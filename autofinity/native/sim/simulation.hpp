@@ -13,7 +13,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -23,33 +22,13 @@
 #include "detection.hpp"
 #include "due_pus.hpp"
 #include "memory.hpp"
+#include "options.hpp"
 #include "os_scheduler.hpp"
+#include "pu.hpp"
+#include "stream.hpp"
+#include "waiting.hpp"
 
 namespace autofinity::sim {
-
-// When a process of the program begins.
-struct Start {
-    Ticks at = 0;
-    bool after_previous = false;  // when the process before it has ended
-};
-
-struct Options {
-    std::vector<std::uint32_t> pu_of_stream;
-    std::vector<Start> starts;  // of the processes; missing ones begin at 0
-    // PUs that the operating system may run each stream on; none of one stream stands for all, no
-    // list at all for streams that are bound to `pu_of_stream`.
-    std::vector<std::vector<std::uint32_t>> os_pus;
-    bool restart = false;  // a process that ends before the others begins again, uncounted
-    // How often the region of interest runs, of a program of one process: again from where it
-    // began, with the caches and pages it left.
-    std::uint32_t repeats = 1;
-    Ticks sample_period = 0;  // 0: no samples but the last
-    std::uint64_t seed = 0;
-    Placement placement;
-    bool derive = false;  // take a private stage down (private_stage.hpp)
-    std::vector<Detector> detectors;
-    std::vector<std::uint32_t> threads;  // streams that detectors know as threads 0, 1, …
-};
 
 struct Sample {
     Ticks start = 0, end = 0;    // since the region began
@@ -109,126 +88,6 @@ class Simulation {
     static constexpr Ticks forever = std::numeric_limits<Ticks>::max() / 4;
 
   private:
-    static constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
-    static constexpr std::uint64_t no_instruction = std::numeric_limits<std::uint64_t>::max();
-    static constexpr std::size_t max_in_flight = 32;
-
-    enum class Status : std::uint8_t { running, ready, blocked, absent };
-    // What a woken stream does first: take the lock's line, read the barrier's, look at its step
-    // again, or look for something it can go on with.
-    enum class Resume : std::uint8_t { nothing, take_lock, leave_barrier, retry, choose };
-
-    static constexpr std::uint32_t open_runs = 16;
-
-    struct OpenRun {
-        std::uint64_t start = 0;  // instruction of the stream
-        Step step{};              // line 0: none
-        std::uint64_t end() const { return start + step.span; }
-    };
-    struct Deferred {
-        std::uint64_t at;  // instruction of the stream
-        Step step;
-    };
-    // A suspended position of a stream, and what it goes on after: the post of a token, the release
-    // of a barrier, or (its own code) the chunks of a loop.
-    enum class Until : std::uint8_t { posted, released, units_done };
-    struct Frame {
-        const Step* at;
-        const Step* begin;
-        std::uint32_t source;
-        Until until;
-        std::uint32_t object;      // token or barrier
-        std::uint32_t generation;  // of the barrier
-        std::uint32_t instance;
-        bool repeat;  // own code: only when no unit of the instance is left
-    };
-
-    struct Stream {
-        const Step* at = nullptr;
-        const Step* begin = nullptr;  // of the array `at` points into, for messages
-        Foreseen foreseen;
-        std::uint32_t source = 0;  // stream whose steps these are (work units move)
-        std::uint64_t instructions = 0;
-        std::uint64_t skip = 0;                 // part of the next gap that has gone by already
-        std::array<OpenRun, open_runs> open{};  // the latest ones; a power of two
-        std::uint32_t next_open = 0;
-        std::uint64_t runs_end = 0;       // instruction at which all open runs are over
-        std::vector<Deferred> deferred;   // latest first
-        std::vector<Frame> frames;        // suspended positions of nested work units
-        std::uint32_t resumable = 0;      // frames whose token or barrier has come
-        std::uint32_t instance = nobody;  // of the chunk under way or last seen
-        std::uint32_t process = 0;
-        std::uint32_t pu = 0;
-        Status status = Status::absent;
-        bool placed = false;  // by the operating system
-        Ticks left_pu = 0;    // when it last ran
-        Resume resume = Resume::nothing;
-        Line resume_line = 0;
-        Ticks ready_at = 0;
-        Ticks blocked_at = 0;
-        Ticks accounted = 0;  // up to here the stream's time is in its counts
-        // Since it came to this kind of core, and the instructions it had then.
-        Ticks run_ticks = 0, halted_ticks = 0, sync_ticks = 0, stall_ticks = 0;
-        std::uint64_t settled_instructions = 0;
-        Counts counts{};
-        // Values at the last sample and at the start of the region.
-        Counts sampled{}, baseline{}, final{};
-        std::uint64_t any_reads = 0, any_modifies = 0;  // of the LLC domains it was in
-        Memory::AnyCore any_seen{};
-        std::uint64_t last_instructions = 0;
-        std::uint64_t dirty_victims = 0;  // of the L1, that tallies to come count as clean
-    };
-
-    struct InFlight {
-        std::uint64_t limit;  // instruction that cannot issue before `ready`
-        Ticks ready;
-    };
-
-    struct Pu {
-        std::uint32_t core = 0, slot = nobody;
-        const CoreClass* kind = nullptr;
-        std::uint32_t stream = nobody;
-        Ticks time = 0;
-        Ticks key = 0;  // when its next step is due
-        Ticks instruction = 0;
-        Ticks shared_instruction = 0;               // while a sibling issues too
-        std::vector<std::uint32_t> siblings;        // other PUs of the core
-        bool shares = false;                        // a sibling has a stream
-        Ticks stalled_from = 0, stalled_until = 0;  // the latest time in which nothing could issue
-        Ticks slice_end = 0;
-        std::uint64_t watch = 0;  // instruction at which something is due besides the next step
-        std::array<InFlight, max_in_flight> ring{};
-        std::uint32_t ring_head = 0, ring_count = 0;
-        std::vector<std::uint32_t> queue;  // streams that are ready, in order
-        std::uint32_t last_stream = nobody;
-    };
-
-    // Who has a lock, and where it was taken.
-    struct Holder {
-        std::uint32_t stream = nobody;
-        std::uint32_t source = 0, step = 0;
-    };
-    // Held by one stream, or by any number of readers. Who waits comes in order, but for readers:
-    // they wait for a writer only, and come before writers that wait (glibc's default).
-    struct Lock {
-        Holder holder;
-        std::uint32_t depth = 0;
-        std::vector<Holder> readers;
-        std::vector<std::uint32_t> waiters;
-        std::uint32_t waiting_readers = 0;
-    };
-    struct Barrier {
-        std::uint32_t expected = 0;
-        std::uint32_t generation = 0;
-        std::vector<std::uint32_t> waiting;
-    };
-    // Tasks of a team: those that nobody has begun, in order of creation, and how many have not
-    // ended.
-    struct TaskQueue {
-        std::vector<std::uint32_t> created;
-        std::size_t first = 0;
-        std::uint32_t unfinished = 0;
-    };
     struct ProcessRun {
         Start start;
         bool started = false, in_region = false, ended = false;
@@ -237,15 +96,6 @@ class Simulation {
         Ticks region_start = 0, region_end = 0;
         std::uint64_t done_before = 0;  // instructions before the region
     };
-    struct Token {
-        Ticks posted_at = 0;
-        std::uint32_t core_plus_one = 0;
-    };
-    struct TokenWaiter {
-        std::uint32_t stream;
-        Resume as;  // choose: one of its frames waits; retry: the stream itself, before a lock
-    };
-    using TokenWaiters = std::unordered_map<std::uint32_t, std::vector<TokenWaiter>>;
     // Where everything stood when the region began (repeats.cpp).
     struct RegionStart {
         std::vector<Stream> streams;  // of which only the position counts
@@ -257,12 +107,6 @@ class Simulation {
         std::vector<TaskQueue> tasks;
         std::vector<std::uint32_t> instances_with_tasks, idle_streams;
         std::uint32_t live;
-    };
-
-    // How far a PU may run in its turn.
-    struct Limits {
-        Ticks ordered, free;  // with steps whose order matters, or not
-        Ticks of(const Step& step) const { return (step.flags & step_free) != 0 ? free : ordered; }
     };
 
     // Scheduling.
