@@ -5,7 +5,9 @@
 
 One program alone is chaotic: a few clocks change who waits for whom. So each row is of many random
 ones (loads, stores, locks, barriers and sharing of eight threads, packed), and has the standard
-error of the mean beside it: a move that is not several times as large is none. Takes two minutes;
+error of the mean beside it: a move that is not several times as large is none. A second table has
+the three counters of each machine that move farthest among those that count at least 1,000 events
+in all, and for those that count clocks, how much that is of the threads' time. Takes minutes;
 needs the test tools.
 """
 
@@ -16,6 +18,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("support", "fidelity")]
@@ -26,34 +29,63 @@ from sim_programs import cpus  # noqa: E402
 from autofinity._core import sim as core  # noqa: E402
 from autofinity.sim.preset import load_preset  # noqa: E402
 from autofinity.sim.replay import simulate  # noqa: E402
+from autofinity.sim.result import EVENT_INDEX  # noqa: E402
 
 MACHINES = ("opteron-6164he", "xeon-e5-2650", "xeon-x7550", "epyc-9654")
 COUNTERS = ("cycles", "stall_cycles_memory", "stall_cycles_sync", "coherence_misses")
 THREADS = 8
+LEAST = 1000  # events
+SHOWN = 3
+
+type Totals = npt.NDArray[np.float64]
 
 
-def moved(machine: str, programs: list[core.Program]) -> list[str]:
-    """A row: for each counter how far it moves, and the standard error, in per cent."""
+def totals(machine: str, programs: list[core.Program]) -> Totals:
+    """Of every counter under the machine's skew and half of it: [programs, skews, events]."""
     spec = load_preset(machine)
     placed = cpus(*(int(pu.os_index) for pu in spec.topology.pus[:THREADS]))
-    counts = np.array(
+    skews_ns = (spec.skew_ns, spec.skew_ns / 2)
+    return np.array(
         [
             [
-                [result.total(counter) for counter in COUNTERS]
+                [result.total(event) for event in EVENT_INDEX]
                 for result in (
-                    simulate(spec, program, placed, skew_ns=spec.skew_ns / part) for part in (1, 2)
+                    simulate(spec, program, placed, skew_ns=skew_ns) for skew_ns in skews_ns
                 )
             ]
             for program in programs
         ],
         dtype=float,
-    )  # [programs, skews, counters]
-    whole, half = counts[:, 0].sum(axis=0), counts[:, 1].sum(axis=0)
-    error = (counts[:, 1] - counts[:, 0]).std(axis=0, ddof=1) * len(programs) ** 0.5
-    return [
-        f"{100 * (b / a - 1):+.2f} ± {100 * e / a:.2f} %"
-        for a, b, e in zip(whole, half, error, strict=True)
-    ]
+    )
+
+
+def move_of(counts: Totals, event: str) -> str:
+    """How far it moves, and the standard error, in per cent."""
+    each = counts[:, :, EVENT_INDEX[event]]
+    whole, half = each.sum(axis=0)
+    error = (each[:, 1] - each[:, 0]).std(ddof=1) * len(each) ** 0.5
+    return f"{100 * (half / whole - 1):+.2f} ± {100 * error / whole:.2f} %"
+
+
+def of_time(counts: Totals, event: str) -> str:
+    """How far clocks move, in per cent of the threads' time; nothing for what are no clocks."""
+    if "clocks" not in event and "cycles" not in event:
+        return ""
+    sums = counts.sum(axis=0)  # [skews, events]
+    time = sum(sums[0, EVENT_INDEX[each]] for each in ("cycles", "cpu_clocks_halted"))
+    column = EVENT_INDEX[event]
+    return f"{100 * (sums[1, column] - sums[0, column]) / time:+.3f} %"
+
+
+def farthest(counts: Totals) -> list[str]:
+    """The counters that move most, first the one that moves farthest."""
+    whole, half = counts.sum(axis=0)  # [events] each
+    counted = [event for event, column in EVENT_INDEX.items() if whole[column] >= LEAST]
+
+    def move(event: str) -> float:
+        return abs(half[EVENT_INDEX[event]] / whole[EVENT_INDEX[event]] - 1)
+
+    return sorted(counted, key=move, reverse=True)[:SHOWN]
 
 
 def main() -> None:
@@ -61,10 +93,18 @@ def main() -> None:
     parser.add_argument("--programs", type=int, default=16)
     args = parser.parse_args()
     programs = [core.Program(mixed_program(seed)) for seed in range(args.programs)]
+    counts_of = {machine: totals(machine, programs) for machine in MACHINES}
     print("| machine | " + " | ".join(COUNTERS) + " |")
     print("|" + "---|" * (1 + len(COUNTERS)))
-    for machine in MACHINES:
-        print(f"| {machine} | " + " | ".join(moved(machine, programs)) + " |", flush=True)
+    for machine, counts in counts_of.items():
+        print(f"| {machine} | " + " | ".join(move_of(counts, each) for each in COUNTERS) + " |")
+    print("\n| machine | counter | events | moves by | of the threads' time |")
+    print("|---|---|---|---|---|")
+    for machine, counts in counts_of.items():
+        for event in farthest(counts):
+            events = int(counts[:, 0, EVENT_INDEX[event]].sum())
+            moves = f"{move_of(counts, event)} | {of_time(counts, event)}"
+            print(f"| {machine} | {event} | {events:,} | {moves} |")
 
 
 if __name__ == "__main__":
