@@ -50,9 +50,8 @@ from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, Sensors, SpendTime
 from autofinity.profiling.placements import bound
 from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.seats import WORTH_MOVING
 
-WORTH_MOVING = 0.8
-"""Of the cost of communication that may be left."""
 BY_SAMPLES = (
     RemoteAccesses(period=1000),
     AccessSampling(what="long-latency loads", period=10_000),

@@ -13,8 +13,9 @@ from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Interval
 
+WORTH_MOVING = 0.8
+"""Of the cost of communication that may be left where threads change seats: they pay for moving."""
 _FEWEST_EVENTS = 16  # of sharing, a thread, before it is believed
-_WORTH_MOVING = 0.8  # of the cost of communication that may be left: threads pay for moving
 _FADING = 0.95  # of what was seen before the last look: programs change
 
 
@@ -63,5 +64,5 @@ def dealt(
     from autofinity.mapping.eagermap import eagermap
 
     mapped = eagermap(sharing, topology, frozenset(cpus))
-    better = cost(sharing, topology, mapped) < _WORTH_MOVING * cost(sharing, topology, cpus)
+    better = cost(sharing, topology, mapped) < WORTH_MOVING * cost(sharing, topology, cpus)
     return mapped if better else tuple(cpus)

@@ -1,7 +1,6 @@
 #include "mapping/refinement.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <numeric>
 #include <random>
@@ -20,13 +19,13 @@ namespace {
 // Rounding could let two mappings of equal cost follow each other for ever.
 constexpr size_t most_rounds = 32;
 constexpr double rounding = 1e-12;
-// Above this many threads only the cheaper beginning is mended, and sweeps of exchanges end when
-// one saves less than this share of the cost.
+// Above this many threads only the cheaper beginning is mended, sweeps of exchanges end when one
+// saves less than this share of the cost, and nothing is disturbed.
 constexpr int few_threads = 32;
 constexpr double worth_a_sweep = 1e-4;
 // Disturbances: at most so many, and fewer the more pairs of threads there are.
-constexpr int64_t most_disturbances = 200;
-constexpr int64_t disturbed_pairs = 32'768;
+constexpr int most_disturbances = 200;
+constexpr int disturbed_pairs = 32'768;
 
 std::vector<int> seats_taken(const SeatTree& tree, const std::vector<int>& pu_of_thread) {
     std::multimap<int, int> seats_of;
@@ -125,10 +124,8 @@ class Refinement {
             std::swap(best, other);
         }
         take_if_cheaper(best, mended(best.thread_on));
-        if (tree_.seats() <= few_threads) {
+        if (tree_.seats() > 1 && tree_.seats() <= few_threads) {
             take_if_cheaper(best, mended(other.thread_on));
-        }
-        if (tree_.seats() > 1) {
             disturb(best);
         }
         return pus(best.thread_on);
@@ -196,14 +193,11 @@ class Refinement {
 
     // Disturbs the threads and mends them again some times.
     void disturb(Found& best) {
-        const int64_t pairs = int64_t(tree_.seats()) * tree_.seats();
-        const int64_t times = std::min(most_disturbances, disturbed_pairs / pairs);
-        if (times == 0) {
-            return;
-        }
+        const int times =
+            std::min(most_disturbances, disturbed_pairs / (tree_.seats() * tree_.seats()));
         Matrix between_seats = sharing_.among(best.thread_on);
         Swaps swaps(levels_.back().sites, between_seats);
-        if (swaps.disturb(static_cast<int>(times), draw_)) {
+        if (swaps.disturb(times, draw_)) {
             std::vector<int> thread_on = best.thread_on;
             follow(swaps, thread_on);
             take_if_cheaper(best, mended(std::move(thread_on)));

@@ -1,8 +1,8 @@
 // The best mapping we know how to find quickly: EagerMap's and that of recursive bisection, in
 // which what two parts of the machine hold (nodes, caches, cores, threads; the large parts first)
-// is exchanged until that is not worth while on any level. Then some threads are brought beside
-// others that they share with, and what that makes worth while is exchanged, which leads out of
-// local optima: the more often, the fewer threads there are.
+// is exchanged until that is not worth while on any level. With few threads some are then brought
+// beside others that they share with, and what that makes worth while is exchanged, which leads out
+// of local optima.
 #pragma once
 
 #include <vector>
