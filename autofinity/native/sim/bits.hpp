@@ -7,7 +7,7 @@
 namespace autofinity::sim {
 
 template <typename Visit>
-void each_bit(std::uint64_t bits, Visit&& visit) {
+[[gnu::always_inline]] inline void each_bit(std::uint64_t bits, Visit&& visit) {
     for (; bits != 0; bits &= bits - 1) visit(static_cast<std::uint32_t>(std::countr_zero(bits)));
 }
 

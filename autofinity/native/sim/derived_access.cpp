@@ -108,7 +108,7 @@ std::uint32_t Memory::follow(std::uint32_t slot, const Step& step) {
     if ((step.kind == kind_leave) == (state == invalid)) return 0;  // it has left, or come, already
     counts_ = cores_[slot]->counts;
     if (step.kind == kind_leave) {
-        leave_private(slot, word_of(step.line, state));
+        leave_private(*cores_[slot], word_of(step.line, state));
         return 0;
     }
     // Nothing is fetched ahead from a page that nobody has touched, whatever a stage file says.

@@ -98,7 +98,7 @@ Ticks Memory::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks now, 
     ++n[llc_requests];
     ++n[llc_modify_requests];
     ++any_core_[c.llc].modifies;
-    if (!filters_.empty()) track(line);
+    if (!filters_.empty()) track(line, true);
     const Ticks start = wait_for_line(line, now);
     const SharersOf<many> have = sharers<many>(line, d);
     const bool others = have.any_but(c.domain);
@@ -138,7 +138,9 @@ Ticks Memory::fetch_line(PrivateCaches& c, Line line, Request request, Ticks now
     ++n[llc_requests];
     ++n[load ? llc_read_requests : llc_modify_requests];
     ++(load ? any_core_[c.llc].reads : any_core_[c.llc].modifies);
-    if (!filters_.empty()) track(line);
+    SharersOf<many> have = sharers<many>(line, d);  // the core itself does not
+    const bool others = !have.none();
+    if (!filters_.empty()) track(line, others || d.llcs != 0);
 
     const Ticks start = wait_for_line(line, now);
     contended |= start != now;
@@ -148,8 +150,6 @@ Ticks Memory::fetch_line(PrivateCaches& c, Line line, Request request, Ticks now
     const auto& from_shared = load                        ? machine_.load_shared
                               : request == Request::store ? machine_.store_shared
                                                           : machine_.atomic_shared;
-    SharersOf<many> have = sharers<many>(line, d);  // the core itself does not
-    const bool others = !have.none();
     const std::uint32_t other_llcs = d.llcs & ~own_llc;
     const bool hit = (d.llcs & own_llc) != 0;
     ++n[hit ? llc_hits : llc_misses];

@@ -8,13 +8,14 @@
 
 namespace autofinity::sim {
 
-void Memory::track(Line line) {
+void Memory::track(Line line, bool held) {
     Sets& filter = filters_[pages_.node(line >> page_shift)];
     Word* set = filter.at(pages_.physical(line));
-    if (const int way = filter.find(set, line); way >= 0) {
-        to_front(set, way, set[way]);
-        return;
-    }
+    if (held)
+        if (const int way = filter.find(set, line); way >= 0) {
+            to_front(set, way, set[way]);
+            return;
+        }
     if (const Word out = filter.insert(set, word_of(line, shared)); out != 0) {
         ++(*counts_)[directory_evictions];
         recall(line_of(out));

@@ -75,10 +75,12 @@ Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {
         }
         ++n[data_cache_misses];
         const bool in_llc = !c.has_l2 && (directory_[line].llcs >> c.llc & 1) != 0;
-        Word* set2 = c.l2.at(pages_.physical(line));
-        const int way2 = c.l2.find(set2, line);
+        // The directory knows, and is asked next if it is not there.
+        const bool in_l2 = holds(c.domain, line);
         if (c.has_l2) ++n[l2_accesses];
-        if (way2 >= 0) {
+        if (in_l2) {
+            Word* set2 = c.l2.at(pages_.physical(line));
+            const int way2 = c.l2.find(set2, line);
             state = state_of(set2[way2]);
             ++n[data_cache_refills_from_l2];
             outcome_.found = way >= 0 ? Found::tag_and_l2 : Found::l2;
@@ -89,7 +91,7 @@ Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {
                 to_front(set2, way2, set2[way2]);
             if (c.shares_l2) [[unlikely]]
                 state = take_from_l2(c, line, reads_first || !writes, now, served);
-            fill_l1(slot, line, state);
+            fill_l1(c, set, way, word_of(line, state));
         } else {
             if (c.has_l2) ++n[l2_misses];
             ++n[data_cache_refills_from_northbridge];
@@ -99,10 +101,11 @@ Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {
             supplied_ = 0;
             served.ready = fetch(slot, line, request, now, state, served.contended);
             served.supplied = supplied_;
-            fill(slot, line, state);
+            if (!c.exclusive_levels) fill_l2(c, line, state);
+            fill_l1(c, set, way, word_of(line, state));
         }
         if (c.prefetcher.present()) {
-            served.ready = arrival(c, line, c.has_l2 ? way2 >= 0 : in_llc, served.ready);
+            served.ready = arrival(c, line, c.has_l2 ? in_l2 : in_llc, served.ready);
             missed = true;
         }
     }

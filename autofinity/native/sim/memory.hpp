@@ -205,7 +205,8 @@ class Memory {
     Ticks upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended);
 
     // Probe filter: gives the line an entry, at the cost of another line; the line has left.
-    void track(Line line);
+    // `held`: by any cache, so that it has one.
+    void track(Line line, bool held);
     void untrack(Line line);
     void recall(Line line);
 
@@ -249,10 +250,9 @@ class Memory {
     // only the L2 has it.
     template <typename Visit>
     void each_copy(std::uint32_t domain, Line line, Visit&& visit);
-    void fill(std::uint32_t slot, Line line, Word state);
-    void fill_l2(std::uint32_t slot, Line line, Word state);
-    void fill_l1(std::uint32_t slot, Line line, Word state);
-    void leave_private(std::uint32_t slot, Word word);
+    void fill_l2(PrivateCaches& c, Line line, Word state);
+    void fill_l1(PrivateCaches& c, Word* set, int tag, Word word);
+    void leave_private(const PrivateCaches& c, Word word);
 
     // Cores that share an L2 (shared_l2.cpp).
     Word take_from_l2(PrivateCaches& c, Line line, bool load, Ticks now, Served& served);

@@ -41,7 +41,7 @@ void Memory::prefetch_into_l2(std::uint32_t slot, Line line, Ticks now) {
     if (mode_ == Mode::staged)
         set_private_state(c.domain, line, state);
     else
-        fill_l2(slot, line, state);
+        fill_l2(c, line, state);
     outcome_.found = found;  // of the miss that asked for it
     c.prefetcher.sent(line, ready);
 }
@@ -56,7 +56,7 @@ void Memory::prefetch_into_llc(PrivateCaches& c, Line line, Ticks now) {
     ++n[llc_read_requests];
     ++n[llc_misses];
     ++any_core_[c.llc].reads;
-    if (!filters_.empty()) track(line);
+    if (!filters_.empty()) track(line, false);
     signal(c.node, pages_.node(line >> page_shift));
     c.prefetcher.sent(line, from_dram(c, line, now));
     llc_insert(c.llc, line);

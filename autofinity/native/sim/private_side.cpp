@@ -6,27 +6,24 @@ namespace autofinity::sim {
 
 bool Memory::stays_private(std::uint32_t slot, const Step& step) {
     PrivateCaches& c = *cores_[slot];
-    // A page fault, a page walk and a miss that the prefetcher learns of may reach memory.
+    Word* set1 = c.l1.at(step.line);
+    const int way1 = c.l1.find(set1, step.line);
+    Word state = way1 >= 0 ? state_of(set1[way1]) : Word{invalid};
+    // A miss that the prefetcher learns of, a page fault and a page walk may reach memory.
+    if (state == invalid && (c.prefetcher.present() || c.shares_l2)) return false;
     const std::uint32_t page = step.line >> page_shift;
     const std::uint32_t unit = c.units.of(page);
     if (!pages_.mapped(page) ||
         (c.side.walk_reads_caches && !c.tlb1.holds(unit) && c.tlb2.find(c.tlb2.at(unit), unit) < 0))
         return false;
-    Word* set1 = c.l1.at(step.line);
-    const int way1 = c.l1.find(set1, step.line);
-    Word state = way1 >= 0 ? state_of(set1[way1]) : Word{invalid};
     if (state == invalid) {
-        if (c.prefetcher.present() || c.shares_l2) return false;
         Word* set2 = c.l2.at(pages_.physical(step.line));
         const int way2 = c.l2.find(set2, step.line);
         if (way2 < 0) return false;
         state = state_of(set2[way2]);
         if (c.exclusive_levels) {
             // The L1 victim needs room in its own L2 set.
-            bool room = false;
-            for (std::uint32_t way = 0; way < c.l1.ways(); ++way)
-                room |= state_of(set1[way]) == invalid;
-            if (!room) {
+            if (last_invalid_way(set1, c.l1.ways()) < 0) {
                 Word* target = c.l2.at(pages_.physical(line_of(set1[c.l1.ways() - 1])));
                 if (target != set2 && c.l2.full(target)) return false;
             }
@@ -91,19 +88,16 @@ Word Memory::drop_private(std::uint32_t domain, Line line) {
     return state;
 }
 
-void Memory::fill_l1(std::uint32_t slot, Line line, Word state) {
-    PrivateCaches& c = *cores_[slot];
+// `tag`: the way of `set` that kept the tag when the line was taken away; -1: none.
+void Memory::fill_l1(PrivateCaches& c, Word* set, int tag, Word word) {
     Counts& n = *counts_;
-    Word* set = c.l1.at(line);
-    int victim = c.l1.find(set, line);  // the tag of a line that was taken away
-    for (int way = static_cast<int>(c.l1.ways()) - 1; victim < 0 && way >= 0; --way)
-        if (state_of(set[way]) == invalid) victim = way;
+    int victim = tag >= 0 ? tag : last_invalid_way(set, c.l1.ways());
     if (victim < 0) victim = static_cast<int>(c.l1.ways()) - 1;
     const Word old = set[victim];
-    to_front(set, victim, word_of(line, state));
+    to_front(set, victim, word);
     if (old == 0) return;
     // A replay finds out itself whether it misses the line and so fills its own tag anew.
-    if (mode_ == Mode::derive && line_of(old) != line) outcome_.l1_victims.push_back(old);
+    if (mode_ == Mode::derive && line_of(old) != line_of(word)) outcome_.l1_victims.push_back(old);
     const Word old_state = state_of(old);
     if (old_state == invalid) {
         ++n[invalid_data_cache_lines_evicted];
@@ -112,15 +106,14 @@ void Memory::fill_l1(std::uint32_t slot, Line line, Word state) {
     ++n[is_dirty(old_state) ? modified_data_cache_lines_evicted : clean_data_cache_lines_evicted];
     Word* set2 = c.l2.at(pages_.physical(line_of(old)));
     if (c.exclusive_levels) {
-        if (const Word out = c.l2.insert(set2, old); out != 0) leave_private(slot, out);
+        if (const Word out = c.l2.insert(set2, old); out != 0) leave_private(c, out);
     } else if (is_dirty(old_state)) {
         if (const int way = c.l2.find(set2, line_of(old)); way >= 0) set2[way] = old;
     }
 }
 
 // Where L1 and L2 are exclusive the line must not be in the L1.
-void Memory::fill_l2(std::uint32_t slot, Line line, Word state) {
-    PrivateCaches& c = *cores_[slot];
+void Memory::fill_l2(PrivateCaches& c, Line line, Word state) {
     Word out = c.l2.insert(c.l2.at(pages_.physical(line)), word_of(line, state));
     if (out == 0) return;
     if (c.shares_l2) [[unlikely]] {
@@ -132,22 +125,15 @@ void Memory::fill_l2(std::uint32_t slot, Line line, Word state) {
             set1[way] = 0;
         }
     }
-    leave_private(slot, out);
+    leave_private(c, out);
 }
 
-void Memory::fill(std::uint32_t slot, Line line, Word state) {
-    if (!cores_[slot]->exclusive_levels) fill_l2(slot, line, state);
-    fill_l1(slot, line, state);
-}
-
-void Memory::leave_private(std::uint32_t slot, Word word) {
+void Memory::leave_private(const PrivateCaches& c, Word word) {
     const Line line = line_of(word);
-    if (mode_ == Mode::derive) {
-        return derive_leave(slot, line);
-    }
+    if (mode_ == Mode::derive) return derive_leave(c.domain, line);
     const bool dirty = is_dirty(state_of(word));
-    const std::uint32_t llc = cores_[slot]->llc;
-    const std::uint32_t domain = cores_[slot]->domain;
+    const std::uint32_t llc = c.llc;
+    const std::uint32_t domain = c.domain;
     DirectoryLine& d = directory_[line];
     ++(*counts_)[l2_evictions];
     if (dirty) ++(*counts_)[l2_writebacks];

@@ -20,7 +20,7 @@ class SetIndex {
           mask_(std::has_single_bit(sets) ? sets - 1 : 0),
           magic_(UINT64_MAX / sets + 1) {}
 
-    std::uint32_t operator()(std::uint32_t index) const {
+    [[gnu::always_inline]] std::uint32_t operator()(std::uint32_t index) const {
         if (mask_ != 0 || sets_ == 1) return index & mask_;
         // Exact remainder for 32 bits (Lemire, Kaser & Kurz 2019, "Faster remainder by direct
         // computation").
@@ -47,7 +47,9 @@ class Sets {
           words_(kept_->data()) {}
 
     Word* at(std::uint32_t index) { return words_ + std::size_t{index_(index)} * padded_; }
-    int find(const Word* set, Line line) const { return find_way(set, padded_, line); }
+    [[gnu::always_inline]] int find(const Word* set, Line line) const {
+        return find_way(set, padded_, line);
+    }
     std::uint32_t ways() const { return ways_; }
     std::uint32_t padded() const { return padded_; }
     std::uint32_t sets() const { return index_.sets(); }

@@ -62,7 +62,7 @@ void Memory::release_slot(std::uint32_t slot) {
         for (const Word word : std::vector<Word>(words.begin(), words.end())) {
             if (state_of(word) == invalid) continue;
             if (const Word state = drop_private(c.domain, line_of(word)); state != invalid)
-                leave_private(slot, word_of(line_of(word), state));
+                leave_private(c, word_of(line_of(word), state));
         }
     }
     domains_of_llc(c.llc)[c.domain / domains_in_a_word] &=

@@ -53,9 +53,9 @@ Ticks Memory::entry(std::uint32_t slot, Line line, bool write, Ticks now) {
         outcome_.found = Found::l1;  // of the access itself nothing is known yet
         outcome_.translated = Translated::walk_beyond;
         if (c.has_l2)
-            fill_l2(slot, line, state);
+            fill_l2(c, line, state);
         else
-            fill_l1(slot, line, state);
+            fill_l1(c, set, way, word_of(line, state));
     }
     if (!write) return ready;
     if (state == shared || state == owned) return upgrade(slot, line, false, ready, contended);

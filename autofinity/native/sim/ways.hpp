@@ -9,6 +9,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -47,7 +48,7 @@ inline __m128i up_to_lane(std::uint32_t last, __m128i changed, __m128i kept) {
 }
 
 // Way of `line`, or -1.
-inline int find_way(const Word* set, std::uint32_t padded, Line line) {
+[[gnu::always_inline]] inline int find_way(const Word* set, std::uint32_t padded, Line line) {
     const __m128i want = _mm_set1_epi32(static_cast<int>(line << line_shift));
     const __m128i mask = _mm_set1_epi32(static_cast<int>(~state_mask));
     for (std::uint32_t i = 0; i < padded / 4; ++i) {
@@ -58,13 +59,43 @@ inline int find_way(const Word* set, std::uint32_t padded, Line line) {
     return -1;
 }
 
+// The last of the first `ways` whose state is invalid, empty or not; -1: none.
+[[gnu::always_inline]] inline int last_invalid_way(const Word* set, std::uint32_t ways) {
+    const __m128i mask = _mm_set1_epi32(static_cast<int>(state_mask));
+    std::uint32_t here = (ways - 1) % 4;  // the last lane of four words that counts
+    for (std::uint32_t i = (ways + 3) / 4; i-- > 0; here = 3) {
+        const __m128i states = _mm_and_si128(four_words(set, i), mask);
+        const __m128i are_invalid = _mm_cmpeq_epi32(states, _mm_setzero_si128());
+        const unsigned hit = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(are_invalid))) &
+                             ((2u << here) - 1);
+        if (hit != 0) return static_cast<int>(4 * i) + std::bit_width(hit) - 1;
+    }
+    return -1;
+}
+
+// Those `by` words after `i` fours of words, which lie across two of them.
+inline __m128i four_words_from(const Word* set, std::uint32_t i, std::ptrdiff_t by) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(set + 4 * i + by));
+}
+// Words of sets of so many ways (of an LLC) are moved by such loads, with half the instructions: a
+// host does not forward stores to them, but these sets are seldom looked at again so soon.
+inline constexpr std::uint32_t ways_of_wide_set = 32;
+
 // Makes `way` the most recent one and its word `word`; those before it move one on.
-inline void to_front(Word* set, int way, Word word) {
+[[gnu::always_inline]] inline void to_front(Word* set, int way, Word word) {
     if (way <= 0) {
         set[0] = word;
         return;
     }
     const auto to = static_cast<std::uint32_t>(way);
+    if (to >= ways_of_wide_set) {
+        std::uint32_t i = to / 4;
+        put_four_words(set, i, up_to_lane(to % 4, four_words_from(set, i, -1), four_words(set, i)));
+        while (--i > 0) put_four_words(set, i, four_words_from(set, i, -1));
+        const __m128i front = _mm_cvtsi32_si128(static_cast<int>(word));
+        put_four_words(set, 0, _mm_or_si128(_mm_slli_si128(four_words(set, 0), 4), front));
+        return;
+    }
     __m128i before = _mm_cvtsi32_si128(static_cast<int>(word));
     for (std::uint32_t i = 0; i < to / 4; ++i) {
         const __m128i words = four_words(set, i);
@@ -81,6 +112,13 @@ inline void close_up(Word* set, std::uint32_t padded, std::uint32_t way) {
     std::uint32_t i = way / 4;
     __m128i words = four_words(set, i), kept = words;
     std::uint32_t lanes_kept = way % 4;
+    if (padded >= ways_of_wide_set && i + 1 < padded / 4) {
+        const __m128i closed = four_words_from(set, i, 1);
+        put_four_words(set, i, lanes_kept == 0 ? closed : up_to_lane(lanes_kept - 1, kept, closed));
+        while (++i + 1 < padded / 4) put_four_words(set, i, four_words_from(set, i, 1));
+        put_four_words(set, i, _mm_srli_si128(four_words(set, i), 4));
+        return;
+    }
     for (;; ++i) {
         const bool more = i + 1 < padded / 4;
         const __m128i next = more ? four_words(set, i + 1) : _mm_setzero_si128();
@@ -94,13 +132,19 @@ inline void close_up(Word* set, std::uint32_t padded, std::uint32_t way) {
 
 #else
 
-inline int find_way(const Word* set, std::uint32_t padded, Line line) {
+[[gnu::always_inline]] inline int find_way(const Word* set, std::uint32_t padded, Line line) {
     for (std::uint32_t way = 0; way < padded; ++way)
         if ((set[way] & ~state_mask) == line << line_shift) return static_cast<int>(way);
     return -1;
 }
 
-inline void to_front(Word* set, int way, Word word) {
+[[gnu::always_inline]] inline int last_invalid_way(const Word* set, std::uint32_t ways) {
+    int way = static_cast<int>(ways) - 1;
+    while (way >= 0 && state_of(set[way]) != invalid) --way;
+    return way;
+}
+
+[[gnu::always_inline]] inline void to_front(Word* set, int way, Word word) {
     if (way > 0) std::memmove(set + 1, set, static_cast<std::size_t>(way) * sizeof(Word));
     set[0] = word;
 }
