@@ -115,6 +115,22 @@ def test_a_migrated_page_is_read_once_copied_and_flushed_from_all_tlbs(
     assert {event: counts[event] for event in wanted} == wanted
 
 
+def test_pages_that_move_at_one_instant_take_the_time_of_one_each(opteron: MachineSpec) -> None:
+    """They are copied one after another: none pays for standing in a queue behind the others."""
+    count = 100
+    builder = TraceBuilder()
+    stream = builder.stream()
+    write_all(builder, stream, region(count))
+    builder.roi_begin(stream)
+    builder.compute(stream, gap=1_000_000)
+    builder.roi_end(stream)
+    run = core.Simulation(native_machine(opteron), core.Program(builder.build()), [0])
+    run.advance(1000)
+    first_ns, *others_ns = (run.move_page(FIRST_PAGE + page, 2) for page in range(count))
+    assert len(others_ns) == count - 1
+    assert all(0.3 * first_ns < ns < 3 * first_ns for ns in others_ns)
+
+
 @pytest.mark.parametrize("name", preset_names())
 def test_a_stride_of_a_page_walks_as_the_tlbs_of_the_machine_say(name: str) -> None:
     """Pages in turn are the worst case of LRU (Mattson et al., IBM Systems Journal 1970): a level

@@ -111,8 +111,9 @@ class Memory {
     Served access_derived(std::uint32_t slot, const Step& step, Ticks now);
     // Moves the unit of a page: caches and TLBs forget it, its lines are read and written.
     struct Moved {
-        Ticks cost = 0;   // of who moves it; 0: nothing moved
-        Slots shot_down;  // whose TLBs had it
+        Ticks cost = 0;        // of who moves it; 0: nothing moved
+        Ticks first_line = 0;  // of that, until the first line was copied
+        Slots shot_down;       // whose TLBs had it
     };
     Moved move_page(std::uint32_t page, std::uint32_t node, Ticks now);
     // All TLBs forget the translation of the page's unit; returns the slots of those that had it.

@@ -129,7 +129,12 @@ Ticks Simulation::move_page(std::uint32_t process, std::uint64_t virtual_page, s
     memory_.clear_lost();
     interrupt(moved.shot_down);
     if (detection_ && moved.cost != 0) detection_->moved(page, moved.shot_down);
-    return moved.cost;
+    // Pages that move at one instant are copied one after another, and each copy's time is its own:
+    // that it stood behind those before it in a queue is their time, already paid for.
+    if (moved.cost == 0) return 0;
+    if (now_ != moved_at_) first_line_ = moved.first_line;
+    moved_at_ = now_;
+    return moved.cost - (moved.first_line - std::min(moved.first_line, first_line_));
 }
 
 // What runs on these cores stands still while they forget a translation.

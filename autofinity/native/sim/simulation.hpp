@@ -299,6 +299,8 @@ class Simulation {
     std::uint32_t waker_ = nobody;               // PU whose turn it is
     std::uint64_t balance_tick_ = 0;
     Ticks next_balance_ = forever, next_daemon_ = forever;
+    // When a page was last moved, and how long the first line of the first one then took.
+    Ticks moved_at_ = forever, first_line_ = 0;
 
     bool in_region_ = false, ended_ = false;
     std::uint32_t idle_slices_ = 0;  // slices in a row in which nothing was done

@@ -76,6 +76,7 @@ Memory::Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks no
     counts_ = &nobody_;
     const std::uint32_t from = pages_.node(page);
     Ticks ready = now;
+    Moved moved;
     pages_.units.each_page(page, [&](std::uint32_t each) {
         for (Line line = each << page_shift; line < (each + 1) << page_shift; ++line) {
             DirectoryLine& d = directory_[line];
@@ -86,13 +87,14 @@ Memory::Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks no
             });
             each_bit(d.llcs, [&](auto llc) { llc_remove(llc, line); });
             forget(line);
-            const Ticks read = now + controllers_[from].take(now, machine_.memory_service[from]);
-            const Ticks sent = read + cross(from, node, read, nobody_);
-            ready = std::max(ready,
-                             sent + controllers_[node].take(sent, machine_.memory_service[node]));
+            const Ticks read = controllers_[from].take(now, machine_.memory_service[from]);
+            const Ticks sent = now + read + cross(from, node, now + read, nobody_);
+            const Ticks written = controllers_[node].take(sent, machine_.memory_service[node]);
+            if (moved.first_line == 0) moved.first_line = sent + written - now;
+            ready = std::max(ready, sent + written);
         }
     });
-    Moved moved{.cost = 0, .shot_down = shoot_down(page)};
+    moved.shot_down = shoot_down(page);
     pages_.place(page, node);
     moved.cost =
         ready - now + machine_.dram[0] + (moved.shot_down.empty() ? 0 : machine_.shootdown);
