@@ -8,8 +8,8 @@ from itertools import islice
 import click
 
 from autofinity.cli.backends import available_cpus, machine_topology
-from autofinity.cli.json_option import json_option
-from autofinity.cli.placing_options import available_option, threads_option, topology_option
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.placing import available_option, threads_option, topology_option
 from autofinity.model.errors import UsageError
 
 ROWS_SHOWN = 50

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from autofinity.cli.run_options import database_option, policy_option
+from autofinity.cli.options.run import database_option, policy_option
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.mechanisms.live import LIVE
 from autofinity.mechanisms.monitor import by_mechanism

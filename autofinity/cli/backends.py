@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.page_size_option import PAGE_SIZES
+from autofinity.cli.options.page_size import PAGE_SIZES
 from autofinity.model.errors import AutofinityError, UsageError
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.resources import shipped

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.campaign_options import thread_counts
 from autofinity.cli.comparing import Asked, compared, programs_for
-from autofinity.cli.comparing_options import comparing_options
-from autofinity.cli.json_option import json_option
-from autofinity.cli.latencies_option import latencies_option
-from autofinity.cli.page_size_option import page_size_option
-from autofinity.cli.placing_options import simulated_option
+from autofinity.cli.options.campaign import thread_counts
+from autofinity.cli.options.comparing import comparing_options
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.latencies import latencies_option
+from autofinity.cli.options.page_size import page_size_option
+from autofinity.cli.options.placing import simulated_option
 from autofinity.model.errors import SimulationError, UsageError
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofinity.cli.campaign import Wanted, capture, observations_folder
+from autofinity.cli.options.work import work_folder
 from autofinity.cli.progress import progress
-from autofinity.cli.work_options import work_folder
 from autofinity.model.errors import UsageError
 from autofinity.own_code import digest_of_code
 from autofinity.profiling.campaign import Subject

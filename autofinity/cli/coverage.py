@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.figure_options import observations_of, picture_option, show_chart
-from autofinity.cli.json_option import json_option
-from autofinity.cli.learning_options import hints_for, learning_options
-from autofinity.cli.placing_options import simulated_option
+from autofinity.cli.options.figure import observations_of, picture_option, show_chart
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.learning import hints_for, learning_options
+from autofinity.cli.options.placing import simulated_option
 from autofinity.learning.settings import LearningSettings
 
 if TYPE_CHECKING:

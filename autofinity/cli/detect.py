@@ -14,12 +14,12 @@ import click
 
 from autofinity.cli.backends import simulated
 from autofinity.cli.detect_live import TraceOrProgram, detect_live, live_program
-from autofinity.cli.hint_option import hint_of
-from autofinity.cli.json_option import json_option
-from autofinity.cli.latencies_option import latencies_option
 from autofinity.cli.matrix_out import check_matrix_out, save_matrix
-from autofinity.cli.page_size_option import page_size_option
-from autofinity.cli.placing_options import simulated_option
+from autofinity.cli.options.hint import hint_of
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.latencies import latencies_option
+from autofinity.cli.options.page_size import page_size_option
+from autofinity.cli.options.placing import simulated_option
 from autofinity.detect.scaled import SCALED
 from autofinity.model.errors import UsageError
 from autofinity.model.sharing import SharingMatrix

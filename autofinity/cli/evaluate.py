@@ -11,14 +11,14 @@ import click
 
 from autofinity.cli.backends import machine_topology
 from autofinity.cli.campaign import Wanted, gather
-from autofinity.cli.campaign_options import (
+from autofinity.cli.options.campaign import (
     CampaignOptions,
     campaign_options,
     thread_counts,
     wanted_of,
 )
-from autofinity.cli.json_option import json_option
-from autofinity.cli.learning_options import learning_options
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.learning import learning_options
 from autofinity.cli.progress import progress
 from autofinity.cli.shipped_observations import shipped_observations
 from autofinity.cli.train import learn

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from autofinity.cli.explain_run import database_named, explain_run, names_run
-from autofinity.cli.json_option import json_option
-from autofinity.cli.policy_argument import named_policy
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.policy import named_policy
 from autofinity.model.errors import UsageError
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from autofinity.cli.policy_argument import named_policy, policy_argument
+from autofinity.cli.options.policy import named_policy, policy_argument
 
 
 @click.command()

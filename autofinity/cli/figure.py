@@ -9,11 +9,11 @@ import click
 
 from autofinity.cli.backends import machine_topology
 from autofinity.cli.comparing import Asked, programs_for
-from autofinity.cli.comparing_options import comparing_options
-from autofinity.cli.figure_options import observations_of, picture_option, show_chart
 from autofinity.cli.figure_papers import PROGRAMS, draw, with_own_input
-from autofinity.cli.json_option import json_option
-from autofinity.cli.learning_options import hints_for
+from autofinity.cli.options.comparing import comparing_options
+from autofinity.cli.options.figure import observations_of, picture_option, show_chart
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.learning import hints_for
 from autofinity.cli.progress import progress
 from autofinity.evaluation.paper_figures import PAPER_FIGURES
 from autofinity.model.errors import UsageError

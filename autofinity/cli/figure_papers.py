@@ -15,7 +15,7 @@ import click
 from autofinity.cli.backends import simulated
 from autofinity.cli.campaign import Wanted, capture
 from autofinity.cli.comparing import BESIDE, Asked, compared
-from autofinity.cli.figure_options import show_chart
+from autofinity.cli.options.figure import show_chart
 from autofinity.evaluation.paper_figures import PaperFigure
 from autofinity.evaluation.paper_studies import (
     Bars,

@@ -7,9 +7,9 @@ import json
 import click
 
 from autofinity.cli.backends import available_cpus, cpu_list, machine_topology
-from autofinity.cli.hint_option import hint_of
-from autofinity.cli.json_option import json_option
-from autofinity.cli.placing_options import available_option, threads_option, topology_option
+from autofinity.cli.options.hint import hint_of
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.placing import available_option, threads_option, topology_option
 from autofinity.model.errors import UsageError
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.json_option import json_option
+from autofinity.cli.options.json import json_option
 
 if TYPE_CHECKING:
     from collections import Counter

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from autofinity.cli.backends import available_cpus, cpu_list, machine_topology
-from autofinity.cli.figure_options import picture_option
-from autofinity.cli.hint_option import hint_of, print_picture
-from autofinity.cli.json_option import json_option
-from autofinity.cli.placing_options import available_option, topology_option
+from autofinity.cli.options.figure import picture_option
+from autofinity.cli.options.hint import hint_of, print_picture
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.placing import available_option, topology_option
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:

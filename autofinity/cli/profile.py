@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from autofinity.cli.campaign import Wanted, estimate, gather, observations_folder
-from autofinity.cli.campaign_options import (
+from autofinity.cli.options.campaign import (
     CampaignOptions,
     campaign_options,
     thread_counts,
     wanted_of,
 )
-from autofinity.cli.json_option import json_option
+from autofinity.cli.options.json import json_option
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.json_option import json_option
+from autofinity.cli.options.json import json_option
 from autofinity.cli.shipped_observations import shipped_observations
 from autofinity.model.errors import LearningError, UsageError
 from autofinity.runtime.policies import default_policy, digest_of, user_policy

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from autofinity.cli.json_option import json_option
+from autofinity.cli.options.json import json_option
 from autofinity.cli.progress import progress
 from autofinity.model.errors import CapabilityError, StoreError
 

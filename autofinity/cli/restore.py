@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from autofinity.cli.explain_run import database_named
-from autofinity.cli.json_option import json_option
-from autofinity.cli.run_options import database_option
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.run import database_option
 from autofinity.model.errors import CapabilityError, UsageError
 from autofinity.runtime.claims import live_runs
 from autofinity.runtime.restore import restore

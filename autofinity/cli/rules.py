@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.json_option import json_option
-from autofinity.cli.learning_options import (
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.learning import (
     learning_options,
     machine_of,
     machine_option,
@@ -97,7 +97,7 @@ def _from_observations(
     import numpy as np
 
     from autofinity import __version__
-    from autofinity.cli.campaign_options import thread_counts
+    from autofinity.cli.options.campaign import thread_counts
     from autofinity.learning.leeway_hints import hints_on
     from autofinity.learning.pipeline import learn_policy
     from autofinity.store.observations import read

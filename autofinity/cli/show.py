@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from autofinity.cli.json_option import json_option
-from autofinity.cli.policy_argument import named_policy, policy_argument
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.policy import named_policy, policy_argument
 
 
 @click.command()

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from autofinity.cli.backends import cpu_list, simulated
-from autofinity.cli.hint_option import hint_of
-from autofinity.cli.json_option import json_option
-from autofinity.cli.latencies_option import latencies_option
-from autofinity.cli.microseconds import microseconds
-from autofinity.cli.page_size_option import page_size_option
-from autofinity.cli.placing_options import simulated_option
+from autofinity.cli.options.hint import hint_of
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.latencies import latencies_option
+from autofinity.cli.options.microseconds import microseconds
+from autofinity.cli.options.page_size import page_size_option
+from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.simulate_policy import show_policy_at_work
 from autofinity.cli.simulate_together import bound_runs, durations_ns, show, unbound_runs
 from autofinity.model.affinity import Affinity

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.policy_argument import named_policy
+from autofinity.cli.options.policy import named_policy
 
 if TYPE_CHECKING:
     from autofinity.evaluation.in_run import InRun

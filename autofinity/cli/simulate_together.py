@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.hint_option import hint_of
+from autofinity.cli.options.hint import hint_of
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex, Topology
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from autofinity.cli.json_option import json_option
-from autofinity.cli.learning_options import (
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.learning import (
     hints_for,
     learning_options,
     machine_of,

@@ -9,13 +9,13 @@ import click
 
 from autofinity import __version__
 from autofinity.cli.campaign import Wanted, gather
-from autofinity.cli.campaign_options import (
+from autofinity.cli.options.campaign import (
     CampaignOptions,
     campaign_options,
     wanted_of,
 )
-from autofinity.cli.json_option import json_option
-from autofinity.cli.learning_options import learning_options, matches_for
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.learning import learning_options, matches_for
 from autofinity.learning.settings import LearningSettings
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autofinity.cli.campaign import DEFAULT_PERIOD_US, Wanted, observations_folder
-from autofinity.cli.work_options import work_folder
+from autofinity.cli.options.work import work_folder
 from autofinity.model.errors import UsageError
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import click
 
-from autofinity.cli.work_options import jobs_option, work_option
+from autofinity.cli.options.work import jobs_option, work_option
 
 
 def comparing_options[**P, R](

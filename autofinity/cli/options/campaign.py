@@ -9,11 +9,11 @@ from typing import TypedDict
 import click
 
 from autofinity.cli.campaign import Wanted
-from autofinity.cli.latencies_option import latencies_option
-from autofinity.cli.microseconds import microseconds
-from autofinity.cli.page_size_option import page_size_option
-from autofinity.cli.placing_options import simulated_option
-from autofinity.cli.work_options import jobs_option, work_folder, work_option
+from autofinity.cli.options.latencies import latencies_option
+from autofinity.cli.options.microseconds import microseconds
+from autofinity.cli.options.page_size import page_size_option
+from autofinity.cli.options.placing import simulated_option
+from autofinity.cli.options.work import jobs_option, work_folder, work_option
 from autofinity.model.errors import UsageError
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite
