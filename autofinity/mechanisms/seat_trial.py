@@ -24,7 +24,7 @@ class SeatTrial:
     before: tuple[OsIndex, ...] = ()
     """Seats before it."""
     final: bool = False
-    """A change did not pay: there is no other."""
+    """A change did not prove better: there is no other."""
 
     def seeing(self, interval: Interval) -> SeatTrial:
         """With one more rate."""
@@ -45,11 +45,11 @@ class SeatTrial:
         return replace(self, guard=guard, before=before)
 
     def judged(self, now: tuple[OsIndex, ...]) -> tuple[SeatTrial, tuple[OsIndex, ...]]:
-        """After one more look: the trial, and where threads are to be. A change that made the
-        program slower is taken back, and the last; any other stands.
+        """After one more look: the trial, and where threads are to be. A change that has not proved
+        better when the test ends is taken back, and is the last.
         """
         assert self.guard is not None
         guard = self.guard.saw_after(self.rates[-1])
-        if guard.verdict == "worse":
+        if guard.undo:
             return replace(self, guard=None, final=True), self.before
         return replace(self, guard=guard if guard.verdict == "undecided" else None), now

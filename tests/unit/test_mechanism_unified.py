@@ -108,6 +108,18 @@ def test_a_change_of_seats_that_made_the_program_slower_is_taken_back_for_good()
     assert trial.final and trial.guard is None
 
 
+def test_a_change_of_seats_that_has_not_proved_better_in_the_end_is_taken_back() -> None:
+    before, now = (OsIndex(0),), (OsIndex(1),)
+    trial, looks = SeatTrial(rates=(1.0, 1.01, 1.0, 1.01)).begun(before), 0
+    cpus = now
+    while cpus == now:
+        looks += 1
+        trial, cpus = replace(trial, rates=((1.0, 1.01)[looks % 2],)).judged(now)
+    assert looks == 13  # four rates, then ten looks
+    assert cpus == before
+    assert trial.final and trial.guard is None
+
+
 def test_a_change_of_seats_that_paid_stands_and_others_may_follow() -> None:
     trial = SeatTrial(rates=(1.0, 1.01, 1.0, 1.01)).begun((OsIndex(0),))
     for rate in (2.0, 2.01, 2.0, 2.01):
