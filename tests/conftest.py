@@ -1,8 +1,13 @@
-"""Property tests draw the same examples every time; `HYPOTHESIS_PROFILE=explore` draws new ones."""
+"""What all tests share.
+
+Property tests draw the same examples every time; `HYPOTHESIS_PROFILE=explore` draws new ones. Tests
+that are started in the background of a script ignore Ctrl-C, and what they start would, too.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -11,3 +16,5 @@ _UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fixed", derandomize=True, database=None, **_UNTIMED)
 settings.register_profile("explore", **_UNTIMED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -29,7 +29,7 @@ _CLUMPS = {
     "dram_reads_local": 64,
     "dram_reads_remote": 64,
 }
-_CLOCKS = frozenset(
+CLOCKS = frozenset(
     {
         "cpu_clocks_halted",
         "memory_queue_clocks",
@@ -38,6 +38,7 @@ _CLOCKS = frozenset(
         "stall_cycles_sync",
     }
 )
+"""Events that count clocks, but `cycles`."""
 
 type Totals = npt.NDArray[np.uint64]
 """Counts of a run, [streams, events] or [events]."""
@@ -77,6 +78,6 @@ def differences(full: Totals, staged: Totals) -> list[Difference]:
     for event, (a, b) in count.items():
         most = max(a, b, 1)
         noise = _DEVIATIONS * (most * _CLUMPS.get(event, 1)) ** 0.5 + rare
-        of = max(most, thread_clocks) if event in _CLOCKS else most
+        of = max(most, thread_clocks) if event in CLOCKS else most
         found.append(Difference(event, a, b, max(0.0, abs(a - b) - noise) / of))
     return found
