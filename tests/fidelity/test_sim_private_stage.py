@@ -16,7 +16,7 @@ from autofinity.model.affinity import Hint
 from autofinity.sim.native import native_machine
 from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import pus_of_streams
-from autofinity.sim.stage_agreement import CLOCKS, COUNTER_SHARE, differences
+from autofinity.sim.stage_agreement import CLOCKS, CLUMPS, COUNTER_SHARE, differences
 from autofinity.sim.stage_fitting import fitting_stage
 
 MANY = 10_000
@@ -46,8 +46,10 @@ def test_a_program_is_the_same_through_its_private_stage(
         cycles = next(each.full for each in found if each.event == "cycles")
         for difference in found:
             assert difference.used <= 1, (hint, difference)
-            # Of what comes often, nothing is forgiven as scatter; clocks come by the million.
-            often = cycles / 100 if difference.event in CLOCKS else MANY
+            # Of what comes often, nothing is forgiven as scatter; bytes come by the message, and
+            # clocks by the million.
+            clocks, clump = difference.event in CLOCKS, CLUMPS.get(difference.event, 1)
+            often = cycles / 100 if clocks else MANY * clump
             if difference.full >= often:
                 off = abs(difference.staged / difference.full - 1)
                 assert off <= COUNTER_SHARE, (hint, difference)
