@@ -251,6 +251,16 @@ def test_distances_of_several_nodes_are_measured_class_by_class(
     assert spec.llc.inclusion == "victim"
 
 
+def test_a_switch_takes_no_longer_than_one_with_a_wake_up(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    busy = FakeMeasure()
+    monkeypatch.setattr(busy, "switch_ns", lambda cpu, rounds: [8e6])  # others ran as well
+    spec, _ = recorded(monkeypatch, tmp_path, machine(1, 2), busy)
+    assert spec.system.context_switch_us == 2.6
+    assert spec.system.wake_us == 0
+
+
 def test_where_memory_cannot_be_bound_the_remote_one_is_marked(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
