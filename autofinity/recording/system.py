@@ -12,9 +12,9 @@ def system_rows(cpus: list[int], bench: Bench, assumed: Assumed) -> list[Row]:
     """The `[system]` table, measured on the first of `cpus` and between the first two.
 
     A wake-up is what a turn through pipes takes longer than one by yielding. A turn through pipes
-    has a switch in it: a yield that takes longer let somebody else run as well (measured on
-    Linux 6.18, beside busy threads of a higher priority: 8 ms instead of 2 µs). Where the threads never met, and of a move where there is one
-    CPU only, the assumed values stand.
+    has a switch in it: a yield that takes longer let somebody else run as well (measured on Linux
+    6.18, beside busy threads of a higher priority: 8 ms instead of 2 µs). Where the threads never
+    met, and of a move where there is one CPU only, the assumed values stand.
     """
     cpu = cpus[0]
     switch = _microseconds(measure.switch_ns(cpu, bench.rounds))
