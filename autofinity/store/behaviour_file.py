@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -113,7 +114,7 @@ def connect(path: Path, timeout_s: float, read_only: bool) -> sqlite3.Connection
         raise StoreError(f"the behaviour database {path} cannot be opened: {error}") from error
     try:
         with guarded(path):
-            return _prepared(connection, path, read_only)
+            return _prepared(connection, path, read_only, timeout_s)
     except BaseException:
         connection.close()
         raise
@@ -156,7 +157,9 @@ def _open(path: Path, timeout_s: float, read_only: bool) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=timeout_s, isolation_level=None)
 
 
-def _prepared(connection: sqlite3.Connection, path: Path, read_only: bool) -> sqlite3.Connection:
+def _prepared(
+    connection: sqlite3.Connection, path: Path, read_only: bool, timeout_s: float
+) -> sqlite3.Connection:
     version = _version(connection)
     if version > SCHEMA_VERSION:
         raise StoreError(
@@ -175,10 +178,10 @@ def _prepared(connection: sqlite3.Connection, path: Path, read_only: bool) -> sq
         return copy
     if may_be_shared(path):
         # A home directory of a cluster: readers and writers meet by the locks of the file alone.
-        connection.execute("PRAGMA journal_mode = DELETE")
+        _keep_journal(connection, "delete", timeout_s)
         connection.execute("PRAGMA synchronous = FULL")
     else:
-        connection.execute("PRAGMA journal_mode = WAL")
+        _keep_journal(connection, "wal", timeout_s)
         # NORMAL may lose the last commits when the machine (not the monitor) dies, and corrupts
         # nothing: right for observations that can be made again.
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -186,6 +189,22 @@ def _prepared(connection: sqlite3.Connection, path: Path, read_only: bool) -> sq
     if version < SCHEMA_VERSION:
         _migrate(connection)
     return connection
+
+
+def _keep_journal(connection: sqlite3.Connection, mode: str, timeout_s: float) -> None:
+    """Let this be the journal's mode. SQLite does not wait for the lock of a change itself, where
+    several make the file at the same time (it might be for ever); so we do, up to `timeout_s`.
+    """
+    give_up = time.monotonic() + timeout_s
+    while True:
+        try:
+            if connection.execute("PRAGMA journal_mode").fetchone()[0] != mode:
+                connection.execute(f"PRAGMA journal_mode = {mode}")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
