@@ -1,6 +1,6 @@
 """Prints how the mappers compare, as Markdown: docs/mapping.md.
 
-    PYTHONPATH=. python scripts/mapping_table.py [patterns|captured|small]…
+    PYTHONPATH=. python scripts/mapping_table.py [patterns|captured|sparse|small]…
 
 Takes two minutes, mostly to capture programs. Needs the test tools, a C compiler for the captured
 programs, and libscotch for SCOTCH's columns.
@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from statistics import mean
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "scripts" / "bench"), str(ROOT / "tests" / "support")]
@@ -58,11 +59,14 @@ CAPTURED = {
 }
 CAPTURED_ON = "xeon-e5-2650"
 COLUMNS = ("eagermap", "edmonds", "treematch", "bisection", "refined", "compact", "random")
+SPARSE_ON = "synthetic:pack:4 numa:2 l3:1 core:4 pu:2"
+SPARSE_SEEDS = 30
+DEARER = 1.01
 EQUAL = 1 + 1e-9
 
 
 def main() -> None:
-    parts = {"patterns": _patterns, "captured": _captured, "small": _small}
+    parts = {"patterns": _patterns, "captured": _captured, "sparse": _sparse, "small": _small}
     for name in sys.argv[1:] or parts:
         for line in parts[name]():
             print(line, flush=True)
@@ -118,6 +122,21 @@ def _captured() -> Iterator[str]:
             captured = captured_training(name, arguments, threads, Path(folder))
             sharing, _ = whole_trace(captured.program, captured.workers)
         yield _row(name, _beside_scotch(CAPTURED_ON, sharing))
+
+
+def _sparse() -> Iterator[str]:
+    """How far each mapper is from SCOTCH's on matrices of one kind, which differ by their seed."""
+    threads = len(_topology(SPARSE_ON).pus)
+    rows = [
+        _beside_scotch(SPARSE_ON, patterns(threads, seed)["random, sparse"])
+        for seed in range(SPARSE_SEEDS)
+    ]
+    yield f"| of {SPARSE_SEEDS} sparse random matrices | " + " | ".join(COLUMNS) + " |"
+    yield "|---|" + "---|" * len(COLUMNS)
+    yield _row("mean", {m: mean(row[m] for row in rows) for m in COLUMNS})
+    yield _row("worst", {m: max(row[m] for row in rows) for m in COLUMNS})
+    dearer = (sum(row[m] > DEARER for row in rows) for m in COLUMNS)
+    yield "| more than 1 % dearer | " + " | ".join(map(str, dearer)) + " |"
 
 
 def _small() -> Iterator[str]:

@@ -225,8 +225,10 @@ class Journal:
 
     def _moved_on(self, database: BehaviourDB, state: LiveState) -> None:
         # Who is left alone runs anywhere: its claim is given back.
-        cpus = "" if state.phase == "left alone" else None
-        self._update(database, phase=state.phase, cpus=cpus)
+        left_alone = state.phase == "left alone"
+        self._update(database, phase=state.phase, cpus="" if left_alone else None)
+        if left_alone:
+            self._publish_claims(database)
 
     def _asked(self, database: BehaviourDB, state: LiveState) -> None:
         assert state.sample is not None
@@ -237,6 +239,11 @@ class Journal:
         self._update(database, totals=totals, phase="ended", cpus="", ended=True)
         if self._run is not None:
             database.forget_masks(self._run)
+        self._publish_claims(database)
+
+    def _publish_claims(self, database: BehaviourDB) -> None:
+        """Launchers read the claims from a file: without it they would keep off a core given back.
+        """
         if self._claims:
             with database.exclusively():
                 write_claims(database)

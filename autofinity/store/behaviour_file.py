@@ -201,8 +201,10 @@ def _keep_journal(connection: sqlite3.Connection, mode: str, timeout_s: float) -
             if connection.execute("PRAGMA journal_mode").fetchone()[0] != mode:
                 connection.execute(f"PRAGMA journal_mode = {mode}")
             return
-        except sqlite3.OperationalError:
-            if time.monotonic() > give_up:
+        except sqlite3.OperationalError as error:
+            # The low byte is the kind; what lies above says why, in more than one way.
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() > give_up:
                 raise
             time.sleep(0.01)
 

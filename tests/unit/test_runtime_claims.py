@@ -16,8 +16,10 @@ from autofinity.model.affinity import PACKED
 from autofinity.model.errors import PlacementError
 from autofinity.model.placement import CoreSet
 from autofinity.model.topology import PU, OsIndex, Topology
+from autofinity.ports import Interval
 from autofinity.runtime.claims import CLAIMS_HEAD, claimed, free_cpus, live_runs, whole_cores
 from autofinity.runtime.journal import Journal, Subject
+from autofinity.runtime.live_state import LiveState
 from autofinity.store.behaviour_db import BehaviourDB
 
 
@@ -83,6 +85,16 @@ def test_two_runs_at_once_do_not_share_a_core_and_a_third_is_told(tmp_path: Path
     assert "kept off" in note
     assert set(third.cpus) == set(first.cpus)
     assert crowd.startswith("other runs leave 0 cores free")
+
+
+def test_who_is_left_alone_gives_its_cores_back_to_launchers_too(tmp_path: Path) -> None:
+    journal = journal_of(tmp_path / "db", os.getpid())
+    reserve(journal, 4)
+    assert len((tmp_path / "claims").read_text().splitlines()) == 2
+    journal.saw(LiveState(), LiveState(phase="left alone"), Interval(0, 1, ()), None)
+    assert (tmp_path / "claims").read_text().splitlines() == [CLAIMS_HEAD]
+    with BehaviourDB.open(tmp_path / "db") as database:
+        assert claimed(live_runs(database)) == frozenset()
 
 
 def test_the_claim_of_a_killed_program_expires_though_nobody_noted_its_end(tmp_path: Path) -> None:
