@@ -242,8 +242,7 @@ class Journal:
         self._publish_claims(database)
 
     def _publish_claims(self, database: BehaviourDB) -> None:
-        """Launchers read the claims from a file: without it they would keep off a core given back.
-        """
+        """Launchers read claims from a file, and would keep off cores that were given back."""
         if self._claims:
             with database.exclusively():
                 write_claims(database)

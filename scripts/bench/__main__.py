@@ -70,9 +70,9 @@ def main() -> None:
 
 def _kept(name: str, settings: Settings) -> Path:
     """Where the figures of a part lie, measured with this native core and these settings."""
-    from autofinity import _core
+    from autofinity.own_code import digest_of_core
 
-    content = Path(str(_core.__file__)).read_bytes() + str(settings).encode()
+    content = digest_of_core() + str(settings).encode()
     return BUILD / f"{name}-{hashlib.sha256(content).hexdigest()[:12]}.json"
 
 
