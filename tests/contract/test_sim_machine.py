@@ -17,7 +17,8 @@ from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex
 from autofinity.ports import BindThreads, Interval, Machine, MovePages, Process, RunRequest, Sensors
 from autofinity.sim.events import EVENTS, PAPER_EVENTS
-from autofinity.sim.machine import SimMachine, choose_pus
+from autofinity.sim.machine import SimMachine
+from autofinity.sim.pu_choice import choose_pus
 from autofinity.sim.together import ProgramRun
 
 

@@ -1,0 +1,205 @@
+"""`ports.Process` on a replay: step it, read it, bind its threads and move its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity._core import sim as core
+from autofinity.model.counters import CounterSample
+from autofinity.model.errors import PlacementError, SimulationError
+from autofinity.model.placement import Placement
+from autofinity.model.sharing import process_and_page
+from autofinity.ports import (
+    Action,
+    BindThreads,
+    Interval,
+    MovePages,
+    Outcome,
+    Sensors,
+    SpendTime,
+    ThreadEvent,
+)
+from autofinity.sim.detecting import Senses
+from autofinity.sim.energy import energy_j
+from autofinity.sim.pu_choice import choose_pus
+from autofinity.sim.result import EVENT_INDEX
+from autofinity.sim.spec import MachineSpec
+
+
+class SimProcess:
+    """A replay in progress. Threads are the trace's workers, numbered in creation order.
+
+    What a call of `advance` returns covers the workers only: helper streams (a main thread that
+    waits) run on the first worker's PU and are no threads of the placement.
+
+    `full` replays the full stream: where the process is a replay of a private stage, it takes over
+    as soon as an action or an error asks for more than the stage can tell.
+    """
+
+    def __init__(
+        self,
+        simulation: core.Simulation,
+        spec: MachineSpec,
+        workers: Sequence[int],
+        sensors: Sensors,
+        full: Callable[[], core.Simulation] | None = None,
+    ) -> None:
+        self._simulation = simulation
+        self._full = full
+        self._spec = spec
+        self._topology = spec.topology
+        self._position = {pu.os_index: index for index, pu in enumerate(spec.topology.pus)}
+        self._workers = tuple(workers)
+        self._counters = sensors.counters
+        self._columns = [EVENT_INDEX[name] for name in sensors.counters]
+        self._senses = Senses(sensors.detectors, spec.page_bytes)
+        self._spent_ns: dict[str, int] = {}
+        self._before: list[list[int]] | None = None
+        self._energy_j = 0.0
+
+    def advance(self, duration_ns: int) -> Interval:
+        """Step `duration_ns` of simulated time (or to the end of the region of interest)."""
+        if duration_ns <= 0:
+            raise SimulationError(f"got a duration of {duration_ns} ns, expected more than 0")
+        start_ns = self._simulation.elapsed_ns
+        first = self._before is None
+        ended = self._advance(duration_ns)
+        end_ns = self._simulation.elapsed_ns
+        totals = self._simulation.totals()
+        threads = range(len(self._workers))
+        events = tuple(ThreadEvent("begin", t, t, start_ns) for t in threads) if first else ()
+        if ended:
+            events += tuple(ThreadEvent("end", t, t, end_ns) for t in threads)
+        return Interval(
+            start_ns,
+            end_ns,
+            self._samples(totals, start_ns, end_ns),
+            events,
+            progress=self._simulation.progress,
+            ended=ended,
+            energy_j=self._energy_since(totals, end_ns),
+            sharing=self._senses.sharing(self._simulation),
+            pages=self._senses.pages(self._simulation),
+            cpus=tuple(
+                self._topology.pus[self._simulation.pu_of(worker)].os_index
+                for worker in self._workers
+            ),
+            triggers=self._senses.triggers(self._simulation),
+            overhead_ns=self._take_overhead(),
+        )
+
+    def _samples(
+        self, totals: npt.NDArray[np.uint64], start_ns: int, end_ns: int
+    ) -> tuple[CounterSample, ...]:
+        """What each worker counted since the last call; `totals` has a row a stream."""
+        counted: list[list[int]] = totals[list(self._workers)][:, self._columns].tolist()
+        before = self._before or [[0] * len(self._columns) for _ in self._workers]
+        self._before = counted
+        # A run that another core interrupts is counted again: a count can shrink by a few.
+        return tuple(
+            CounterSample(
+                tid=thread,
+                start_ns=start_ns,
+                end_ns=end_ns,
+                counts={
+                    name: max(0, new - old)
+                    for name, new, old in zip(self._counters, now, then, strict=True)
+                },
+                enabled_ns=end_ns - start_ns,
+                running_ns=end_ns - start_ns,
+            )
+            for thread, (now, then) in enumerate(zip(counted, before, strict=True))
+        )
+
+    def _energy_since(self, totals: npt.NDArray[np.uint64], end_ns: int) -> float:
+        """Joules of the whole machine since the last call."""
+        whole = dict(zip(EVENT_INDEX, totals.sum(axis=0).tolist(), strict=True))
+        before, self._energy_j = self._energy_j, energy_j(self._spec, whole, end_ns / 1e9)
+        return self._energy_j - before
+
+    def _take_overhead(self) -> dict[str, int]:
+        spent, self._spent_ns = self._spent_ns, {}
+        for kind, time_ns in self._simulation.take_overhead_ns().items():
+            spent[kind] = spent.get(kind, 0) + time_ns
+        return spent
+
+    def _advance(self, duration_ns: int) -> bool:
+        try:
+            return self._simulation.advance(duration_ns)
+        except SimulationError:
+            # A private stage has no names for the trace's events; the full stream has.
+            if not self._take_full_stream():
+                raise
+            return self._simulation.advance(duration_ns)
+
+    def _take_full_stream(self) -> bool:
+        """Go on from here with the full stream; False when it is there already."""
+        if self._full is None:
+            return False
+        elapsed_ns = self._simulation.elapsed_ns
+        self._simulation = self._full()
+        self._full = None
+        if elapsed_ns > 0:
+            self._simulation.advance(elapsed_ns)
+        return True
+
+    def apply(self, actions: Sequence[Action]) -> Outcome:
+        """Bind threads, move pages and spend time now.
+
+        `cost_ns` is the time that copying the pages took. A thread that is named in `MovePages`
+        pays for it; otherwise it was one outside the program. Threads on cores whose TLBs had the
+        pages pay for the interrupts themselves. All of it is in the next interval's `overhead_ns`.
+
+        Raises `PlacementError`, `SimulationError` for a node without memory or no such thread.
+        """
+        if actions:
+            self._take_full_stream()
+        done, cost_ns = 0, 0
+        reasons: list[str] = []
+        skipped = 0
+        for action in actions:
+            if isinstance(action, BindThreads):
+                done += self._bind(action.placement)
+            elif isinstance(action, SpendTime):
+                self._spend(action.kind, action.duration_ns, action.thread)
+                done += 1
+            else:
+                moved, cost = self._move(action)
+                done += moved
+                cost_ns += cost
+                if action.thread is not None:
+                    self._spend("page copy", cost, action.thread)
+                if moved < len(action.pages):
+                    skipped += len(action.pages) - moved
+                    reasons.append("pages that were untouched or there already did not move")
+        return Outcome(done, skipped, tuple(dict.fromkeys(reasons)), cost_ns)
+
+    def _spend(self, kind: str, duration_ns: int, thread: int) -> None:
+        if not 0 <= thread < len(self._workers):
+            raise SimulationError(f"got thread {thread}; there are {len(self._workers)}")
+        self._simulation.spend(self._workers[thread], duration_ns)
+        self._spent_ns[kind] = self._spent_ns.get(kind, 0) + duration_ns
+
+    def _bind(self, placement: Placement) -> int:
+        if len(placement.masks) != len(self._workers):
+            raise PlacementError(
+                f"got {len(placement.masks)} masks for {len(self._workers)} threads"
+            )
+        for worker, cpu in zip(self._workers, choose_pus(placement, self._topology), strict=True):
+            self._simulation.bind(worker, self._position[cpu], stay=True)
+        return len(self._workers)
+
+    def _move(self, action: MovePages) -> tuple[int, int]:
+        """The core knows a larger page by any 4 KiB of it, and moves it whole."""
+        moved, cost_ns = 0, 0
+        for page, node in zip(action.pages, action.nodes, strict=True):
+            if page < 0:
+                raise SimulationError(f"got page {page}; expected an address over 4096")
+            process, number = process_and_page(page)
+            ns = self._simulation.move_page(number, node, process)
+            moved += ns > 0
+            cost_ns += ns
+        return moved, cost_ns
