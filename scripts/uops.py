@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""How many micro-operations an instruction is, by LLVM's models of processors.
+"""Micro-operations an instruction and instructions a clock, by LLVM's models of processors.
 
     python scripts/uops.py [--mca llvm-mca-19] [--into docs/machines.md]
 
 The C and C++ programs of the training suite are compiled (`-O2`), and `llvm-mca` counts the
 micro-operations of their instructions, each once. Models that write of fused operations (Sapphire
-Rapids) tell fewer than those that do not (Sandy Bridge). Needs `llvm-mca`, and for the Neoverse N1
-`aarch64-linux-gnu-gcc` and `-g++`; a model whose compiler is not there is left out.
+Rapids) tell fewer than those that do not (Sandy Bridge). Clocks are of one run through the code
+from top to bottom, in which instructions wait for each other's results and all data are in the L1:
+no miss and no wrong branch holds it up, but no loops overlap either. Needs `llvm-mca`, and for the
+Neoverse N1 `aarch64-linux-gnu-gcc` and `-g++`; a model whose compiler is not there is left out.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 from autofinity.report.marked import put_between_marks
 
@@ -31,7 +34,7 @@ MODELS = {
 }
 """Processor, as LLVM calls it → its compiler's prefix. Nehalem has Sandy Bridge's model."""
 COMPILERS = {".c": ("gcc",), ".cpp": ("g++", "-std=c++17")}
-COUNTED = ("Instructions", "Total uOps")
+COUNTED = ("Instructions", "Total uOps", "Total Cycles")
 """Lines of the summary of `llvm-mca`."""
 
 
@@ -40,7 +43,11 @@ def main() -> None:
     words.add_argument("--mca", default="llvm-mca", help="the command")
     words.add_argument("--into", type=Path, help="a document with marks for the table")
     asked = words.parse_args()
-    lines = ["| model | programs | all | fewest | most |", "|---|---|---|---|---|"]
+    lines = [
+        "| model | programs | µops an instruction | fewest | most "
+        "| instructions a clock | fewest | most |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     with tempfile.TemporaryDirectory() as folder:
         for model, target in MODELS.items():
             if shutil.which(f"{target}-gcc") is None:
@@ -69,22 +76,40 @@ def compiled(target: str, folder: Path) -> list[Path]:
     return codes
 
 
-def counted(mca: str, model: str, target: str, code: Path) -> tuple[int, int]:
-    """Instructions of the assembly, and their micro-operations, as far as it can model them."""
+class Counts(NamedTuple):
+    """Of the assembly of a program, as far as the model knows its instructions."""
+
+    instructions: int
+    operations: int
+    clocks: int
+
+    @property
+    def operations_an_instruction(self) -> float:
+        return self.operations / self.instructions
+
+    @property
+    def instructions_a_clock(self) -> float:
+        return self.instructions / self.clocks
+
+
+def counted(mca: str, model: str, target: str, code: Path) -> Counts:
     words = [mca, f"-mtriple={target}", f"-mcpu={model}", "-iterations=1"]
     words += ["-skip-unsupported-instructions=any", "-instruction-info=false", str(code)]
     said = subprocess.run(words, capture_output=True, text=True)
     found = [re.search(rf"^{name}: +(\d+)", said.stdout, re.M) for name in COUNTED]
-    if found[0] is None or found[1] is None:
+    numbers = [int(each[1]) for each in found if each is not None]
+    if len(numbers) < len(COUNTED):
         sys.exit(f"{mca} {code.name}: no summary: {said.stderr.strip()[-200:]}")
-    return int(found[0][1]), int(found[1][1])
+    return Counts(*numbers)
 
 
-def row(model: str, counts: list[tuple[int, int]]) -> str:
-    ratios = [operations / instructions for instructions, operations in counts]
-    instructions, operations = map(sum, zip(*counts, strict=True))
-    numbers = (operations / instructions, min(ratios), max(ratios))
-    return f"| {model} | {len(counts)} | {' | '.join(f'{number:.2f}' for number in numbers)} |"
+def row(model: str, programs: list[Counts]) -> str:
+    whole = Counts(*map(sum, zip(*programs, strict=True)))
+    operations = [each.operations_an_instruction for each in programs]
+    rates = [each.instructions_a_clock for each in programs]
+    numbers = (whole.operations_an_instruction, min(operations), max(operations))
+    numbers += (whole.instructions_a_clock, min(rates), max(rates))
+    return f"| {model} | {len(programs)} | {' | '.join(f'{number:.2f}' for number in numbers)} |"
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from autofinity.sim.spec import (
     OS_CACHE_HOT_US,
     OS_DAEMON_US,
     PAGE_BYTES,
+    PMU_COUNTERS,
     BandwidthSpec,
     CacheSpec,
     CoreClassSpec,
@@ -107,6 +108,7 @@ def assembled(
     page_bytes = root.whole("page_bytes", 4096, 1 << 21, 4096)
     if page_bytes not in PAGE_BYTES:
         raise root.error("page_bytes", f"got {page_bytes}, expected 4096, 16384 or 2097152")
+    pmu = root.optional("pmu", _pmu)
     return MachineSpec(
         name=topology.name,
         model=topology.model,
@@ -121,7 +123,7 @@ def assembled(
         llc_distance=llc_distance,
         bandwidth=bandwidth,
         system=_system(root.table("system")),
-        pmu_counters=_pmu(root.table("pmu")),
+        pmu_counters=PMU_COUNTERS if pmu is None else pmu,
         energy=root.optional("energy", _energy),
         page_bytes=page_bytes,
         directory=directory,

@@ -19,6 +19,11 @@ LINE_BYTES = 64
 PAGE_BYTES = (4096, 16384, 2 << 20)
 """Sizes of pages that can be simulated."""
 
+PMU_COUNTERS = 4
+"""Events that a PMU counts at once where a preset file does not say, as on simulated machines: what
+the papers' Opterons (AutoFinity, section 3) and Xeons (LIKWID, Nehalem EX and Sandy Bridge) have.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class CacheSpec:
