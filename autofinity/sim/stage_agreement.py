@@ -23,14 +23,14 @@ COUNTER_SHARE = 0.05
 
 _DEVIATIONS = 3
 _RARE = 1e-5  # events an access
-CLUMPS = {
+_CLUMPS = {
     "link_bytes": 72,
     "link_request_bytes": 8,
     "dram_reads_local": 64,
     "dram_reads_remote": 64,
 }
 """How many come at once."""
-CLOCKS = frozenset(
+_CLOCKS = frozenset(
     {
         "cpu_clocks_halted",
         "memory_queue_clocks",
@@ -78,7 +78,7 @@ def differences(full: Totals, staged: Totals) -> list[Difference]:
     found = []
     for event, (a, b) in count.items():
         most = max(a, b, 1)
-        noise = _DEVIATIONS * (most * CLUMPS.get(event, 1)) ** 0.5 + rare
-        of = max(most, thread_clocks) if event in CLOCKS else most
+        noise = _DEVIATIONS * (most * _CLUMPS.get(event, 1)) ** 0.5 + rare
+        of = max(most, thread_clocks) if event in _CLOCKS else most
         found.append(Difference(event, a, b, max(0.0, abs(a - b) - noise) / of))
     return found

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from captured_training import captured_training
+from captured_training import CapturedTraining, captured_training
 
 from autofinity._core import sim as core
 from autofinity.affinity.hints import get_affinity
@@ -16,24 +17,58 @@ from autofinity.model.affinity import Hint
 from autofinity.sim.native import native_machine
 from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import pus_of_streams
-from autofinity.sim.stage_agreement import CLOCKS, CLUMPS, COUNTER_SHARE, differences
+from autofinity.sim.stage_agreement import COUNTER_SHARE, CYCLES_SHARE, Difference, differences
 from autofinity.sim.stage_fitting import fitting_stage
 
 MANY = 10_000
 HINTS = ("SLP", "SlP", "Slp", "sLP", "slp")
+MACHINES = ("opteron-6164he", "xeon-e5-2650")
 
 
-@pytest.mark.parametrize("machine", ["opteron-6164he", "xeon-e5-2650"])
-@pytest.mark.parametrize(("name", "arguments"), [("lu", "3"), ("pricer", "1024 32")])
-def test_a_program_is_the_same_through_its_private_stage(
-    name: str, arguments: str, machine: str, tmp_path: Path
+@pytest.mark.parametrize(
+    ("name", "arguments", "steps_share"),
+    [
+        ("lu", "3", 1 / 3),
+        ("dedup", "128", 1 / 2),
+        ("cg", "10 4", 1 / 2),
+        ("stencil", "24 4", 2 / 3),
+        ("lbm", "6 10", 1 / 2),
+    ],
+)
+def test_whatever_a_program_counts_often_is_the_same_through_its_private_stage(
+    name: str, arguments: str, steps_share: float, tmp_path: Path
 ) -> None:
     captured = captured_training(name, arguments, 8, tmp_path)
+    for machine in MACHINES:
+        for hint, difference in replayed_both_ways(captured, machine, steps_share):
+            assert difference.used <= 1, (machine, hint, difference)
+            if difference.full >= MANY:
+                share = CYCLES_SHARE if difference.event == "cycles" else COUNTER_SHARE
+                off = abs(difference.staged / difference.full - 1)
+                assert off <= share, (machine, hint, difference)
+
+
+def test_a_program_of_equal_parts_is_the_same_but_for_what_scatters(tmp_path: Path) -> None:
+    """What equal parts differ by, and so how long threads wait, is up to single events.
+
+    A wait a clock longer than the machine spins costs a wake-up, and all others wait for it: on
+    the Opteron 2,551 clocks each, up to a third of all waits of a run with eight barriers.
+    """
+    captured = captured_training("pricer", "1024 32", 8, tmp_path)
+    for machine in MACHINES:
+        for hint, difference in replayed_both_ways(captured, machine, 1 / 3):
+            assert difference.used <= 1, (machine, hint, difference)
+
+
+def replayed_both_ways(
+    captured: CapturedTraining, machine: str, steps_share: float
+) -> Iterator[tuple[str, Difference]]:
+    """Of every hint, every counter; the stage has at most that share of the program's steps."""
     spec = load_preset(machine)
     native = native_machine(spec)
     stage, worst = fitting_stage(spec, native, captured.program, captured.workers, 1)
-    assert stage is not None, worst
-    assert stage.steps < captured.program.steps / 3
+    assert stage is not None, (machine, worst)
+    assert stage.steps < captured.program.steps * steps_share
     for hint in HINTS:
         cpus = get_affinity(spec.topology, 8, Hint.parse(hint)).cpus
         pus = pus_of_streams(spec.topology, stage.streams, cpus, captured.workers)
@@ -42,14 +77,5 @@ def test_a_program_is_the_same_through_its_private_stage(
         )
         full.run()
         staged.run()
-        found = differences(full.totals(), staged.totals())
-        cycles = next(each.full for each in found if each.event == "cycles")
-        for difference in found:
-            assert difference.used <= 1, (hint, difference)
-            # Of what comes often, nothing is forgiven as scatter; bytes come by the message, and
-            # clocks by the million.
-            clocks, clump = difference.event in CLOCKS, CLUMPS.get(difference.event, 1)
-            often = cycles / 100 if clocks else MANY * clump
-            if difference.full >= often:
-                off = abs(difference.staged / difference.full - 1)
-                assert off <= COUNTER_SHARE, (hint, difference)
+        for difference in differences(full.totals(), staged.totals()):
+            yield hint, difference
