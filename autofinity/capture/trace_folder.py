@@ -38,7 +38,8 @@ def trace_folder(out: Path, name: str, program: str) -> Iterator[Path]:
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
             yield partial
         finally:
-            shutil.rmtree(partial, ignore_errors=True)
+            if _is_at(turn, partial):  # kept, it has its final name, and this one may be another's
+                shutil.rmtree(partial, ignore_errors=True)
             os.close(turn)
     except OSError as error:
         raise CaptureError(
@@ -54,10 +55,16 @@ def _taken(folder: Path) -> int:
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             with suppress(OSError):  # file systems without locks exist: there nobody waits
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(descriptor), folder.stat()):
-                    return descriptor
+            if _is_at(descriptor, folder):
+                return descriptor
             os.close(descriptor)
+
+
+def _is_at(descriptor: int, folder: Path) -> bool:
+    """Whether the open folder still has this name."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(descriptor), folder.stat())
+    return False
 
 
 def keep(partial: Path, meta: TraceMeta) -> None:

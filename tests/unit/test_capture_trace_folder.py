@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,16 @@ def test_who_makes_a_trace_is_not_disturbed_by_another_who_wants_it(tmp_path: Pa
     other.join()
     assert order == ["first", "second"]
     assert (tmp_path / "a" / "events").read_text() == "half"
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_who_has_kept_a_trace_leaves_the_next_one_alone(tmp_path: Path) -> None:
+    with ExitStack() as next_one:
+        with trace_folder(tmp_path, "a", "a") as folder:
+            folder.rename(tmp_path / "a")
+            later = next_one.enter_context(trace_folder(tmp_path, "a", "a"))
+            (later / "events").write_text("half")
+        assert (later / "events").read_text() == "half"
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
