@@ -11,7 +11,9 @@ static inline void touch(void* address, unsigned size, bool aligned, bool write)
     af_thread* t = af_self;
     if (AF_UNLIKELY(t == NULL))
         touch_first(address, size, write);
-    else if (AF_UNLIKELY(!af_access_quick(t, (uintptr_t)address, size, aligned, write)))
+    else if (AF_LIKELY(af_access_quick(t, (uintptr_t)address, size, aligned, write)))
+        af_spend(t);
+    else
         af_access_apart(t, (uintptr_t)address, size, write);
 }
 
@@ -36,12 +38,14 @@ static __attribute__((noinline)) void load8_first(void* address) {
 
 static inline void load8(void* address, bool aligned) {
     af_thread* t = af_self;
-    if (AF_UNLIKELY(t == NULL))
+    if (AF_UNLIKELY(t == NULL)) {
         load8_first(address);
-    else if (AF_UNLIKELY(!af_access_quick(t, (uintptr_t)address, 8, aligned, false)))
-        load8_apart(t, address);
-    else
+    } else if (AF_LIKELY(af_access_quick(t, (uintptr_t)address, 8, aligned, false))) {
         loaded_from(t, address);
+        af_spend(t);
+    } else {
+        load8_apart(t, address);
+    }
 }
 
 // Structures: as many accesses as 8-byte words, line by line.
@@ -52,7 +56,6 @@ static inline void range(void* address, size_t size, bool write) {
         const uintptr_t line_end = (at | 63) + 1, to = line_end < end ? line_end : end;
         const unsigned words = (unsigned)(((to + 7) >> 3) - (at >> 3));
         t->now += (uint64_t)t->cost * words;
-        t->budget--;
         af_accesses_apart(t, at, 1, write ? 0 : words, write ? words : 0);
         at = to;
     }

@@ -20,7 +20,7 @@ static inline void af_touch_range(af_thread* t, uintptr_t from, size_t size, boo
         if (next > end) next = end;
         const unsigned count = (unsigned)((next - from + AF_RANGE_WIDTH - 1) / AF_RANGE_WIDTH);
         t->now += count;
-        af_line(t, from >> 6, write ? 0 : count, write ? count : 0);
+        af_line(t, from, write ? 0 : count, write ? count : 0);
         t->budget -= (int32_t)count - 1;
         af_spend(t);
         from = next;

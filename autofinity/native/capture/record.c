@@ -81,7 +81,7 @@ static __attribute__((noinline)) void encode_apart(af_thread* t, const af_slot* 
     }
     af_encode(t->encoder, &(af_event){.value = s->value - less,
                                       .gap = (uint32_t)gap,
-                                      .span = s->span,
+                                      .span = kind == AF_ACCESS ? s->span : 0,
                                       .aux = kind == AF_ACCESS ? 0 : s->aux,
                                       .reads = s->reads,
                                       .writes = s->writes,
@@ -89,16 +89,16 @@ static __attribute__((noinline)) void encode_apart(af_thread* t, const af_slot* 
                                       .flags = s->flags});
 }
 
+// Nothing is left in the slots: a signal handler may drain them while one is being filled, and the
+// program then goes on behind it.
 static void encode_slots(af_thread* t) {
     af_encoder* const e = t->encoder;
     af_history last = e->model.last;
     af_area area = {0};
     uint64_t until = t->encoded_until;
-    uint32_t sequence = (uint32_t)t->base, accesses = 0;
-    const af_slot* const end = t->slots + t->n;
-    for (const af_slot* s = t->slots; s != end; s++) {
-        // A signal handler drained the buffer between the two halves of `n++`: nothing is here.
-        if (AF_UNLIKELY(s->sequence != sequence++)) continue;
+    uint32_t accesses = 0;
+    const af_slot* const end = t->next;
+    for (af_slot* s = t->slots; s != end; s++) {
         const uint64_t gap = s->start - until, shape = s->shape;
         if (AF_LIKELY(gap <= UINT32_MAX && shape >> AF_KIND_SHIFT == AF_ACCESS)) {
             const uint64_t line = s->value;
@@ -108,6 +108,7 @@ static void encode_slots(af_thread* t) {
             af_encode_access(e, &last, line - area.less, gap | (shape & ~(uint64_t)UINT32_MAX),
                              (uint32_t)shape);
             until = s->start;
+            s->kind = AF_SKIP;
             accesses++;
             continue;
         }
@@ -118,6 +119,7 @@ static void encode_slots(af_thread* t) {
         encode_apart(t, s);
         until = t->encoded_until;
         last = e->model.last;
+        s->kind = AF_SKIP;
     }
     e->model.last = last;
     e->events += accesses;
@@ -125,18 +127,22 @@ static void encode_slots(af_thread* t) {
     if (af_encoder_full(e)) af_seal_chunk(t);
 }
 
+void af_make_room_apart(af_thread* t) {
+    if (t->unsettled != NULL) t->settle(t);
+    if (t->next >= t->slots + AF_SLOTS) af_drain(t);
+}
+
 void af_drain(af_thread* t) {
     if (t->busy) {  // in a signal handler that interrupted this very function
-        t->n = t->n >= AF_SLOTS ? AF_SLOTS - 1 : t->n;
+        if (t->next >= t->slots + AF_SLOTS) t->next = t->slots + AF_SLOTS - 1;
         return;
     }
     t->busy = true;
     atomic_signal_fence(memory_order_seq_cst);
     if (af_recording()) encode_slots(t);
-    for (int i = 0; i < AF_OPEN; i++) t->open[i].line = UINT64_MAX;
-    t->base += t->n;
-    t->n = 0;
-    t->floor = t->slots;
+    for (int i = 0; i < AF_OPEN; i++) t->open[i].base = AF_NO_LINE;
+    t->base += (uint64_t)(t->next - t->slots);
+    t->floor = t->next = t->slots;
     t->pointer = 0;
     atomic_signal_fence(memory_order_seq_cst);
     t->busy = false;
@@ -144,27 +150,26 @@ void af_drain(af_thread* t) {
 
 void af_accesses_apart(af_thread* t, uintptr_t address, unsigned size, unsigned reads,
                        unsigned writes) {
-    const uint64_t line = address >> 6;
-    af_open_line* const o = af_open_at(t, line);
-    af_slot* const run = af_run_of(o, t, line);
-    if (run != NULL) {
-        af_join(t, run, reads, writes);
+    af_open_line* const o = af_open_at(t, address);
+    af_slot* const run = af_lies_in(o, address, 1) ? o->slot : NULL;
+    if (run != NULL && af_is_open(t, run, af_span_of(run, t->now))) {
+        af_join(run, af_span_of(run, t->now), reads, writes);
     } else {
         af_make_room(t);
         const uint64_t pointer = t->pointer;
-        af_note_chase(t, af_open_run(t, o, line, reads, writes), address, pointer);
+        af_note_chase(t, af_open_run(t, o, address, reads, writes), address, pointer);
     }
-    if (AF_UNLIKELY((address & 63) + size > 64)) af_line(t, line + 1, reads, writes);
+    if (AF_UNLIKELY((address & 63) + size > 64)) af_line(t, address + size - 1, reads, writes);
     t->budget -= (int32_t)(reads + writes) - 1;
-    if (t->budget <= 0) af_look_around(t);
+    af_spend(t);
 }
 
 // Counts of a run have 16 bits, and until the next look around there may be AF_PERIOD more.
 static void close_long_runs(af_thread* t) {
     for (int i = 0; i < AF_OPEN; i++) {
         af_open_line* const o = &t->open[i];
-        if (o->line != UINT64_MAX && o->slot->reads + o->slot->writes >= AF_LONG_RUN)
-            o->line = UINT64_MAX;
+        if (o->base != AF_NO_LINE && o->slot->reads + o->slot->writes >= AF_LONG_RUN)
+            o->base = AF_NO_LINE;
     }
 }
 

@@ -20,6 +20,7 @@ AF_HIDDEN void* af_next(const char* symbol);  // the real function behind an int
 
 // record.c
 AF_HIDDEN void af_drain(af_thread* t);  // encodes all slots
+AF_HIDDEN void af_make_room_apart(af_thread* t);
 AF_HIDDEN void af_look_around(af_thread* t);
 AF_HIDDEN void af_seal_chunk(af_thread* t);
 AF_HIDDEN void af_append(const char* path, const void* data, size_t size);
@@ -61,13 +62,17 @@ AF_HIDDEN void af_block_at(af_thread* t, _Atomic uint64_t* gate, uint64_t need);
 AF_HIDDEN void af_sleep(unsigned microseconds);
 
 // Whether a slot can be filled at once: nothing is unsettled, and the buffer is not full.
-static inline bool af_has_room(const af_thread* t) {
-    return AF_LIKELY(t->unsettled == NULL && t->n < AF_SLOTS);
-}
+static inline bool af_has_room(const af_thread* t) { return AF_LIKELY(t->next < t->limit); }
 
 static inline void af_make_room(af_thread* t) {
-    if (AF_UNLIKELY(t->unsettled != NULL)) t->settle(t);
-    if (AF_UNLIKELY(t->n >= AF_SLOTS)) af_drain(t);
+    if (!af_has_room(t)) af_make_room_apart(t);
+}
+
+// Before the next slot is filled, `settle` is called, which looks at `word` once more. NULL: none.
+static inline void af_unsettle(af_thread* t, _Atomic uint64_t* word, void (*settle)(af_thread*)) {
+    t->unsettled = word;
+    t->settle = settle;
+    t->limit = word != NULL ? t->slots : t->slots + AF_SLOTS;
 }
 
 // The shape of a slot, as the union in af_slot has it.
@@ -76,20 +81,18 @@ static inline uint64_t af_slot_shape(unsigned reads, unsigned writes, unsigned f
     return reads | (uint64_t)writes << 16 | (uint64_t)flags << 48 | (uint64_t)kind << AF_KIND_SHIFT;
 }
 
-// There is room for it. Its aux is left as it is, which nobody asks an access for.
+// There is room for it.
 static inline af_slot* af_fill_slot(af_thread* t, uint64_t value, uint64_t shape) {
-    const uint32_t index = t->n++;
-    af_slot* s = &t->slots[index];
+    af_slot* const s = t->next++;
     s->value = value;
     s->start = t->now;
     s->shape = shape;
-    s->sequence = (uint32_t)t->base + index;
     t->pointer = 0;
     return s;
 }
 
 // Later accesses open slots of their own.
-static inline void af_close_lines(af_thread* t) { t->floor = t->slots + t->n; }
+static inline void af_close_lines(af_thread* t) { t->floor = t->next; }
 
 // An event that is not an access. Returns its number for good (see af_slot_at).
 static inline uint64_t af_event_add(af_thread* t, uint8_t kind, uint64_t value, unsigned aux) {
@@ -102,11 +105,12 @@ static inline uint64_t af_event_add(af_thread* t, uint8_t kind, uint64_t value, 
 }
 
 static inline af_slot* af_slot_at(af_thread* t, uint64_t number) {
-    return number >= t->base && number < t->base + t->n ? &t->slots[number - t->base] : NULL;
+    const uint64_t in_use = (uint64_t)(t->next - t->slots);
+    return number - t->base < in_use ? &t->slots[number - t->base] : NULL;
 }
 
 static inline void af_spend(af_thread* t) {
-    if (AF_UNLIKELY(--t->budget <= 0)) af_look_around(t);
+    if (AF_UNLIKELY(--t->budget < 0)) af_look_around(t);
 }
 
 // An access that stands alone: atomics and lock words.
@@ -121,43 +125,54 @@ static inline void af_alone(af_thread* t, const volatile void* address, unsigned
     af_spend(t);
 }
 
-static inline af_open_line* af_open_at(af_thread* t, uint64_t line) {
-    return &t->open[(line ^ line >> 7) & (AF_OPEN - 1)];
+static inline af_open_line* af_open_at(af_thread* t, uintptr_t address) {
+    const uintptr_t place = (address ^ address >> 7) >> 6 & (AF_OPEN - 1);
+    return (af_open_line*)((char*)t->open + place * sizeof(af_open_line));
 }
 
-// The slot of the line's run, where one more access may join it, or NULL. A run that is long for
-// another reason than its span is closed by the look around.
-static inline af_slot* af_run_of(const af_open_line* o, const af_thread* t, uint64_t line) {
-    af_slot* const s = o->slot;
-    if (AF_UNLIKELY(o->line != line || s < t->floor || t->now - s->start > AF_SPAN)) return NULL;
-    return s;
+// Where in the open line `size` bytes from `address` on lie, as they do when this is true.
+static inline bool af_lies_in(const af_open_line* o, uintptr_t address, unsigned size) {
+    return (address ^ o->base) <= 64 - size;
 }
 
-static inline void af_join(const af_thread* t, af_slot* s, unsigned reads, unsigned writes) {
-    s->span = (uint16_t)(t->now - s->start);
+// How long the run would last with an access at this instruction. It may join unless that is more
+// than AF_SPAN, or the run is closed. One that is long for another reason than its span is closed
+// by the look around.
+static inline uint64_t af_span_of(const af_slot* s, uint64_t now) { return now - s->start; }
+
+static inline bool af_is_open(const af_thread* t, const af_slot* s, uint64_t span) {
+    return s >= t->floor && span <= AF_SPAN;
+}
+
+static inline void af_join(af_slot* s, uint64_t span, unsigned reads, unsigned writes) {
+    s->span = (uint16_t)span;
     s->reads = (uint16_t)(s->reads + reads);
     s->writes = (uint16_t)(s->writes + writes);
 }
 
 // There is room for the slot.
-static inline af_slot* af_open_run(af_thread* t, af_open_line* o, uint64_t line, unsigned reads,
+static inline af_slot* af_open_run(af_thread* t, af_open_line* o, uintptr_t address, unsigned reads,
                                    unsigned writes) {
     const unsigned flags = reads == 0 ? AF_FLAG_FIRST_WRITE : 0;
-    af_slot* const s = af_fill_slot(t, line, af_slot_shape(reads, writes, flags, AF_ACCESS));
-    o->line = line;
+    af_slot* const s = af_fill_slot(t, address >> 6, af_slot_shape(reads, writes, flags, AF_ACCESS));
+    o->base = address & ~(uintptr_t)63;
     o->slot = s;
     return s;
 }
 
-static inline void af_line(af_thread* t, uint64_t line, unsigned reads, unsigned writes) {
-    af_open_line* const o = af_open_at(t, line);
-    af_slot* const run = af_run_of(o, t, line);
-    if (AF_LIKELY(run != NULL && ((run->reads | run->writes) & 0x8000) == 0)) {
-        af_join(t, run, reads, writes);
-        return;
+// Accesses to the line of `address`.
+static inline void af_line(af_thread* t, uintptr_t address, unsigned reads, unsigned writes) {
+    af_open_line* const o = af_open_at(t, address);
+    if (AF_LIKELY(af_lies_in(o, address, 1))) {
+        af_slot* const run = o->slot;
+        const uint64_t span = af_span_of(run, t->now);
+        if (AF_LIKELY(af_is_open(t, run, span) && ((run->reads | run->writes) & 0x8000) == 0)) {
+            af_join(run, span, reads, writes);
+            return;
+        }
     }
     af_make_room(t);
-    af_open_run(t, o, line, reads, writes);
+    af_open_run(t, o, address, reads, writes);
 }
 
 // Pointer chase: a line just opened lies where the load before it points.
@@ -167,8 +182,7 @@ static inline void af_note_chase(const af_thread* t, af_slot* s, uintptr_t addre
         s[-1].flags |= AF_FLAG_DEPENDENT;
 }
 
-// As many accesses, one after the other, whose instructions are counted already and whose first is
-// taken off the budget. They begin within one line, and if `size` bytes from there reach into the
+// As many accesses, one after the other, whose instructions are counted already. They begin within one line, and if `size` bytes from there reach into the
 // next, so does each of them.
 AF_HIDDEN void af_accesses_apart(af_thread* t, uintptr_t address, unsigned size, unsigned reads,
                                  unsigned writes);
@@ -183,27 +197,30 @@ static inline bool af_within_line(uintptr_t address, unsigned size, bool aligned
 }
 
 // Nearly all accesses join a run or open one here, in as few instructions as can be and with no
-// call, so that no stack is needed. False: it is to be recorded by af_access_apart. `aligned`: as
-// nearly all with this call are.
+// call, so that no stack is needed. False: it is to be recorded by af_access_apart; true: it is to
+// be taken off the budget (af_spend). `aligned`: as nearly all with this call are.
 static inline bool af_access_quick(af_thread* t, uintptr_t address, unsigned size, bool aligned,
                                    bool write) {
-    const uint64_t line = address >> 6;
-    af_open_line* const o = af_open_at(t, line);
-    t->now += t->cost;
-    if (AF_UNLIKELY(--t->budget <= 0 || !af_within_line(address, size, aligned))) return false;
-    af_slot* const run = af_run_of(o, t, line);
-    if (AF_LIKELY(run != NULL)) {
-        af_join(t, run, !write, write);
-        return true;
+    af_open_line* const o = af_open_at(t, address);
+    const uint64_t now = t->now += t->cost;
+    if (AF_LIKELY(af_lies_in(o, address, size))) {
+        af_slot* const run = o->slot;
+        const uint64_t span = af_span_of(run, now);
+        if (AF_LIKELY(af_is_open(t, run, span))) {
+            af_join(run, span, !write, write);
+            return true;
+        }
     }
-    if (!af_has_room(t)) return false;
+    if (AF_UNLIKELY(!af_within_line(address, size, aligned)) || !af_has_room(t)) return false;
     const uint64_t pointer = t->pointer;
-    af_note_chase(t, af_open_run(t, o, line, !write, write), address, pointer);
+    af_note_chase(t, af_open_run(t, o, address, !write, write), address, pointer);
     return true;
 }
 
 static inline void af_access(af_thread* t, uintptr_t address, unsigned size, bool write) {
-    if (AF_UNLIKELY(!af_access_quick(t, address, size, true, write)))
+    if (AF_LIKELY(af_access_quick(t, address, size, true, write)))
+        af_spend(t);
+    else
         af_access_apart(t, address, size, write);
 }
 

@@ -3,8 +3,7 @@
 
 uint64_t af_needed(const af_written* w, const af_thread* t, const af_slot* from) {
     uint64_t needed = w->opaque_who != t ? w->opaque : 0;
-    const af_slot* const end = t->slots + t->n;
-    for (const af_slot* s = from; s < end; s++) {
+    for (const af_slot* s = from; s < t->next; s++) {
         if (s->kind != AF_ACCESS || s->reads == 0) continue;
         for (uint32_t i = 0; i < AF_LINES && w->lines[i].token != 0; i++)
             if (w->lines[i].line == s->value && w->lines[i].who != t && w->lines[i].token > needed)
@@ -34,7 +33,6 @@ void af_remember_writes(af_written* w, const af_thread* t, const af_slot* from, 
         w->opaque_who = t;
         return;
     }
-    const af_slot* const end = t->slots + t->n;
-    for (const af_slot* s = from; s < end; s++)
+    for (const af_slot* s = from; s < t->next; s++)
         if (s->kind == AF_ACCESS && s->writes != 0) remember_write(w, t, s->value, token);
 }

@@ -45,9 +45,11 @@ af_thread* af_thread_new(uint32_t parent) {
     t->parent = number == 0 ? 0 : parent;
     t->cost = af.counted ? 0 : INSTRUCTIONS_PER_ACCESS;
     t->budget = AF_PERIOD;
-    t->floor = t->slots;
+    t->floor = t->next = t->slots;
+    t->limit = t->slots + AF_SLOTS;
     t->seat = -1;
-    for (int i = 0; i < AF_OPEN; i++) t->open[i].line = UINT64_MAX;
+    for (int i = 0; i < AF_SLOTS; i++) t->slots[i].kind = AF_SKIP;
+    for (int i = 0; i < AF_OPEN; i++) t->open[i].base = AF_NO_LINE;
     af.threads[number] = t;
 
     af_stream_header header = {AF_STREAM_MAGIC, AF_VERSION, number, t->parent, 0};

@@ -49,7 +49,7 @@ enum {
     AF_THREAD_END,
     AF_COMPUTE,
     AF_HEARTBEAT,
-    AF_SKIP = 254,  // never written
+    AF_SKIP = 254,  // nothing is here
     AF_PENDING =
         255,  // an await if its value is not 0; decided at unlock or when the buffer is full
 };
@@ -64,20 +64,22 @@ typedef struct af_slot {
         struct {
             uint16_t reads;
             uint16_t writes;
-            uint16_t span;
+            union {
+                uint16_t span;
+                uint16_t aux;  // of what is no access
+            };
             uint8_t flags;
             uint8_t kind;
         };
         uint64_t shape;  // all five, as the trace's model takes them (model.h)
     };
-    uint16_t aux;
-    uint32_t sequence;  // low half of its number: tells a slot from what was there before
 } af_slot;
 
 typedef struct af_open_line {
-    uint64_t line;
+    uint64_t base;  // the line's first address, or AF_NO_LINE
     af_slot* slot;
 } af_open_line;
+#define AF_NO_LINE UINT64_MAX
 
 typedef struct af_poll {
     uintptr_t address;
@@ -121,7 +123,8 @@ typedef struct af_thread {
     af_slot* floor;    // slots below are closed
     uint64_t pointer;  // what the last load of 8 bytes returned, unless a slot came since: a base
                        // address, perhaps
-    uint32_t n;        // slots in use
+    af_slot* next;     // the first free slot
+    af_slot* limit;    // slots from here on are not to be filled before af_make_room_apart
     bool busy;         // encoding: a signal handler's accesses are dropped meanwhile
 
     uint64_t base;      // slots encoded so far: base + index numbers a slot for good

@@ -32,8 +32,9 @@ static bool alone(void) {
 
 static void look_again(af_thread* t) {
     _Atomic uint64_t* const word = t->unsettled;
-    t->unsettled = NULL;
-    if (word != NULL) await_write(t, look_at(word));
+    if (word == NULL) return;
+    af_unsettle(t, NULL, NULL);
+    await_write(t, look_at(word));
 }
 
 static void leave_loop(af_thread* t) {
@@ -43,8 +44,7 @@ static void leave_loop(af_thread* t) {
 
 // From here on every access opens a slot of its own, so that none goes before that look.
 static void look_again_later(af_thread* t, _Atomic uint64_t* word) {
-    t->unsettled = word;
-    t->settle = leave_loop;
+    af_unsettle(t, word, leave_loop);
     af_close_lines(t);
 }
 

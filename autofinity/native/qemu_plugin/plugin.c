@@ -72,7 +72,7 @@ static void on_access(unsigned vcpu, qemu_memory_info info, uint64_t address, vo
     t->now -= instruction & AFTER;
     if (AF_UNLIKELY(c->part == instruction && c->end == address && c->store == store)) {
         // The next 8 bytes of a vector access.
-        if ((address & 63) == 0) af_line(t, address >> 6, !store, store);
+        if ((address & 63) == 0) af_line(t, address, !store, store);
     } else if (!spinning_before(&c->spin, t, address, size, !store)) {
         af_access(t, address, size, store);
         spinning_after(&c->spin, t, address, size, !store, store);

@@ -100,7 +100,7 @@ static void was_work(spinning* s, af_thread* t) {
     for (uint64_t i = 0; i < runs; i++) {
         const uint64_t reads = kept * (i + 1) / runs - kept * i / runs;
         t->now = s->from + (until - s->from) * i / runs;
-        af_line(t, s->address >> 6, (unsigned)reads, 0);
+        af_line(t, s->address, (unsigned)reads, 0);
         t->budget -= (int32_t)reads - 1;
         af_spend(t);
     }

@@ -35,7 +35,7 @@ static inline uint64_t spinning_bit(uint64_t address) {
 
 // The same as long as the thread records nothing.
 static inline uint64_t spinning_position(const af_thread* t) {
-    return (uint64_t)t->n << 32 | (uint32_t)t->budget;
+    return (uint64_t)(t->next - t->slots) << 32 | (uint32_t)t->budget;
 }
 
 // The thread looks again at the address that it looked at last. True: the access is kept back.
