@@ -55,7 +55,6 @@ static inline void range(void* address, size_t size, bool write) {
     for (uintptr_t at = (uintptr_t)address, end = at + size; at < end;) {
         const uintptr_t line_end = (at | 63) + 1, to = line_end < end ? line_end : end;
         const unsigned words = (unsigned)(((to + 7) >> 3) - (at >> 3));
-        t->now += (uint64_t)t->cost * words;
         af_accesses_apart(t, at, 1, write ? 0 : words, write ? words : 0);
         at = to;
     }

@@ -142,7 +142,8 @@ void af_drain(af_thread* t) {
     if (af_recording()) encode_slots(t);
     for (int i = 0; i < AF_OPEN; i++) t->open[i].base = AF_NO_LINE;
     t->base += (uint64_t)(t->next - t->slots);
-    t->floor = t->next = t->slots;
+    t->next = t->slots;
+    af_close_lines(t);
     t->pointer = 0;
     atomic_signal_fence(memory_order_seq_cst);
     t->busy = false;
@@ -150,9 +151,10 @@ void af_drain(af_thread* t) {
 
 void af_accesses_apart(af_thread* t, uintptr_t address, unsigned size, unsigned reads,
                        unsigned writes) {
+    t->now += (uint64_t)t->cost * (reads + writes);
     af_open_line* const o = af_open_at(t, address);
     af_slot* const run = af_lies_in(o, address, 1) ? o->slot : NULL;
-    if (run != NULL && af_is_open(t, run, af_span_of(run, t->now))) {
+    if (run != NULL && af_is_open(t->closed, run, af_span_of(run, t->now))) {
         af_join(run, af_span_of(run, t->now), reads, writes);
     } else {
         af_make_room(t);

@@ -68,11 +68,18 @@ static inline void af_make_room(af_thread* t) {
     if (!af_has_room(t)) af_make_room_apart(t);
 }
 
+// What af_access_quick may do: nothing where it would have to charge instructions.
+static inline void af_set_limits(af_thread* t) {
+    const bool quick = t->cost == 0;
+    t->floor = quick ? t->closed : (af_slot*)UINTPTR_MAX;
+    t->limit = quick && t->unsettled == NULL ? t->slots + AF_SLOTS : t->slots;
+}
+
 // Before the next slot is filled, `settle` is called, which looks at `word` once more. NULL: none.
 static inline void af_unsettle(af_thread* t, _Atomic uint64_t* word, void (*settle)(af_thread*)) {
     t->unsettled = word;
     t->settle = settle;
-    t->limit = word != NULL ? t->slots : t->slots + AF_SLOTS;
+    af_set_limits(t);
 }
 
 // The shape of a slot, as the union in af_slot has it.
@@ -92,7 +99,10 @@ static inline af_slot* af_fill_slot(af_thread* t, uint64_t value, uint64_t shape
 }
 
 // Later accesses open slots of their own.
-static inline void af_close_lines(af_thread* t) { t->floor = t->next; }
+static inline void af_close_lines(af_thread* t) {
+    t->closed = t->next;
+    if (AF_LIKELY(t->cost == 0)) t->floor = t->next;
+}
 
 // An event that is not an access. Returns its number for good (see af_slot_at).
 static inline uint64_t af_event_add(af_thread* t, uint8_t kind, uint64_t value, unsigned aux) {
@@ -140,8 +150,8 @@ static inline bool af_lies_in(const af_open_line* o, uintptr_t address, unsigned
 // by the look around.
 static inline uint64_t af_span_of(const af_slot* s, uint64_t now) { return now - s->start; }
 
-static inline bool af_is_open(const af_thread* t, const af_slot* s, uint64_t span) {
-    return s >= t->floor && span <= AF_SPAN;
+static inline bool af_is_open(const af_slot* closed, const af_slot* s, uint64_t span) {
+    return s >= closed && span <= AF_SPAN;
 }
 
 static inline void af_join(af_slot* s, uint64_t span, unsigned reads, unsigned writes) {
@@ -166,7 +176,7 @@ static inline void af_line(af_thread* t, uintptr_t address, unsigned reads, unsi
     if (AF_LIKELY(af_lies_in(o, address, 1))) {
         af_slot* const run = o->slot;
         const uint64_t span = af_span_of(run, t->now);
-        if (AF_LIKELY(af_is_open(t, run, span) && ((run->reads | run->writes) & 0x8000) == 0)) {
+        if (AF_LIKELY(af_is_open(t->closed, run, span) && ((run->reads | run->writes) & 0x8000) == 0)) {
             af_join(run, span, reads, writes);
             return;
         }
@@ -182,7 +192,7 @@ static inline void af_note_chase(const af_thread* t, af_slot* s, uintptr_t addre
         s[-1].flags |= AF_FLAG_DEPENDENT;
 }
 
-// As many accesses, one after the other, whose instructions are counted already. They begin within one line, and if `size` bytes from there reach into the
+// As many accesses, one after the other. They begin within one line, and if `size` bytes from there reach into the
 // next, so does each of them.
 AF_HIDDEN void af_accesses_apart(af_thread* t, uintptr_t address, unsigned size, unsigned reads,
                                  unsigned writes);
@@ -202,11 +212,10 @@ static inline bool af_within_line(uintptr_t address, unsigned size, bool aligned
 static inline bool af_access_quick(af_thread* t, uintptr_t address, unsigned size, bool aligned,
                                    bool write) {
     af_open_line* const o = af_open_at(t, address);
-    const uint64_t now = t->now += t->cost;
     if (AF_LIKELY(af_lies_in(o, address, size))) {
         af_slot* const run = o->slot;
-        const uint64_t span = af_span_of(run, now);
-        if (AF_LIKELY(af_is_open(t, run, span))) {
+        const uint64_t span = af_span_of(run, t->now);
+        if (AF_LIKELY(af_is_open(t->floor, run, span))) {
             af_join(run, span, !write, write);
             return true;
         }

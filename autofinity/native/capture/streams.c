@@ -45,8 +45,8 @@ af_thread* af_thread_new(uint32_t parent) {
     t->parent = number == 0 ? 0 : parent;
     t->cost = af.counted ? 0 : INSTRUCTIONS_PER_ACCESS;
     t->budget = AF_PERIOD;
-    t->floor = t->next = t->slots;
-    t->limit = t->slots + AF_SLOTS;
+    t->next = t->closed = t->slots;
+    af_set_limits(t);
     t->seat = -1;
     for (int i = 0; i < AF_SLOTS; i++) t->slots[i].kind = AF_SKIP;
     for (int i = 0; i < AF_OPEN; i++) t->open[i].base = AF_NO_LINE;

@@ -118,13 +118,14 @@ typedef struct af_section {
 typedef struct af_thread {
     // Touched by every access.
     uint64_t now;      // instructions so far
-    uint32_t cost;     // instructions charged per access when no block table tells them
+    uint32_t cost;     // instructions charged per access when nothing tells them
     int32_t budget;    // accesses until the next look around
-    af_slot* floor;    // slots below are closed
+    af_slot* floor;    // slots below are closed (af_access_quick)
     uint64_t pointer;  // what the last load of 8 bytes returned, unless a slot came since: a base
                        // address, perhaps
     af_slot* next;     // the first free slot
     af_slot* limit;    // slots from here on are not to be filled before af_make_room_apart
+    af_slot* closed;   // slots below are closed
     bool busy;         // encoding: a signal handler's accesses are dropped meanwhile
 
     uint64_t base;      // slots encoded so far: base + index numbers a slot for good
