@@ -6,7 +6,9 @@
 enum { PATIENT_POLLS = 3 };  // repeats that may still be ordinary code
 
 // Grows with everything that is recorded, be it an event of its own or one more of an open line.
-static uint64_t position(const af_thread* t) { return t->base + (uint64_t)(t->next - t->slots) + af_accesses_of(t); }
+static uint64_t position(const af_thread* t) {
+    return t->base + (uint64_t)(t->next - t->slots) + af_accesses_of(t);
+}
 
 void af_end_polling(af_thread* t) {
     if (t->polls > PATIENT_POLLS) {

@@ -164,7 +164,8 @@ static inline void af_join(af_slot* s, uint64_t span, unsigned reads, unsigned w
 static inline af_slot* af_open_run(af_thread* t, af_open_line* o, uintptr_t address, unsigned reads,
                                    unsigned writes) {
     const unsigned flags = reads == 0 ? AF_FLAG_FIRST_WRITE : 0;
-    af_slot* const s = af_fill_slot(t, address >> 6, af_slot_shape(reads, writes, flags, AF_ACCESS));
+    af_slot* const s =
+        af_fill_slot(t, address >> 6, af_slot_shape(reads, writes, flags, AF_ACCESS));
     o->base = address & ~(uintptr_t)63;
     o->slot = s;
     return s;
@@ -176,7 +177,8 @@ static inline void af_line(af_thread* t, uintptr_t address, unsigned reads, unsi
     if (AF_LIKELY(af_lies_in(o, address, 1))) {
         af_slot* const run = o->slot;
         const uint64_t span = af_span_of(run, t->now);
-        if (AF_LIKELY(af_is_open(t->closed, run, span) && ((run->reads | run->writes) & 0x8000) == 0)) {
+        if (AF_LIKELY(af_is_open(t->closed, run, span) &&
+                      ((run->reads | run->writes) & 0x8000) == 0)) {
             af_join(run, span, reads, writes);
             return;
         }
@@ -192,8 +194,8 @@ static inline void af_note_chase(const af_thread* t, af_slot* s, uintptr_t addre
         s[-1].flags |= AF_FLAG_DEPENDENT;
 }
 
-// As many accesses, one after the other. They begin within one line, and if `size` bytes from there reach into the
-// next, so does each of them.
+// As many accesses, one after the other. They begin within one line, and if `size` bytes from there
+// reach into the next, so does each of them.
 AF_HIDDEN void af_accesses_apart(af_thread* t, uintptr_t address, unsigned size, unsigned reads,
                                  unsigned writes);
 

@@ -71,49 +71,51 @@ static inline void af_flush_run(af_encoder* e) {
     e->run = 0;
 }
 
-// An access that is not wholly as predicted. How its shape is told, and how far away its line is
-// from where the last deltas, the last line and its shape suggest.
-static __attribute__((noinline)) void af_tell_access(af_encoder* e, unsigned shape_mode,
-                                                     uint64_t timing, uint32_t counts,
-                                                     uint64_t from_delta, uint64_t from_last,
-                                                     uint64_t from_shape) {
-    const uint64_t near_last = af_zigzag(from_last), near_shape = af_zigzag(from_shape);
-    const unsigned line_mode = from_delta == 0          ? 0
-                               : from_shape == 0        ? 1
-                               : near_last < near_shape ? 2
-                                                        : 3;
+// How an access is told whose shape or line is not as predicted.
+static inline void af_tell(af_encoder* e, unsigned line_mode, unsigned shape_mode) {
     af_flush_run(e);
     af_put_byte(e, AF_CONTROL, 0x80 | line_mode << 4 | shape_mode << 2);
-    if (shape_mode == 2) {
-        const unsigned flags = (unsigned)(timing >> 48);
-        af_put(e, AF_GAPS, (uint32_t)timing);
-        af_put(e, AF_SPANS, timing >> 32 & UINT16_MAX);
-        af_put(e, AF_READS, (uint64_t)(counts & UINT16_MAX) << 1 | (flags != 0));
-        af_put(e, AF_WRITES, counts >> 16);
-        if (flags != 0) af_put_byte(e, AF_WRITES, flags);
-    }
-    if (line_mode == 2) af_put(e, AF_NEAR, near_last);
-    if (line_mode == 3) af_put(e, AF_FAR, near_shape);
+}
+
+static inline void af_tell_shape(af_encoder* e, uint64_t timing, uint32_t counts) {
+    const unsigned flags = (unsigned)(timing >> 48);
+    af_put(e, AF_GAPS, (uint32_t)timing);
+    af_put(e, AF_SPANS, timing >> 32 & UINT16_MAX);
+    af_put(e, AF_READS, (uint64_t)(counts & UINT16_MAX) << 1 | (flags != 0));
+    af_put(e, AF_WRITES, counts >> 16);
+    if (flags != 0) af_put_byte(e, AF_WRITES, flags);
 }
 
 // One access, not counted as an event of the chunk yet. `last` is the model's own, or a copy that
-// a loop over many accesses keeps.
-static inline void af_encode_access(af_encoder* e, af_history* last, uint64_t line, uint64_t timing,
-                                    uint32_t counts) {
+// a loop over many accesses keeps, in registers where this is inlined.
+static inline __attribute__((always_inline)) void af_encode_access(af_encoder* e, af_history* last,
+                                                                   uint64_t line, uint64_t timing,
+                                                                   uint32_t counts) {
     af_model* const m = &e->model;
     const af_shape* const expected = af_shape3_after(m, last);
     const int known = af_is_shape(expected, timing, counts);
     const af_shape shape = known ? *expected : af_shape_of(timing, counts);
     const uint64_t from_last = line - last->line, from_delta = from_last - *af_delta_after(m, last);
-    if (!known || from_delta != 0) {
-        const unsigned shape_mode =
-            known ? 0 : 2 - af_is_shape(af_shape1_after(m, last), timing, counts);
-        const af_local* const local = af_local_after(m, last, shape.hash);
-        af_tell_access(e, shape_mode, timing, counts, from_delta, from_last,
-                       line - local->line - local->stride);
-    } else if (++e->run == 128) {
-        af_flush_run(e);
+    if (known && from_delta == 0) {
+        if (++e->run == 128) af_flush_run(e);
+        af_learn(m, last, shape, line);
+        return;
     }
+    const unsigned shape_mode =
+        known ? 0 : 2 - af_is_shape(af_shape1_after(m, last), timing, counts);
+    const af_local* const local = af_local_after(m, last, shape.hash);
+    const uint64_t from_shape = line - local->line - local->stride;
+    if (from_delta == 0) {
+        af_tell(e, 0, shape_mode);
+    } else if (from_shape == 0) {
+        af_tell(e, 1, shape_mode);
+    } else {
+        const uint64_t near_last = af_zigzag(from_last), near_shape = af_zigzag(from_shape);
+        const int near = near_last < near_shape;
+        af_tell(e, near ? 2 : 3, shape_mode);
+        af_put(e, near ? AF_NEAR : AF_FAR, near ? near_last : near_shape);
+    }
+    if (shape_mode == 2) af_tell_shape(e, timing, counts);
     af_learn(m, last, shape, line);
 }
 

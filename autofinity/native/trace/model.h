@@ -53,6 +53,9 @@ typedef struct af_model {
 
 static inline uint64_t af_top(uint64_t sum, int bits) { return sum >> (64 - bits); }
 
+// Where the entry of the top `bits` of `sum` begins in a table of entries of 16 bytes.
+static inline uint64_t af_offset(uint64_t sum, int bits) { return sum >> (60 - bits) & ~15ull; }
+
 static inline af_shape af_shape_of(uint64_t timing, uint32_t counts) {
     const af_shape shape = {timing, counts, (uint32_t)af_top((timing * 31 + counts) * AF_MIX, 32)};
     return shape;
@@ -68,15 +71,16 @@ static inline uint64_t* af_delta_after(af_model* m, const af_history* last) {
 }
 
 static inline af_shape* af_shape3_after(af_model* m, const af_history* last) {
-    return &m->shape3[af_top(last->shapes, AF_SHAPE_BITS)];
+    return (af_shape*)((char*)m->shape3 + af_offset(last->shapes, AF_SHAPE_BITS));
 }
 
 static inline af_shape* af_shape1_after(af_model* m, const af_history* last) {
-    return &m->shape1[af_top(last->shape, AF_SHAPE1_BITS)];
+    return (af_shape*)((char*)m->shape1 + af_offset(last->shape, AF_SHAPE1_BITS));
 }
 
 static inline af_local* af_local_after(af_model* m, const af_history* last, uint32_t shape_hash) {
-    return &m->local[af_top(last->before + shape_hash * AF_MIX, AF_LOCAL_BITS)];
+    return (af_local*)((char*)m->local +
+                       af_offset(last->before + shape_hash * AF_MIX, AF_LOCAL_BITS));
 }
 
 static inline void af_learn(af_model* m, af_history* last, af_shape shape, uint64_t line) {
