@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from autofinity.cli.matrix_out import save_matrix
-from autofinity.linux.access_events import PAGE_FAULTS, usable_events
+from autofinity.linux.access_events import PAGE_FAULTS
+from autofinity.linux.address_sampling import usable_events
 from autofinity.linux.numa_hinting import armed, hinting_is_on
 from autofinity.linux.touch_sharing import TouchSharing
 from autofinity.linux.watched_program import watch_touches

@@ -12,92 +12,38 @@ Source: perf_event_open(2).
 from __future__ import annotations
 
 import errno
-import mmap
-import os
 import select
-import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Final, Protocol
 
-from autofinity.linux.access_events import PAGE_FAULTS, AccessEvent
-from autofinity.linux.perf import explain
+from autofinity.linux.access_events import PAGE_FAULTS, AccessEvent, pmu_events
+from autofinity.linux.perf import enable, explain
+from autofinity.linux.pmus import DEVICES
+from autofinity.linux.sample_ring import SampleRing
+from autofinity.linux.spe_ring import SpeRing
+from autofinity.linux.touches import Record, Touch
 from autofinity.model.errors import CapabilityError
 from autofinity.model.topology import OsIndex
 
-_TID_TIME_ADDR_CPU = 0b1000_1110
-_CPU_RING_PAGES: Final = 64  # 260 KiB with its head: half of what perf_event_mlock_kb allows
-_THREAD_RING_PAGES: Final = 8  # 800 records between two looks; 36 KiB, of some 500 KiB a CPU
-_ADDRESS_BITS: Final = 48  # what lies above is the kernel's
-_HEAD, _TAIL = 1024, 1032  # offsets of data_head and data_tail in the first page
-_LOST, _FORK, _SAMPLE = 2, 7, 9
+_CPU_RING_BYTES: Final = (
+    256 << 10
+)  # half of what perf_event_mlock_kb allows; SPE's with 84 KiB more
+_THREAD_RING_BYTES: Final = 32 << 10  # 800 records between two looks; of some 500 KiB a CPU
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """One fault or access."""
-
-    at_ns: int
-    """Of perf's clock: orders those of all threads."""
-    pid: int
-    tid: int
-    address: int
-    cpu: OsIndex
-    """Where the thread was."""
-
-
-@dataclass(frozen=True, slots=True)
-class Born:
-    """A thread or process began."""
-
-    at_ns: int
-    pid: int
-    tid: int
-
-
-type Record = Touch | Born
-
-
-class _Ring:
+class _Ring(Protocol):
     """The records of one event."""
 
-    def __init__(self, fd: int, pages: int) -> None:
-        """Takes the descriptor over. Raises `OSError`."""
-        self.fd = fd
-        self._bytes = pages * mmap.PAGESIZE
-        try:
-            self._memory = mmap.mmap(fd, mmap.PAGESIZE + self._bytes)
-        except OSError:
-            os.close(fd)
-            raise
+    fd: int
 
     def drain(self, found: list[Record]) -> int:
         """Append what has come since the last call; how many records there was no room for."""
-        page, ring, lost = mmap.PAGESIZE, self._memory, 0
-        head, tail = struct.unpack_from("2Q", ring, _HEAD)
-        start, size = page + tail % self._bytes, head - tail
-        data = ring[start : start + size]
-        data += ring[page : page + size - len(data)]  # at its end the ring begins anew
-        at = 0
-        while at + 8 <= size:
-            kind, _, length = struct.unpack_from("IHH", data, at)
-            if kind == _SAMPLE:
-                pid, tid, time_ns, address, cpu = struct.unpack_from("IIQQI", data, at + 8)
-                # Micro-operations of IBS that are no access have no address.
-                if 0 < address < 1 << _ADDRESS_BITS:
-                    found.append(Touch(time_ns, pid, tid, address, OsIndex(cpu)))
-            elif kind == _FORK:
-                pid, _, tid, _, time_ns = struct.unpack_from("IIIIQ", data, at + 8)
-                found.append(Born(time_ns, pid, tid))
-            elif kind == _LOST:
-                lost += struct.unpack_from("QQ", data, at + 8)[1]
-            at += length
-        struct.pack_into("Q", ring, _TAIL, head)
-        return lost
+        ...
 
     def close(self) -> None:
-        self._memory.close()
-        os.close(self.fd)
+        """Give it back to the kernel."""
+        ...
 
 
 class TouchSampler:
@@ -133,21 +79,14 @@ def open_touches(
 ) -> TouchSampler:
     """Record those of process `pid` from its next exec on. Raises `CapabilityError`."""
     rings: list[_Ring] = []
-    pages = _CPU_RING_PAGES >> (len(events) - 1).bit_length()
     try:
-        for cpu in sorted(cpus):
-            for event in events:
-                fd = event.open(
-                    pid,
-                    _TID_TIME_ADDR_CPU,
-                    cpu=cpu,
-                    following=True,
-                    wake_bytes=pages * mmap.PAGESIZE // 2,
-                )
-                rings.append(_Ring(fd, pages))
-    except OSError as error:
+        for cpu in sorted(map(OsIndex, cpus)):
+            here = [event for event in events if event.cpus is None or cpu in event.cpus]
+            for event in here:
+                rings += _open(event, pid, _share(_CPU_RING_BYTES, here), cpu=cpu, following=True)
+    except CapabilityError:
         TouchSampler(rings).close()
-        raise _refused(events, error) from error
+        raise
     return TouchSampler(rings)
 
 
@@ -170,13 +109,8 @@ class ThreadTouches:
                 ring.close()
         for tid in wanted - self._rings.keys():
             rings = self._rings[tid] = []
-            try:
-                for event in self._events:
-                    fd = event.open(tid, _TID_TIME_ADDR_CPU)
-                    rings.append(_Ring(fd, _THREAD_RING_PAGES))
-            except OSError as error:
-                if error.errno != errno.ESRCH:
-                    raise _refused(self._events, error) from error
+            for event in self._events:
+                rings += _open(event, tid, _share(_THREAD_RING_BYTES, self._events))
 
     def read(self) -> list[Touch]:
         """What has come since the last call, in order of time."""
@@ -192,6 +126,53 @@ class ThreadTouches:
         self.follow(())
 
 
-def _refused(events: Sequence[AccessEvent], error: OSError) -> CapabilityError:
-    names = ", ".join(event.name for event in events)
-    return CapabilityError(f"{names} cannot be sampled: {explain(error.errno or 0)}")
+def usable_events(devices: Path = DEVICES) -> tuple[tuple[AccessEvent, ...], str]:
+    """The PMU's events, if the kernel lets us have them; else none, and why."""
+    events = pmu_events(devices)
+    why_not = refusal(events)
+    return ((), why_not) if why_not else (events, "")
+
+
+def refusal(events: Sequence[AccessEvent]) -> str:
+    """Why accesses cannot be sampled by these events of PMUs; empty: they can."""
+    if not events:
+        return "no PMU named ibs_op or arm_spe_0, or cpu with mem-loads"
+    ours = ThreadTouches(events)
+    try:
+        ours.follow([0])
+    except CapabilityError as error:
+        return str(error)
+    finally:
+        ours.close()
+    return ""
+
+
+def _open(
+    event: AccessEvent, tid: int, ring_bytes: int, *, cpu: int = -1, following: bool = False
+) -> list[_Ring]:
+    """The ring of an event, which records from now on, or when `following` from the next exec on.
+    None when the thread has ended. Raises `CapabilityError`.
+    """
+    try:
+        # The kernel cuts it to what a ring holds: that of SPE is smaller, and its area wakes, too.
+        wake_bytes = ring_bytes // 2 if following else 0
+        fd = event.open(tid, cpu=cpu, following=following, wake_bytes=wake_bytes)
+        ring = SpeRing(fd, ring_bytes) if event.spe else SampleRing(fd, ring_bytes)
+    except OSError as error:
+        if error.errno == errno.ESRCH:
+            return []
+        raise _refused(event, explain(error.errno or 0)) from error
+    except CapabilityError as error:
+        raise _refused(event, str(error)) from error
+    if not following:
+        enable(fd)
+    return [ring]
+
+
+def _share(ring_bytes: int, events: Sequence[AccessEvent]) -> int:
+    """Of each event, that all of them lock no more; a power of two, as `ring_bytes`."""
+    return ring_bytes >> (len(events) - 1).bit_length()
+
+
+def _refused(event: AccessEvent, why: str) -> CapabilityError:
+    return CapabilityError(f"{event.name} are not recorded: {why}")

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from autofinity._core.detect import BlockTable, NumaTable, SharingCounts, SubBlockTable
 from autofinity.linux.access_events import PAGE_FAULTS, AccessEvent
-from autofinity.linux.address_sampling import ThreadTouches, Touch
+from autofinity.linux.address_sampling import ThreadTouches
 from autofinity.linux.pages import nodes_of
+from autofinity.linux.touches import ADDRESS_BITS, Touch
 from autofinity.model.detection import FaultSampling
 from autofinity.model.errors import CapabilityError
 from autofinity.model.sharing import (
@@ -29,7 +30,6 @@ from autofinity.model.sharing import (
 from autofinity.model.topology import OsIndex, Topology
 
 _PAGE_BYTES = 4096
-_ADDRESS_BITS = 48
 _MOST_THREADS = 1024  # the matrix of so many has a million cells
 _MOST_COUNTED = 1 << 17  # touches until the pages' counters begin anew: some 10 MB of them
 
@@ -76,7 +76,7 @@ class AddressSensor:
         touches = [touch for touch in self._touches.read() if touch.tid in known]
         for touch in touches:
             if self._blocks is not None:
-                whole = (touch.pid << _ADDRESS_BITS) + touch.address
+                whole = (touch.pid << ADDRESS_BITS) + touch.address
                 block = whole // self._detector.block_bytes
                 self._blocks.touch(block, known[touch.tid], counts)
         sharing = None

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from autofinity.linux.access_events import PAGE_FAULTS, pmu_events, usable_events
+from autofinity.linux.access_events import PAGE_FAULTS, pmu_events
+from autofinity.linux.address_sampling import refusal
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.perf import explain, open_event
@@ -22,7 +23,6 @@ from autofinity.linux.syscalls import syscall
 
 _HARDWARE_CYCLES = Encoding(0, 0)
 _TASK_CLOCK = Encoding(1, 1)
-_SAMPLE_TID_ADDR = 0b1010
 
 TIERS = (
     "memory sampling",
@@ -69,7 +69,7 @@ def probe(sysfs: Path = Path("/sys"), procfs: Path = Path("/proc")) -> Ladder:
         _software(procfs),
         _event(
             "page-fault sampling",
-            lambda: PAGE_FAULTS.open(0, _SAMPLE_TID_ADDR),
+            lambda: PAGE_FAULTS.open(0),
             procfs,
         ),
         _numa_hinting(procfs),
@@ -86,18 +86,23 @@ def probe(sysfs: Path = Path("/sys"), procfs: Path = Path("/proc")) -> Ladder:
 
 
 def _memory_sampling(sysfs: Path) -> Capability:
-    devices = sysfs / "bus/event_source/devices"
-    events, why_not = usable_events(devices)
-    if events:
+    events = pmu_events(sysfs / "bus/event_source/devices")
+    why_not = refusal(events)
+    if not why_not:
         return Capability("memory sampling", True, ", ".join(event.name for event in events))
-    return Capability(
-        "memory sampling",
-        False,
-        why_not,
-        "sudo sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON"
-        if pmu_events(devices)
-        else "run on bare metal, or let the hypervisor pass the PMU through (with PEBS or IBS)",
-    )
+    if events:
+        remedy = (
+            "sudo sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON; for memory that is locked "
+            "kernel.perf_event_mlock_kb=2048"
+        )
+    elif os.uname().machine == "aarch64":
+        remedy = (
+            "sudo modprobe arm_spe_pmu; where the kernel log says that the profiling buffer is "
+            "inaccessible, boot with kpti=off; run on bare metal"
+        )
+    else:
+        remedy = "run on bare metal, or let the hypervisor pass the PMU through (with PEBS or IBS)"
+    return Capability("memory sampling", False, why_not, remedy)
 
 
 def _event(name: str, opening: Callable[[], int], procfs: Path) -> Capability:

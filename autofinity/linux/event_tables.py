@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from autofinity.linux.pmus import CORE_KINDS, DEVICES, pmu_type
 from autofinity.model.errors import LinuxError
 
 _FOLDER = Path(__file__).with_name("events")
@@ -89,15 +90,11 @@ def event_table(cpu: Cpu, folder: Path = _FOLDER) -> EventTable:
     return MappingProxyType(found | special)
 
 
-def core_pmus(devices: Path = Path("/sys/bus/event_source/devices")) -> tuple[int, ...]:
+def core_pmus(devices: Path = DEVICES) -> tuple[int, ...]:
     """`perf_event_attr.type` of the PMU of each core kind, on a machine of several; else empty."""
-    found = []
-    for name in ("cpu_core", "cpu_atom", "cpu_lowpower"):
-        try:
-            found.append(int((devices / name / "type").read_text()))
-        except (OSError, ValueError):
-            continue
-    return tuple(found) if len(found) > 1 else ()
+    types = (pmu_type(devices / name) for name in CORE_KINDS)
+    found = tuple(each for each in types if each is not None)
+    return found if len(found) > 1 else ()
 
 
 def on_pmu(encoding: Encoding, pmu: int) -> Encoding | None:

@@ -10,6 +10,7 @@ Source: perf_event_open(2) and linux/perf_event.h.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import fcntl
@@ -28,6 +29,7 @@ from autofinity.model.errors import CapabilityError
 _ATTR_BYTES = 72
 _DISABLED, _INHERIT, _EXCLUDE_KERNEL, _EXCLUDE_HV = 1 << 0, 1 << 1, 1 << 5, 1 << 6
 _FREQUENCY, _ENABLE_ON_EXEC, _TASK, _WATERMARK = 1 << 10, 1 << 12, 1 << 13, 1 << 14
+_NAMES_ALL, _SWITCHES = 1 << 18, 1 << 26  # sample_id_all, context_switch
 _PRECISE = 2 << 15  # no skid; 3 would demand a distribution of instructions as well
 _IOC_ENABLE = 0x2400
 _TOTAL_TIMES, _GROUP = 0b011, 0b1000
@@ -175,6 +177,8 @@ def open_event(
     config2: int = 0,
     precise: bool = False,
     users_only: bool = True,
+    names_all: bool = False,
+    with_switches: bool = False,
 ) -> int:
     """Descriptor of one event on thread `tid` (0: the caller), on one CPU or any. Raises `OSError`.
 
@@ -191,6 +195,8 @@ def open_event(
         _WATERMARK: wake_bytes > 0,
         _FREQUENCY: by_frequency,
         _PRECISE: precise,
+        _NAMES_ALL: names_all,
+        _SWITCHES: with_switches,
         _EXCLUDE_KERNEL | _EXCLUDE_HV: users_only,
     }
     attr = ctypes.create_string_buffer(
@@ -211,6 +217,12 @@ def open_event(
         _ATTR_BYTES,
     )
     return syscall("perf_event_open", ctypes.byref(attr), tid, cpu, group, _FD_CLOEXEC)
+
+
+def enable(fd: int) -> None:
+    """Begin, or go on, with an event and what has inherited it. One that is gone stays so."""
+    with contextlib.suppress(OSError):
+        fcntl.ioctl(fd, _IOC_ENABLE, 0)
 
 
 def open_thread(tid: int, wanted: Mapping[str, Encoding]) -> ThreadCounters:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from autofinity.linux.address_sensor import AddressSensor  # loads the native core
 
 _NS_PER_MS = 1_000_000
-_LEAST_REST = 100  # times what a look costs, between two looks
 _SMALL_PAGE_BYTES = 4096  # what page numbers count in
 _FRESH_NS = 10 * _NS_PER_MS  # a look is not repeated within this time: /proc costs 40 µs a thread
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from autofinity.linux.address_sampling import Born, Record
+from autofinity.linux.touches import Born, Record
 from autofinity.model.sharing import PageAccesses, SharingMatrix, page_number
 
 _PAGE_BYTES = 4096

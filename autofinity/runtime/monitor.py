@@ -192,7 +192,8 @@ def _address_sensor(
                 f"{type(detector).__name__} is not to be had on Linux; expected a mechanism that "
                 "sees by page faults"
             )
-        from autofinity.linux.access_events import PAGE_FAULTS, usable_events
+        from autofinity.linux.access_events import PAGE_FAULTS
+        from autofinity.linux.address_sampling import usable_events
         from autofinity.linux.address_sensor import AddressSensor
 
         events = () if request.arm else usable_events()[0]

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from autofinity.linux.access_events import PAGE_FAULTS, pmu_events, usable_events
+from autofinity.linux.access_events import PAGE_FAULTS, AccessEvent, pmu_events
+from autofinity.linux.address_sampling import usable_events
 from autofinity.linux.event_tables import Encoding
+from autofinity.linux.record_ring import FORK, SWITCH, RecordRing, born, told_by
 from autofinity.linux.watched_program import watch_touches
+from tests.support.kernel_ring import SWITCHED_OUT
 
 # As an Intel core PMU shows itself (Sapphire Rapids).
 PEBS = {
@@ -50,7 +55,7 @@ def made_of_software(devices: Path, event: str) -> Path:
 @pytest.fixture
 def _perf() -> None:
     try:
-        os.close(PAGE_FAULTS.open(0, 0))
+        os.close(PAGE_FAULTS.open(0))
     except OSError as error:
         pytest.skip(f"perf is refused here: {error}")
 
@@ -101,10 +106,13 @@ def test_bits_are_placed_in_the_parts_that_a_format_names(tmp_path: Path) -> Non
 
 
 def test_without_such_a_pmu_and_when_refused_the_reason_is_told(tmp_path: Path) -> None:
-    assert usable_events(tmp_path) == ((), "no PMU named ibs_op, or cpu with mem-loads")
+    assert usable_events(tmp_path) == (
+        (),
+        "no PMU named ibs_op or arm_spe_0, or cpu with mem-loads",
+    )
     events, why_not = usable_events(pmu(tmp_path, "ibs_op", {"type": "99999"}))
     assert events == ()
-    assert why_not.startswith("accesses sampled by ibs_op: E")
+    assert why_not.startswith("accesses sampled by ibs_op are not recorded: E")
 
 
 PAGES = 4000
@@ -137,3 +145,95 @@ def test_samples_without_an_address_are_no_accesses(tmp_path: Path) -> None:
     events, _ = usable_events(made_of_software(tmp_path, CPU_CLOCK))
     _, tally, _ = watch_touches([sys.executable, "-c", "sum(range(3_000_000))"], events=events)
     assert tally.touches == 0
+
+
+SWITCHING = """
+import threading, time
+def work():
+    for _ in range(20):
+        time.sleep(0.001)
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+DUMMY = Encoding(1, 9)
+
+
+@pytest.mark.usefixtures("_perf")
+def test_the_kernel_tells_of_switches_with_thread_and_time_as_they_are_read() -> None:
+    """On an event that counts nothing: these are the records that come beside SPE's."""
+    event = AccessEvent("dummy", DUMMY, spe=True)
+    go, ready = os.pipe()
+    waits = f"import os, sys; os.read({go}, 1); os.execv(sys.executable, sys.argv)"
+    cpus = sorted(os.sched_getaffinity(0))
+    command = [sys.executable, "-c", waits, "-c", SWITCHING]
+    with subprocess.Popen(command, pass_fds=[go]) as program:
+        rings = [
+            RecordRing(event.open(program.pid, cpu=cpu, following=True), 64 << 10) for cpu in cpus
+        ]
+        os.write(ready, b"1")
+    os.close(go)
+    os.close(ready)
+    threads, outs = {program.pid}, Counter[int]()
+    for cpu, ring in zip(cpus, rings, strict=True):
+        times = []
+        for kind, misc, body in ring.take():
+            told = told_by(body)
+            assert told.cpu == cpu
+            times.append(told.time_ns)
+            if kind == FORK:
+                threads.add(born(body).tid)
+            if kind == SWITCH and misc & SWITCHED_OUT:
+                outs[told.tid] += 1
+                assert told.pid in (program.pid, -1 % (1 << 32))  # the latter as it ends
+        assert times == sorted(times)
+        ring.close()
+    assert len(threads) == 3
+    assert all(outs[tid] >= 20 for tid in threads - {program.pid})
+
+
+SPE = {
+    "type": "9",
+    "cpumask": "0-3,8",
+    "format/ts_enable": "config:0",
+    "format/load_filter": "config:33",
+    "format/store_filter": "config:34",
+    "format/jitter": "config:16",
+    "format/min_latency": "config2:0-11",
+    "caps/min_interval": "1024",
+}
+
+
+def test_spe_is_asked_for_loads_and_stores_with_times_by_a_period(tmp_path: Path) -> None:
+    (spe,) = pmu_events(pmu(tmp_path, "arm_spe_0", SPE))
+    assert spe.name == "accesses sampled by arm_spe_0"
+    assert spe.encoding == Encoding(9, 1 | 1 << 16 | 1 << 33 | 1 << 34)
+    assert (spe.config1, spe.config2) == (0, 0)
+    assert spe.per_s == 0  # its driver refuses rates
+    assert spe.period > 1024
+    assert spe.cpus == {0, 1, 2, 3, 8}
+    assert spe.spe
+    assert spe.users_only
+
+
+def test_each_core_kind_has_its_spe_and_one_that_is_described_otherwise_has_none(
+    tmp_path: Path,
+) -> None:
+    pmu(tmp_path, "arm_spe_0", SPE)
+    pmu(tmp_path, "arm_spe_1", SPE | {"type": "10", "cpumask": "4-7"})
+    pmu(tmp_path, "arm_spe_2", SPE | {"cpumask": ""})
+    pmu(tmp_path, "arm_spe_3", SPE | {"format/ts_enable": "config9:0"})
+    found = pmu_events(tmp_path)
+    assert [event.encoding.type for event in found] == [9, 10]
+    assert found[1].cpus == {4, 5, 6, 7}
+
+
+@pytest.mark.usefixtures("_perf")
+def test_an_event_without_spe_behind_it_is_refused_and_nothing_is_held(tmp_path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    # The kernel's own CPU clock, whose event opens, is mapped, and has no area.
+    empty = {name: "config1:0" for name in SPE if name.startswith("format")}
+    events, why_not = usable_events(pmu(tmp_path, "arm_spe_0", SPE | empty | {"type": SOFTWARE}))
+    assert events == ()
+    assert why_not.startswith("accesses sampled by arm_spe_0 are not recorded: ")
+    assert len(os.listdir("/proc/self/fd")) == before

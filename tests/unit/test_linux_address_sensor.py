@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import pytest
 
 from autofinity.linux import address_sensor
-from autofinity.linux.address_sampling import Touch
 from autofinity.linux.address_sensor import AddressSensor
+from autofinity.linux.touches import Touch
 from autofinity.model.detection import FaultSampling
 from autofinity.model.sharing import by_process, page_number
 from autofinity.model.topology import PU, OsIndex, Topology

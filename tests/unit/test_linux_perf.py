@@ -319,7 +319,7 @@ def test_memory_sampling_that_sysfs_shows_and_the_kernel_refuses_has_a_remedy(
     (ibs / "type").write_text("99999\n")  # no kernel has so many PMUs
     found = probe(sysfs=tmp_path)["memory sampling"]
     assert not found.available
-    assert found.detail.startswith("accesses sampled by ibs_op: E")
+    assert found.detail.startswith("accesses sampled by ibs_op are not recorded: E")
     assert "CAP_PERFMON" in found.remedy
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from autofinity.linux.address_sampling import Born, Record, Touch
 from autofinity.linux.touch_sharing import TouchSharing
+from autofinity.linux.touches import Born, Record, Touch
 from autofinity.model.topology import OsIndex
 
 

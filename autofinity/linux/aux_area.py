@@ -1,0 +1,54 @@
+"""The AUX area of an event: memory that its hardware fills by itself, beside the ring of records.
+
+    records: … AUX(offset, size, flags) …   ─► which bytes have come
+    area:    [ taken | come | free … ]         offsets only grow; in memory they go round
+
+The kernel stops the event when the area is full. Source: perf_event_open(2), AUX area.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+
+from autofinity.linux.record_ring import RecordRing, mapped
+
+_HEAD, _TAIL, _OFFSET_SIZE = 1056, 1064, 1072  # aux_head, aux_tail, aux_offset and aux_size
+_LEAST_PAGES = 2
+
+
+class AuxArea:
+    """The area of an event that has a ring of records."""
+
+    def __init__(self, records: RecordRing, area_bytes: int) -> None:
+        """`area_bytes`: a power of two; two pages are the least. Raises as `mapped`."""
+        self._page = records.memory
+        self._bytes = max(area_bytes, _LEAST_PAGES * mmap.PAGESIZE)
+        struct.pack_into("2Q", self._page, _OFFSET_SIZE, records.end, self._bytes)
+        self._memory = mapped(records.fd, self._bytes, records.end)
+
+    @property
+    def head(self) -> int:
+        """Offset behind all that has come. What is before has been told of in a record."""
+        (head,) = struct.unpack_from("Q", self._page, _HEAD)
+        return int(head)
+
+    @property
+    def tail(self) -> int:
+        """Offset behind all that has been taken."""
+        (tail,) = struct.unpack_from("Q", self._page, _TAIL)
+        return int(tail)
+
+    def read(self, offset: int, size: int) -> bytes:
+        """What lies there."""
+        start, size = offset % self._bytes, min(size, self._bytes)
+        data = self._memory[start : start + size]
+        return data + self._memory[: size - len(data)]
+
+    def free(self, offset: int) -> None:
+        """All before `offset` has been taken."""
+        struct.pack_into("Q", self._page, _TAIL, offset)
+
+    def close(self) -> None:
+        """Give it back to the kernel; the records' ring is closed after it."""
+        self._memory.close()
