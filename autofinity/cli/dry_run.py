@@ -99,10 +99,14 @@ def _on_record(request: Request) -> tuple[tuple[RunRecord, ...], Hint | None]:
 
 
 def _shape(topology: Topology) -> str:
-    return (
-        f"{topology.n_packages} sockets, {topology.n_nodes} nodes, {topology.n_llcs} last-level "
-        f"caches, {topology.n_cores} cores, {len(topology.pus)} CPUs"
-    )
+    counts = {
+        "socket": topology.n_packages,
+        "node": topology.n_nodes,
+        "last-level cache": topology.n_llcs,
+        "core": topology.n_cores,
+        "CPU": len(topology.pus),
+    }
+    return ", ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in counts.items())
 
 
 def _claim(run: RunRecord) -> str:
