@@ -19,9 +19,9 @@
 namespace autofinity::sim {
 namespace {
 
-// Steps ahead at which each kind of load is begun.
-constexpr std::size_t line_ahead = steps_foreseen, set_ahead = 5, victim_ahead = 3,
-                      llc_victim_ahead = 1;
+// Steps ahead at which each kind of load is begun, in the order in which they depend on each other.
+constexpr std::size_t l1_set_ahead = steps_foreseen, line_ahead = 5, set_ahead = 4,
+                      victim_ahead = 3, llc_victim_ahead = 1;
 
 // How many steps on `to` is; very many when it is in another array, or back.
 std::size_t steps_between(const Step* from, const Step* to) {
@@ -51,16 +51,20 @@ void Memory::foresee_filter(Line line) const {
         filters_[pages_.node(page)].bring_near(pages_.physical(line));
 }
 
-// The line that the prefetcher may bring into the L2 at a miss of `line`; 0: none.
-Line Memory::prefetched_with(PrivateCaches& c, Line line) const {
-    if (!c.prefetcher.present() || !c.has_l2) return 0;
-    const Line ahead = c.prefetcher.would_fetch(line);
-    return ahead != 0 && !holds(c.domain, ahead) ? ahead : 0;
+// What is known of an access that will miss: its own line, and that which the prefetcher may bring
+// into the L2 with it.
+void Memory::foresee_lines(PrivateCaches& c, Line line, ForeseenMiss& known) const {
+    known = {};
+    bring_near(&directory_[line]);
+    pages_.bring_near(line);
+    if (!c.prefetcher.present() || !c.has_l2) return;
+    known.ahead = c.prefetcher.would_fetch(line);
+    bring_near(&directory_[known.ahead]);
 }
 
 // The sets of the L2 that change when the line comes into the core, and what a walk begins with.
 void Memory::foresee_sets(PrivateCaches& c, Line line, ForeseenMiss& known) const {
-    known = {};
+    c.prefetcher.bring_near(line);
     const std::uint32_t page = line >> page_shift;
     if (!pages_.mapped(page)) return;
     known.line_into_l2 = pages_.physical(line);
@@ -70,7 +74,7 @@ void Memory::foresee_sets(PrivateCaches& c, Line line, ForeseenMiss& known) cons
             known.line_into_l2 = pages_.physical(out);
             c.l2.bring_near(known.line_into_l2);
         }
-    known.ahead = prefetched_with(c, line);
+    if (known.ahead != 0 && holds(c.domain, known.ahead)) known.ahead = 0;
     if (known.ahead != 0) {
         known.ahead_into_l2 = pages_.physical(known.ahead);
         c.l2.bring_near(known.ahead_into_l2);
@@ -78,6 +82,7 @@ void Memory::foresee_sets(PrivateCaches& c, Line line, ForeseenMiss& known) cons
     if (will_walk(c, page)) {
         known.entry = c.units.entry(page);
         bring_near(&directory_[known.entry]);
+        if (pages_.mapped(known.entry >> page_shift)) c.l2.bring_near(pages_.physical(known.entry));
     }
 }
 
@@ -132,8 +137,7 @@ void Memory::foresee_llc_victim(const PrivateCaches& c, const ForeseenMiss& know
         const Step& step = at[i];
         if (!is_access(step) || c.l1.find(c.l1.at(step.line), step.line) >= 0) return;
         seen.misses |= 1u << i;
-        bring_near(&directory_[step.line]);
-        pages_.bring_near(step.line);
+        foresee_lines(c, step.line, seen.of(at + i));
     });
     each_bit(seen.misses & fresh(set_ahead, passed),
              [&](auto i) { foresee_sets(c, at[i].line, seen.of(at + i)); });
@@ -146,6 +150,7 @@ void Memory::foresee_llc_victim(const PrivateCaches& c, const ForeseenMiss& know
 void Memory::foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const {
     const std::size_t passed = steps_between(seen.at, at);
     seen.at = at;
+    bring_near(c.l1.at(at[l1_set_ahead].line));
     // After a jump nothing is known of the steps at hand: the farthest ones are looked at.
     seen.misses = passed <= set_ahead ? seen.misses >> passed : 0;
     if (passed == 1 || passed > set_ahead)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace autofinity::sim {
 
@@ -13,6 +14,12 @@ inline constexpr std::size_t host_line_bytes = 64;
 [[gnu::always_inline]] inline void bring_near(const void* at) {
     __builtin_prefetch(at, 1);
     asm volatile("");
+}
+// The same of what comes `ahead` elements after `at`, which may be after the end of the array.
+template <typename T>
+[[gnu::always_inline]] inline void bring_near(const T* at, std::size_t ahead) {
+    bring_near(
+        reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(at) + ahead * sizeof(T)));
 }
 
 }  // namespace autofinity::sim

@@ -29,17 +29,15 @@ Memory::Memory(const Machine& machine, const Program& program, Placement placeme
       slot_of_core_(machine.llc_of_core.size(), -1),
       domain_of_l2_(machine.llc_of_core.size(), -1),
       l2_is_shared_(machine.llc_of_core.size(), false),
+      llcs_(Sets::several(machine.llcs, machine.llc.sets, machine.llc.ways)),
       domains_of_llc_(std::size_t{machine.llcs} * (more_words_ + 1), 0),
       node_of_llc_(machine.llcs, 0),
       any_core_(machine.llcs),
       controllers_(machine.nodes),
       links_(machine.link_service.size()),
       fabrics_(machine.llcs) {
-    for (std::uint32_t llc = 0; llc < machine.llcs; ++llc)
-        llcs_.emplace_back(machine.llc.sets, machine.llc.ways);
     if (machine.directory.ways != 0)
-        for (std::uint32_t node = 0; node < machine.nodes; ++node)
-            filters_.emplace_back(machine.directory.sets, machine.directory.ways);
+        filters_ = Sets::several(machine.nodes, machine.directory.sets, machine.directory.ways);
     for (std::size_t core = machine.llc_of_core.size(); core-- > 0;)
         node_of_llc_[machine.llc_of_core[core]] = machine.node_of_core[core];
     std::vector<bool> seen(l2_is_shared_.size(), false);

@@ -273,7 +273,7 @@ class Memory {
     void foresee_since(PrivateCaches& c, const Step* at, Foreseen& seen, std::size_t passed) const;
     void foresee_sets(PrivateCaches& c, Line line, ForeseenMiss& known) const;
     std::uint32_t foresee_fetch(PrivateCaches& c, Line line, std::uint32_t into_l2) const;
-    Line prefetched_with(PrivateCaches& c, Line line) const;
+    void foresee_lines(PrivateCaches& c, Line line, ForeseenMiss& known) const;
     void foresee_victim(PrivateCaches& c, Line line, ForeseenMiss& known) const;
     void foresee_llc_victim(const PrivateCaches& c, const ForeseenMiss& known) const;
     void foresee_leaving_llc(const Sets& llc, std::uint32_t into_llc) const;

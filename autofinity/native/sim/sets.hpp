@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "host_cache.hpp"
 #include "ways.hpp"
@@ -40,11 +42,19 @@ class SetIndex {
 class Sets {
   public:
     Sets(std::uint32_t sets, std::uint32_t ways)
-        : index_(sets),
-          ways_(ways),
-          padded_((ways + 3) / 4 * 4),
-          kept_(std::make_shared<Zeroed<Word>>(std::size_t{sets} * padded_)),
-          words_(kept_->data()) {}
+        : Sets(sets, ways, std::make_shared<Zeroed<Word>>(words_of(sets, ways)), 0) {}
+    // `count` of them side by side: together they are large enough for huge pages of a host, whose
+    // TLB holds too little of them otherwise.
+    static std::vector<Sets> several(std::uint32_t count, std::uint32_t sets, std::uint32_t ways) {
+        const std::size_t lines =
+            (words_of(sets, ways) + words_of_host_line - 1) / words_of_host_line;
+        const std::size_t words = lines * words_of_host_line;
+        const auto kept = std::make_shared<Zeroed<Word>>(count * words);
+        std::vector<Sets> all;
+        for (std::uint32_t i = 0; i < count; ++i)
+            all.push_back(Sets(sets, ways, kept, std::size_t{i} * words));
+        return all;
+    }
 
     Word* at(std::uint32_t index) { return words_ + std::size_t{index_(index)} * padded_; }
     [[gnu::always_inline]] int find(const Word* set, Line line) const {
@@ -79,10 +89,22 @@ class Sets {
         close_up(set, padded_, static_cast<std::uint32_t>(way));
         return out;
     }
-    std::span<const Word> words() const { return {words_, kept_->size()}; }
+    std::span<const Word> words() const { return {words_, std::size_t{sets()} * padded_}; }
 
   private:
     friend class DirectSets;
+
+    Sets(std::uint32_t sets, std::uint32_t ways, std::shared_ptr<Zeroed<Word>> kept,
+         std::size_t first)
+        : index_(sets),
+          ways_(ways),
+          padded_(padded_to_four(ways)),
+          kept_(std::move(kept)),
+          words_(kept_->data() + first) {}
+    static std::uint32_t padded_to_four(std::uint32_t ways) { return (ways + 3) / 4 * 4; }
+    static std::size_t words_of(std::uint32_t sets, std::uint32_t ways) {
+        return std::size_t{sets} * padded_to_four(ways);
+    }
 
     static constexpr std::uint32_t words_of_host_line = host_line_bytes / sizeof(Word);
 

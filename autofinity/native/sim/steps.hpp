@@ -17,6 +17,10 @@ inline constexpr std::uint8_t complex_access = step_atomic | step_dependent;
 inline constexpr unsigned states_to_write = 1u << exclusive | 1u << modified;
 inline constexpr unsigned states_to_read = states_to_write | 1u << shared | 1u << owned;
 
+// How far ahead the steps themselves are brought near, 64 bytes at a time: streams take turns of a
+// few steps each, which no prefetcher of a host follows.
+inline constexpr std::size_t steps_brought_near = 16;
+
 // As is_access; only the steps of a private stage have kinds of their own.
 template <Mode mode>
 inline bool accesses(const Step& step) {
@@ -96,6 +100,7 @@ template <Mode mode>
         s.counts[data_cache_stores] += std::exchange(stores, 0);
     };
     for (;;) {
+        bring_near(next, steps_brought_near);
         const Step step = *next;
         const std::uint64_t issue = done + step.gap;
         if (issue >= watch) {

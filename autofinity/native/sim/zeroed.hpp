@@ -61,7 +61,7 @@ class Zeroed {
 
   private:
     static constexpr std::size_t huge_page = std::size_t{2} << 20;
-    static constexpr std::size_t worth_huge_pages = 2 * huge_page;
+    static constexpr std::size_t worth_huge_pages = huge_page;
 
     static constexpr std::uintptr_t round_up(std::uintptr_t bytes, std::uintptr_t to) {
         return (bytes + to - 1) / to * to;
