@@ -130,27 +130,34 @@ static inline uint8_t* af_pack_column(uint8_t* out, const uint8_t* from, size_t 
     *out++ = 1;
     for (int i = 0; i < 256; i += 2) *out++ = (uint8_t)(length[i] | length[i + 1] << 4);
     out = af_put_varint(out, bytes);
-    uint64_t symbol[256];  // length, and the code above it
-    for (int i = 0; i < 256; i++) symbol[i] = length[i] | (uint64_t)code[i] << 8;
-    uint64_t pending = 0;
-    unsigned have = 0;
+    // The code in the highest bits, the length in the lowest.
+    uint64_t symbol[256];
+    for (int i = 0; i < 256; i++)
+        symbol[i] = length[i] == 0 ? 0 : (uint64_t)code[i] << (64 - length[i]) | length[i];
+    // Bits come in at the top. Below those that count are lengths on their way out: where four
+    // codes follow what is left of a byte, nine bits are no part of them.
+    uint64_t pending = 0, have = 0;
     size_t at = 0;
-    for (; at + 4 <= n; at += 4) {  // four codes and what is left of a byte fit in a word
+    for (; at + 4 <= n; at += 4) {
         for (int k = 0; k < 4; k++) {
             const uint64_t one = symbol[from[at + k]];
-            pending |= (one >> 8) << have;
-            have += (unsigned)one & 0xff;
+            pending = pending >> (one & 63) | one;
+            have += one;
         }
-        __builtin_memcpy(out, &pending, 8);
+        have &= 63;
+        const uint64_t word = pending >> (64 - have);
+        __builtin_memcpy(out, &word, 8);
         out += have >> 3;
-        pending >>= have & ~7u;
         have &= 7;
     }
     for (; at < n; at++) {
-        pending |= (symbol[from[at]] >> 8) << have;
-        have += (unsigned)symbol[from[at]] & 0xff;
+        const uint64_t one = symbol[from[at]];
+        pending = pending >> (one & 63) | one;
+        have += one;
     }
-    for (; have > 0; have = have > 8 ? have - 8 : 0, pending >>= 8) *out++ = (uint8_t)pending;
+    have &= 63;
+    uint64_t rest = have > 0 ? pending >> (64 - have) : 0;
+    for (; have > 0; have = have > 8 ? have - 8 : 0, rest >>= 8) *out++ = (uint8_t)rest;
     return out;
 }
 
