@@ -11,7 +11,7 @@ static inline void touch(void* address, unsigned size, bool aligned, bool write)
     af_thread* t = af_self;
     if (AF_UNLIKELY(t == NULL))
         touch_first(address, size, write);
-    else if (AF_LIKELY(af_access_quick(t, (uintptr_t)address, size, aligned, write)))
+    else if (AF_LIKELY(af_access_quick(t, t->now, (uintptr_t)address, size, aligned, write)))
         af_spend(t);
     else
         af_access_apart(t, (uintptr_t)address, size, write);
@@ -40,7 +40,7 @@ static inline void load8(void* address, bool aligned) {
     af_thread* t = af_self;
     if (AF_UNLIKELY(t == NULL)) {
         load8_first(address);
-    } else if (AF_LIKELY(af_access_quick(t, (uintptr_t)address, 8, aligned, false))) {
+    } else if (AF_LIKELY(af_access_quick(t, t->now, (uintptr_t)address, 8, aligned, false))) {
         loaded_from(t, address);
         af_spend(t);
     } else {

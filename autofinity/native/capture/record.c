@@ -159,7 +159,7 @@ void af_accesses_apart(af_thread* t, uintptr_t address, unsigned size, unsigned 
     } else {
         af_make_room(t);
         const uint64_t pointer = t->pointer;
-        af_note_chase(t, af_open_run(t, o, address, reads, writes), address, pointer);
+        af_note_chase(t, af_open_run(t, o, t->now, address, reads, writes), address, pointer);
     }
     if (AF_UNLIKELY((address & 63) + size > 64)) af_line(t, address + size - 1, reads, writes);
     t->budget -= (int32_t)(reads + writes) - 1;

@@ -89,10 +89,10 @@ static inline uint64_t af_slot_shape(unsigned reads, unsigned writes, unsigned f
 }
 
 // There is room for it.
-static inline af_slot* af_fill_slot(af_thread* t, uint64_t value, uint64_t shape) {
+static inline af_slot* af_fill_slot(af_thread* t, uint64_t now, uint64_t value, uint64_t shape) {
     af_slot* const s = t->next++;
     s->value = value;
-    s->start = t->now;
+    s->start = now;
     s->shape = shape;
     t->pointer = 0;
     return s;
@@ -107,7 +107,7 @@ static inline void af_close_lines(af_thread* t) {
 // An event that is not an access. Returns its number for good (see af_slot_at).
 static inline uint64_t af_event_add(af_thread* t, uint8_t kind, uint64_t value, unsigned aux) {
     af_make_room(t);
-    af_slot* const s = af_fill_slot(t, value, af_slot_shape(0, 0, 0, kind));
+    af_slot* const s = af_fill_slot(t, t->now, value, af_slot_shape(0, 0, 0, kind));
     s->aux = (uint16_t)aux;
     t->posts += kind == AF_POST;
     af_close_lines(t);
@@ -128,7 +128,7 @@ static inline void af_alone(af_thread* t, const volatile void* address, unsigned
                             unsigned writes) {
     t->now += t->cost;
     af_make_room(t);
-    af_fill_slot(t, (uint64_t)(uintptr_t)address >> 6,
+    af_fill_slot(t, t->now, (uint64_t)(uintptr_t)address >> 6,
                  af_slot_shape(reads, writes, AF_FLAG_ATOMIC, AF_ACCESS));
     af_close_lines(t);
     t->budget -= (int32_t)(reads + writes) - 1;
@@ -161,11 +161,11 @@ static inline void af_join(af_slot* s, uint64_t span, unsigned reads, unsigned w
 }
 
 // There is room for the slot.
-static inline af_slot* af_open_run(af_thread* t, af_open_line* o, uintptr_t address, unsigned reads,
-                                   unsigned writes) {
+static inline af_slot* af_open_run(af_thread* t, af_open_line* o, uint64_t now, uintptr_t address,
+                                   unsigned reads, unsigned writes) {
     const unsigned flags = reads == 0 ? AF_FLAG_FIRST_WRITE : 0;
     af_slot* const s =
-        af_fill_slot(t, address >> 6, af_slot_shape(reads, writes, flags, AF_ACCESS));
+        af_fill_slot(t, now, address >> 6, af_slot_shape(reads, writes, flags, AF_ACCESS));
     o->base = address & ~(uintptr_t)63;
     o->slot = s;
     return s;
@@ -184,7 +184,7 @@ static inline void af_line(af_thread* t, uintptr_t address, unsigned reads, unsi
         }
     }
     af_make_room(t);
-    af_open_run(t, o, address, reads, writes);
+    af_open_run(t, o, t->now, address, reads, writes);
 }
 
 // Pointer chase: a line just opened lies where the load before it points.
@@ -210,13 +210,14 @@ static inline bool af_within_line(uintptr_t address, unsigned size, bool aligned
 
 // Nearly all accesses join a run or open one here, in as few instructions as can be and with no
 // call, so that no stack is needed. False: it is to be recorded by af_access_apart; true: it is to
-// be taken off the budget (af_spend). `aligned`: as nearly all with this call are.
-static inline bool af_access_quick(af_thread* t, uintptr_t address, unsigned size, bool aligned,
-                                   bool write) {
+// be taken off the budget (af_spend). `now`: the thread's instructions at the access. `aligned`: as
+// nearly all with this call are.
+static inline bool af_access_quick(af_thread* t, uint64_t now, uintptr_t address, unsigned size,
+                                   bool aligned, bool write) {
     af_open_line* const o = af_open_at(t, address);
     if (AF_LIKELY(af_lies_in(o, address, size))) {
         af_slot* const run = o->slot;
-        const uint64_t span = af_span_of(run, t->now);
+        const uint64_t span = af_span_of(run, now);
         if (AF_LIKELY(af_is_open(t->floor, run, span))) {
             af_join(run, span, !write, write);
             return true;
@@ -224,12 +225,12 @@ static inline bool af_access_quick(af_thread* t, uintptr_t address, unsigned siz
     }
     if (AF_UNLIKELY(!af_within_line(address, size, aligned)) || !af_has_room(t)) return false;
     const uint64_t pointer = t->pointer;
-    af_note_chase(t, af_open_run(t, o, address, !write, write), address, pointer);
+    af_note_chase(t, af_open_run(t, o, now, address, !write, write), address, pointer);
     return true;
 }
 
 static inline void af_access(af_thread* t, uintptr_t address, unsigned size, bool write) {
-    if (AF_LIKELY(af_access_quick(t, address, size, true, write)))
+    if (AF_LIKELY(af_access_quick(t, t->now, address, size, true, write)))
         af_spend(t);
     else
         af_access_apart(t, address, size, write);

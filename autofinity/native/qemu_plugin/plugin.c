@@ -23,7 +23,7 @@ af_common* af_shared;
 
 // What is remembered of a vCPU; only its own host thread looks at it.
 static struct vcpu {
-    af_thread** self;
+    _Alignas(64) af_thread** self;
     uint64_t repeating;  // address of the string instruction that ended the last block, or 0
     // The last access, to tell the parts of a vector access:
     uintptr_t part;  // its instruction, or 0
@@ -62,34 +62,116 @@ static void on_block(unsigned vcpu, void* data) {
 // `data` of an access: instructions of the block after this one, and a bit so that it is never 0.
 enum { NOT_ZERO = 1u << 30, AFTER = 0xffff };
 
-static void on_access(unsigned vcpu, qemu_memory_info info, uint64_t address, void* data) {
-    af_thread* t = recording(vcpu);
-    if (t == NULL) return;
-    struct vcpu* c = &vcpus[vcpu];
-    const bool store = qemu_plugin_mem_is_store(info);
-    const uintptr_t instruction = (uintptr_t)data;
-    const unsigned size = 1u << qemu_plugin_mem_size_shift(info);
-    t->now -= instruction & AFTER;
-    if (AF_UNLIKELY(c->part == instruction && c->end == address && c->store == store)) {
-        // The next 8 bytes of a vector access.
+// What QEMU's information on an access says, kept: to ask QEMU takes two calls.
+enum { KINDS_BITS = 6, KNOWN = 1 << 16, STORE = 1 << 8, SHIFT = 0xff };
+static _Atomic uint64_t kinds[1 << KINDS_BITS];  // the information above, what it says below
+
+static inline _Atomic uint64_t* kind_at(qemu_memory_info info) {
+    return &kinds[info * 0x9e3779b1u >> (32 - KINDS_BITS)];
+}
+
+// 0: not known yet.
+static inline uint64_t known_kind(qemu_memory_info info) {
+    const uint64_t kind = atomic_load_explicit(kind_at(info), memory_order_relaxed);
+    return AF_LIKELY(kind >> 32 == info) ? kind : 0;
+}
+
+static uint64_t kind_of(qemu_memory_info info) {
+    uint64_t kind = known_kind(info);
+    if (kind != 0) return kind;
+    kind = (uint64_t)info << 32 | KNOWN | (qemu_plugin_mem_is_store(info) ? STORE : 0) |
+           (qemu_plugin_mem_size_shift(info) & SHIFT);
+    atomic_store_explicit(kind_at(info), kind, memory_order_relaxed);
+    return kind;
+}
+
+static inline bool is_next_part(const struct vcpu* c, uint64_t address, bool store,
+                                uintptr_t instruction) {
+    return c->part == instruction && c->end == address && c->store == store;
+}
+
+static inline void keep_part(struct vcpu* c, uint64_t end, bool store, uintptr_t instruction) {
+    c->part = instruction;
+    c->end = end;
+    c->store = store;
+}
+
+// An access that is not as nearly all are.
+static __attribute__((noinline)) void access_apart(struct vcpu* c, af_thread* t, uint64_t address,
+                                                   uint64_t kind, uintptr_t instruction) {
+    const bool store = (kind & STORE) != 0;
+    const unsigned size = 1u << (kind & SHIFT);
+    const uintptr_t after = instruction & AFTER;
+    t->now -= after;
+    if (is_next_part(c, address, store, instruction)) {
         if ((address & 63) == 0) af_line(t, address, !store, store);
     } else if (!spinning_before(&c->spin, t, address, size, !store)) {
         af_access(t, address, size, store);
         spinning_after(&c->spin, t, address, size, !store, store);
         if (size == 8 && !store) af_loaded(t, *(const uint64_t*)address);
     }
-    c->part = instruction;
-    c->end = address + size;
-    c->store = store;
-    t->now += instruction & AFTER;
+    keep_part(c, address + size, store, instruction);
+    t->now += after;
+}
+
+// The rest of an access that is recorded already, where there is more to do than usual.
+static __attribute__((noinline)) void recorded_apart(struct vcpu* c, af_thread* t, uint64_t address,
+                                                     unsigned size, uintptr_t after) {
+    t->now -= after;
+    if (t->budget < 0) af_look_around(t);
+    spinning_after(&c->spin, t, address, size, !c->store, c->store);
+    t->now += after;
+}
+
+// Calls come last, if at all: no stack is needed for them then.
+static inline void access_quick(struct vcpu* c, af_thread* t, uint64_t address, uint64_t kind,
+                                uintptr_t instruction, bool store) {
+    const unsigned size = 1u << (kind & SHIFT);
+    const uintptr_t after = instruction & AFTER;
+    const bool next_part = is_next_part(c, address, store, instruction);
+    if (next_part && (address & 63) != 0) {  // of a line that the part before it is recorded in
+        c->end = address + size;
+        return;
+    }
+    const bool looks_again = !store && address == c->spin.address;
+    if (AF_UNLIKELY(next_part || looks_again || c->spin.kept != 0) ||
+        AF_UNLIKELY(!af_access_quick(t, t->now - after, address, size, true, store))) {
+        access_apart(c, t, address, kind, instruction);
+        return;
+    }
+    if (size == 8 && !store) af_loaded(t, *(const uint64_t*)address);
+    keep_part(c, address + size, store, instruction);
+    if (AF_UNLIKELY(--t->budget < 0 || (store && spinning_is_watched(address))))
+        recorded_apart(c, t, address, size, after);
+    else if (!store)
+        spinning_looked(&c->spin, t, address);
+}
+
+static __attribute__((noinline)) void access_first(struct vcpu* c, af_thread* t, uint64_t address,
+                                                   qemu_memory_info info, uintptr_t instruction) {
+    access_apart(c, t, address, kind_of(info), instruction);
+}
+
+static void on_access(unsigned vcpu, qemu_memory_info info, uint64_t address, void* data) {
+    af_thread* const t = recording(vcpu);
+    if (t == NULL) return;
+    struct vcpu* const c = &vcpus[vcpu];
+    const uint64_t kind = known_kind(info);
+    if (AF_UNLIKELY(kind == 0))
+        access_first(c, t, address, info, (uintptr_t)data);
+    else if (kind & STORE)
+        access_quick(c, t, address, kind, (uintptr_t)data, true);
+    else
+        access_quick(c, t, address, kind, (uintptr_t)data, false);
 }
 
 // A locked instruction: its load and its store come one by one, or as one store.
 static void on_locked(unsigned vcpu, qemu_memory_info info, uint64_t address, void* data) {
     af_thread* t = recording(vcpu);
-    if (t == NULL || !qemu_plugin_mem_is_store(info)) return;
+    const uint64_t kind = kind_of(info);
+    if (t == NULL || !(kind & STORE)) return;
     struct vcpu* c = &vcpus[vcpu];
-    const unsigned size = 1u << qemu_plugin_mem_size_shift(info);
+    const unsigned size = 1u << (kind & SHIFT);
     const uintptr_t after = (uintptr_t)data & AFTER;
     t->now -= after;
     if (!spinning_before(&c->spin, t, address, size, true)) {

@@ -35,7 +35,7 @@ static inline uint64_t spinning_bit(uint64_t address) {
 
 // The same as long as the thread records nothing.
 static inline uint64_t spinning_position(const af_thread* t) {
-    return (uint64_t)(t->next - t->slots) << 32 | (uint32_t)t->budget;
+    return (uint64_t)(uintptr_t)t->next << 32 | (uint32_t)t->budget;
 }
 
 // The thread looks again at the address that it looked at last. True: the access is kept back.
@@ -53,17 +53,24 @@ static inline bool spinning_before(spinning* s, af_thread* t, uint64_t address, 
     return false;
 }
 
+// After a load, or an attempt on a lock, was recorded.
+static inline void spinning_looked(spinning* s, const af_thread* t, uint64_t address) {
+    if (s->address != address) s->repeats = 0;
+    s->address = address;
+    s->position = spinning_position(t);
+}
+
+// Whether a store at the address must be looked up.
+static inline bool spinning_is_watched(uint64_t address) {
+    return AF_UNLIKELY(atomic_load_explicit(&spinning_watched, memory_order_relaxed) &
+                       spinning_bit(address));
+}
+
 // After it was.
 static inline void spinning_after(spinning* s, af_thread* t, uint64_t address, unsigned size,
                                   bool looks, bool stores) {
-    if (looks) {
-        if (s->address != address) s->repeats = 0;
-        s->address = address;
-        s->position = spinning_position(t);
-    }
-    if (stores && AF_UNLIKELY(atomic_load_explicit(&spinning_watched, memory_order_relaxed) &
-                              spinning_bit(address)))
-        spinning_stored(t, address, size, looks);
+    if (looks) spinning_looked(s, t, address);
+    if (stores && spinning_is_watched(address)) spinning_stored(t, address, size, looks);
 }
 
 #endif
