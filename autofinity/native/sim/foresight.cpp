@@ -35,6 +35,12 @@ constexpr std::uint32_t fresh(std::size_t ahead, std::size_t passed) {
     return (2u << ahead) - (2u << (ahead - std::min(ahead, passed)));
 }
 
+// Whether a step of a derived program is an access that leaves the core.
+bool fetches(const Step& step) {
+    return step.kind >= kind_derived && step.kind < kind_after_derived &&
+           found_of(step.kind) >= Found::beyond;
+}
+
 }  // namespace
 
 // Whether the page, a mapped one, is in none of the core's TLBs, so that a walk will read its
@@ -159,14 +165,20 @@ void Memory::foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const {
         foresee_since(c, at, seen, passed);
 }
 
+// Of a derived program the steps say what will miss.
 void Memory::foresee_derived(std::uint32_t slot, const Step* at) const {
-    constexpr std::ptrdiff_t far = steps_foreseen, near = 3;
-    if (at[far].kind >= kind_derived && at[far].kind < kind_tally) {
-        bring_near(&directory_[at[far].line]);
-        pages_.bring_near(at[far].line);
+    const Step& far = at[steps_foreseen];
+    if (far.kind >= kind_derived && far.kind < kind_tally) {
+        bring_near(&directory_[far.line]);
+        pages_.bring_near(far.line);
+    } else if (far.kind == kind_tally) {
+        bring_near(program_.stage->tallies.data(), far.line);
     }
-    if (at[near].kind == kind_leave)
-        llcs_[cores_[slot]->llc].bring_near(pages_.physical(at[near].line));
+    const Step& near = at[victim_ahead];
+    if (near.kind == kind_leave)
+        llcs_[cores_[slot]->llc].bring_near(pages_.physical(near.line));
+    else if (near.kind == kind_prefetch || fetches(near))
+        foresee_filter(near.line);
 }
 
 }  // namespace autofinity::sim

@@ -45,8 +45,10 @@ template <Mode mode>
         ++s.at;
         if constexpr (mode == Mode::staged)
             if ((step.flags & step_pushes) != 0)
-                for (; is_pushed(s.at->kind); ++s.at)
+                for (; is_pushed(s.at->kind); ++s.at) {
+                    memory_.foresee_derived(p.slot, s.at);
                     s.dirty_victims += memory_.follow(p.slot, *s.at);
+                }
         return true;
     }
     s.instructions = issue;
