@@ -1,13 +1,17 @@
 """What do the values without a source decide? Each is set to its bounds, one at a time.
 
     python scripts/estimates.py [--machine M ...] [--program P ...] [--size S] [--into DOCUMENT]
+        [--set TABLE.KEY=VALUE ...]
 
 For every value of a machine file that is recalled or has bounds the programs run again, with every
 hint's best match, on the machine with the value at each of them (`autofinity/sim/sources.py`). Two
 things are printed, of the worse bound: by how much times change (of the hint that was best, median
 and worst of the programs), and what the choice of the hint hangs on it: the time that is lost, on
 the changed machine, with the hint that was best on the shipped one. Prices of energy change no
-time; there both are of energy. With `tiny` inputs L2 and LLC are a sixteenth (`--shrink`).
+time; there both are of energy. Where threads race (`bfs`), the least change sends a program another
+way, so that a time is the median of five runs that differ by hundredths of the memory's latency,
+and a row says what half a hundredth does. With `tiny` inputs L2 and LLC are a sixteenth
+(`--shrink`). With `--set` it prints one row instead, of what all these values do at once.
 """
 
 from __future__ import annotations
@@ -16,8 +20,9 @@ import argparse
 import copy
 import re
 import statistics
+import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +56,14 @@ PROGRAMS = (
     *("align", "bfs", "cg", "dedup", "fft", "groupby"),
     *("join", "kmedian", "pic", "prodcons", "sor", "stencil"),
 )
+SHAKES = (-0.02, -0.01, 0.0, 0.01, 0.02)
+"""By what share memory is slower in each of the runs of which the median counts."""
+SMALLEST = 0.005
+"""By what share it is slower in the row that says what next to nothing does."""
 type Costs = list[float]
 """Seconds or joules of a program, one a hint."""
+type Runs = list[list[SimResult]]
+"""Of a program: for each hint one for each of `SHAKES`."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +96,22 @@ def main() -> None:
     words.add_argument("--shrink", type=int, default=16, help="divide the sets of L2 and LLC")
     words.add_argument("--work", type=Path, default=HERE / "build" / "draws")
     words.add_argument("--into", type=Path, help="a document with marks for the table")
+    words.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="values",
+        metavar="TABLE.KEY=VALUE",
+        help="only what these values do, all at once; VALUE as in TOML",
+    )
     asked = words.parse_args()
     lines = [
         "| machine | value | | tried | of | median | worst | choice loses |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for name in asked.machines or MACHINES:
-        for row in rows_of(name, asked):
+        bench = Bench(name, asked)
+        for row in [bench.row_of(asked.values)] if asked.values else bench.rows():
             print(row, flush=True)
             lines.append(row)
     if asked.into is not None:
@@ -113,37 +133,71 @@ def captured(programs: Sequence[str], size: str, work: Path, threads: int) -> li
     return [Case(load_program(trace), workers_of(trace, threads)) for trace in traces]
 
 
-def rows_of(name: str, asked: argparse.Namespace) -> list[str]:
-    """A row for each value of the machine that has alternatives, the weightiest first."""
-    path = shipped("data", "machines", f"{name}.toml")
-    document: Any = read_document(path)
+class Bench:
+    """A machine and the programs that it ran as it is shipped."""
 
-    def machine(changed: Mapping[str, object]) -> MachineSpec:
-        return shrunk(whole_machine(Fields(path, "", changed)), asked.shrink)
+    def __init__(self, name: str, asked: argparse.Namespace) -> None:
+        self.name = name
+        self.path = shipped("data", "machines", f"{name}.toml")
+        self.document: Any = read_document(self.path)
+        self.shrink: int = asked.shrink
+        self.spec = self.machine(self.document)
+        # On as many as there are cores is nothing to choose.
+        threads = min(8, self.spec.topology.n_cores // 2)
+        self.cases = captured(asked.programs or PROGRAMS, asked.size, asked.work, threads)
+        self.seats = seats_of(self.spec, threads)
+        self.runs = [replayed(self.spec, case, self.seats) for case in self.cases]
+        self.times = [seconds(runs) for runs in self.runs]
 
-    spec = machine(document)
-    threads = min(
-        8, spec.topology.n_cores // 2
-    )  # on as many as there are cores is nothing to choose
-    cases = captured(asked.programs or PROGRAMS, asked.size, asked.work, threads)
-    seats = seats_of(spec, threads)
-    plain = [replayed(spec, case, seats) for case in cases]
-    found: list[tuple[Effect, str, str]] = []
-    for each in sourced_values(path.read_text(encoding="utf-8")):
-        others = alternatives(each, looked_up(document, each)[each.key])
-        if not others:
-            continue
-        effects = []
-        for other in others:
-            changed = copy.deepcopy(document)
-            looked_up(changed, each)[each.key] = other
-            effects.append(effect(spec, machine(changed), each, cases, seats, plain))
-        worse = max(effects, key=lambda e: (e.lost, e.worst))
-        found.append((worse, row(name, each, others, worse), key_of(each)))
-    found.sort(key=lambda one: (-one[0].lost, -one[0].worst))
-    shown = [text for worse, text, _ in found if worse.seen]
-    unseen = ", ".join(sorted(key for worse, _, key in found if not worse.seen))
-    return [*shown, f"| {name} | {unseen} | | | | <0.1% | <0.1% | <0.1% |"] if unseen else shown
+    def machine(self, document: Mapping[str, object]) -> MachineSpec:
+        return shrunk(whole_machine(Fields(self.path, "", document)), self.shrink)
+
+    def in_time(self, changed: MachineSpec) -> Effect:
+        after = [seconds(replayed(changed, case, self.seats)) for case in self.cases]
+        return effect(self.times, after)
+
+    def in_energy(self, changed: MachineSpec) -> Effect:
+        before, after = ([joules(of, runs) for runs in self.runs] for of in (self.spec, changed))
+        return effect(before, after)
+
+    def row_of(self, values: Sequence[str]) -> str:
+        """What `TABLE.KEY=VALUE` of each do at once. Raises `TOMLDecodeError` or `KeyError`."""
+        changed = copy.deepcopy(self.document)
+        for value in values:
+            key, _, text = value.partition("=")
+            *tables, last = key.split(".")
+            inner = changed
+            for table in tables:
+                inner = inner[table]
+            inner[last] = tomllib.loads(f"value = {text}")["value"]
+        worse = self.in_time(self.machine(changed))
+        return text_row(
+            self.name, ", ".join(f"`{value}`" for value in values), "", "", "time", worse
+        )
+
+    def rows(self) -> list[str]:
+        """A row for each value of the machine that has alternatives, the weightiest first."""
+        found: list[tuple[Effect, str, str]] = []
+        for each in sourced_values(self.path.read_text(encoding="utf-8")):
+            others = alternatives(each, looked_up(self.document, each)[each.key])
+            if not others:
+                continue
+            effects = []
+            for other in others:
+                changed = copy.deepcopy(self.document)
+                looked_up(changed, each)[each.key] = other
+                of = self.in_energy if each.table == "energy" else self.in_time
+                effects.append(of(self.machine(changed)))
+            worse = max(effects, key=lambda e: (e.lost, e.worst))
+            found.append((worse, row(self.name, each, others, worse), key_of(each)))
+        found.sort(key=lambda one: (-one[0].lost, -one[0].worst))
+        little = self.in_time(shaken(self.spec, SMALLEST))
+        shown = [text_row(self.name, f"*memory {SMALLEST:.1%} slower*", "", "", "time", little)]
+        shown += [text for worse, text, _ in found if worse.seen]
+        unseen = ", ".join(sorted(key for worse, _, key in found if not worse.seen))
+        if unseen:
+            shown.append(f"| {self.name} | {unseen} | | | | <0.1% | <0.1% | <0.1% |")
+        return shown
 
 
 def looked_up(document: Any, each: Sourced) -> Any:
@@ -159,31 +213,30 @@ def seats_of(spec: MachineSpec, threads: int) -> list[list[OsIndex]]:
     return [sorted(place(topology, affinity).cpus) for affinity in best_matches(topology, threads)]
 
 
-def replayed(spec: MachineSpec, case: Case, seats: Sequence[list[OsIndex]]) -> list[SimResult]:
-    return [simulate(spec, case.program, cpus, workers=case.workers) for cpus in seats]
+def shaken(spec: MachineSpec, by: float) -> MachineSpec:
+    """The machine with memory slower by the share `by`."""
+    dram = tuple(ns * (1 + by) for ns in spec.latency.dram)
+    return replace(spec, latency=replace(spec.latency, dram=dram))
 
 
-def effect(
-    spec: MachineSpec,
-    changed: MachineSpec,
-    each: Sourced,
-    cases: Sequence[Case],
-    seats: Sequence[list[OsIndex]],
-    plain: Sequence[list[SimResult]],
-) -> Effect:
-    """What the change does to times, or, of a price of energy, to energies."""
-    before: list[Costs]
-    after: list[Costs]
-    if each.table == "energy":
-        before, after = (
-            [[result.energy_j(of) for result in results] for results in plain]
-            for of in (spec, changed)
-        )
-    else:
-        before = [[result.roi_ns * 1e-9 for result in results] for results in plain]
-        after = [
-            [result.roi_ns * 1e-9 for result in replayed(changed, case, seats)] for case in cases
-        ]
+def replayed(spec: MachineSpec, case: Case, seats: Sequence[list[OsIndex]]) -> Runs:
+    machines = [shaken(spec, by) for by in SHAKES]
+    return [
+        [simulate(machine, case.program, cpus, workers=case.workers) for machine in machines]
+        for cpus in seats
+    ]
+
+
+def seconds(runs: Runs) -> Costs:
+    return [statistics.median(result.roi_ns * 1e-9 for result in results) for results in runs]
+
+
+def joules(of: MachineSpec, runs: Runs) -> Costs:
+    return [statistics.median(result.energy_j(of) for result in results) for results in runs]
+
+
+def effect(before: Sequence[Costs], after: Sequence[Costs]) -> Effect:
+    """Of a change, from what every program cost with every hint."""
     best = [costs.index(min(costs)) for costs in before]
     moves = [abs(new[i] / old[i] - 1) for old, new, i in zip(before, after, best, strict=True)]
     lost = [new[i] / min(new) - 1 for new, i in zip(after, best, strict=True)]
@@ -199,18 +252,13 @@ def row(name: str, each: Sourced, others: Sequence[object], worse: Effect) -> st
     if len(tried) > 20:
         found = re.search(r"±\d+ %", each.comment)
         tried = found[0] if found else f"±{RECALLED_WITHIN:.0%}"
-    return " | ".join(
-        (
-            f"| {name}",
-            key_of(each),
-            each.mark or "",
-            tried,
-            "energy" if each.table == "energy" else "time",
-            f"{worse.median:.1%}",
-            f"{worse.worst:.1%}",
-            f"{worse.lost:.1%} |",
-        )
-    )
+    of = "energy" if each.table == "energy" else "time"
+    return text_row(name, key_of(each), each.mark or "", tried, of, worse)
+
+
+def text_row(name: str, what: str, mark: str, tried: str, of: str, worse: Effect) -> str:
+    effects = (f"{part:.1%}" for part in (worse.median, worse.worst, worse.lost))
+    return f"| {' | '.join((name, what, mark, tried, of, *effects))} |"
 
 
 if __name__ == "__main__":
