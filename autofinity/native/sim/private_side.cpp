@@ -64,8 +64,10 @@ void Memory::set_private_state(std::uint32_t domain, Line line, Word state) {
         return set_shared_l2_state(of, line, state);
     PrivateCaches& c = *of.first;
     Word* set1 = c.l1.at(line);
-    if (const int way = c.l1.find(set1, line); way >= 0 && state_of(set1[way]) != invalid)
+    if (const int way = c.l1.find(set1, line); way >= 0 && state_of(set1[way]) != invalid) {
         set1[way] = word_of(line, state);
+        if (c.exclusive_levels) return;
+    }
     Word* set2 = c.l2.at(pages_.physical(line));
     if (const int way = c.l2.find(set2, line); way >= 0) set2[way] = word_of(line, state);
 }
@@ -76,16 +78,20 @@ Word Memory::drop_private(std::uint32_t domain, Line line) {
     const L2Domain& of = *l2_domains_[domain];
     PrivateCaches& c = *of.first;
     Word state = invalid;
-    Word* set2 = c.l2.at(pages_.physical(line));
-    if (const int way = c.l2.find(set2, line); way >= 0) state = state_of(c.l2.remove(set2, way));
-    if (of.shared) [[unlikely]]
-        return drop_from_l1s(of, line, state);
-    Word* set1 = c.l1.at(line);
-    if (const int way = c.l1.find(set1, line); way >= 0 && state_of(set1[way]) != invalid) {
-        state = state_of(set1[way]);
-        set1[way] = word_of(line, invalid);
+    if (!of.shared) {
+        Word* set1 = c.l1.at(line);
+        if (const int way = c.l1.find(set1, line); way >= 0 && state_of(set1[way]) != invalid) {
+            state = state_of(set1[way]);
+            set1[way] = word_of(line, invalid);
+            if (c.exclusive_levels) return state;
+        }
     }
-    return state;
+    Word* set2 = c.l2.at(pages_.physical(line));
+    if (const int way = c.l2.find(set2, line); way >= 0) {
+        const Word state2 = state_of(c.l2.remove(set2, way));
+        if (state == invalid) state = state2;
+    }
+    return of.shared ? drop_from_l1s(of, line, state) : state;
 }
 
 // `tag`: the way of `set` that kept the tag when the line was taken away; -1: none.
