@@ -22,6 +22,8 @@ class SubBlockTable:
 
     def __init__(self, sharers: int = 2) -> None: ...
     def touch(self, block: int, thread: int, counts: SharingCounts) -> None: ...
+    def __len__(self) -> int:
+        """Blocks that were touched."""
     def threads_at(self, block: int) -> list[int]:
         """Latest first."""
 
@@ -32,8 +34,8 @@ class NumaTable:
     def count(self, page: int, node: int) -> None: ...
     def halve(self, page: int) -> None: ...
     def vector_of(self, page: int) -> list[int]: ...
-    def take_seen(self) -> list[int]:
-        """Pages counted since the last call."""
+    def take_seen(self, most: int = 1 << 32) -> list[int]:
+        """Pages counted since they were last taken; the others stay where there are more."""
 
 class PageHistory:
     """Page history table (SAMMU, section 3)."""

@@ -13,7 +13,10 @@ from __future__ import annotations
 
 import errno
 import select
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import merge
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -30,15 +33,19 @@ _CPU_RING_BYTES: Final = (
     256 << 10
 )  # half of what perf_event_mlock_kb allows; SPE's with 84 KiB more
 _THREAD_RING_BYTES: Final = 32 << 10  # 800 records between two looks; of some 500 KiB a CPU
+_ALL_RINGS_BYTES: Final = 1 << 20  # of the threads of a program, for they count as ours
+_TIME: Final[Callable[[Record], int]] = attrgetter("at_ns")
 
 
 class _Ring(Protocol):
     """The records of one event."""
 
     fd: int
+    lost: int
+    """Records that there was no room for."""
 
-    def drain(self, found: list[Record]) -> int:
-        """Append what has come since the last call; how many records there was no room for."""
+    def drain(self) -> Iterator[Record]:
+        """What has come until now, and was not yet told; that of one thread in order of time."""
         ...
 
     def close(self) -> None:
@@ -54,8 +61,11 @@ class TouchSampler:
         self._poll = select.poll()
         for ring in self._rings:
             self._poll.register(ring.fd, select.POLLIN)
-        self.lost = 0
+
+    @property
+    def lost(self) -> int:
         """Records that the rings had no room for."""
+        return sum(ring.lost for ring in self._rings)
 
     def wait(self, milliseconds: int) -> None:
         """Until a ring is half full, or the time has passed."""
@@ -63,10 +73,7 @@ class TouchSampler:
 
     def read(self) -> list[Record]:
         """What has come since the last call, in order of time."""
-        found: list[Record] = []
-        for ring in self._rings:
-            self.lost += ring.drain(found)
-        return sorted(found, key=lambda record: record.at_ns)
+        return sorted(chain.from_iterable(ring.drain() for ring in self._rings), key=_TIME)
 
     def close(self) -> None:
         """Give the rings back."""
@@ -96,8 +103,12 @@ class ThreadTouches:
     def __init__(self, events: Sequence[AccessEvent] = (PAGE_FAULTS,)) -> None:
         self._events = tuple(events)
         self._rings: dict[int, list[_Ring]] = {}
-        self.lost = 0
+        self._lost = 0  # of threads that are not followed any more
+
+    @property
+    def lost(self) -> int:
         """Records that the rings had no room for."""
+        return self._lost + sum(ring.lost for rings in self._rings.values() for ring in rings)
 
     def follow(self, tids: Iterable[int]) -> None:
         """Record those of these threads, and of no others any more. A thread that has ended is
@@ -106,20 +117,20 @@ class ThreadTouches:
         wanted = set(tids)
         for tid in [tid for tid in self._rings if tid not in wanted]:
             for ring in self._rings.pop(tid):
+                self._lost += ring.lost
                 ring.close()
+        ring_bytes = _THREAD_RING_BYTES
+        while ring_bytes * len(wanted) > _ALL_RINGS_BYTES:
+            ring_bytes //= 2
         for tid in wanted - self._rings.keys():
             rings = self._rings[tid] = []
             for event in self._events:
-                rings += _open(event, tid, _share(_THREAD_RING_BYTES, self._events))
+                rings += _open(event, tid, _share(ring_bytes, self._events))
 
-    def read(self) -> list[Touch]:
-        """What has come since the last call, in order of time."""
-        found: list[Record] = []
-        for rings in self._rings.values():
-            for ring in rings:
-                self.lost += ring.drain(found)
-        touches = [record for record in found if isinstance(record, Touch)]
-        return sorted(touches, key=lambda touch: touch.at_ns)
+    def read(self) -> Iterator[Touch]:
+        """What has come since the last call, in order of time; it is never in memory as a whole."""
+        each = (ring.drain() for rings in self._rings.values() for ring in rings)
+        return (record for record in merge(*each, key=_TIME) if isinstance(record, Touch))
 
     def close(self) -> None:
         """Give the rings back."""

@@ -31,7 +31,11 @@ from autofinity.model.topology import OsIndex, Topology
 
 _PAGE_BYTES = 4096
 _MOST_THREADS = 1024  # the matrix of so many has a million cells
-_MOST_COUNTED = 1 << 17  # touches until the pages' counters begin anew: some 10 MB of them
+_MOST_COUNTED = 1 << 17  # touches until the pages' counters begin anew
+# What this costs beside a program is bounded, whatever the program touches.
+_MOST_PAGES = 1 << 14  # with counters at a time: 1.2 MB of them with 4 nodes
+_MOST_SHOWN = 1 << 10  # pages a look; the others wait for the next
+_MOST_BLOCKS = 1 << 15  # 400 KB; the papers' tables have a million, 12 MB
 
 
 class AddressSensor:
@@ -49,9 +53,10 @@ class AddressSensor:
         self._touches = ThreadTouches(events)
         self._blocks: BlockTable | SubBlockTable | None = None
         if detector.table == "blocks":
-            self._blocks = BlockTable(detector.entries, detector.sharers)
+            self._blocks = BlockTable(min(detector.entries, _MOST_BLOCKS), detector.sharers)
         elif detector.table == "sub-blocks":
             self._blocks = SubBlockTable(detector.sharers)
+        self._node_of = {cpu: pu.node for cpu, pu in topology.by_os_index.items()}
         self._pages = self._no_pages()
         self._counted = 0
         self._threads = 1
@@ -73,16 +78,14 @@ class AddressSensor:
         # Threads that have gone are still in the table: the matrix never gets smaller.
         self._threads = max(self._threads, 1 + max(known.values(), default=0))
         counts = SharingCounts(self._threads)
-        touches = [touch for touch in self._touches.read() if touch.tid in known]
-        for touch in touches:
-            if self._blocks is not None:
-                whole = (touch.pid << ADDRESS_BITS) + touch.address
-                block = whole // self._detector.block_bytes
-                self._blocks.touch(block, known[touch.tid], counts)
+        for touch in self._touches.read():
+            if touch.tid in known:
+                self._share(touch, known[touch.tid], counts)
+                self._count(touch)
         sharing = None
         if self._blocks is not None:
             sharing = SharingMatrix(tuple(tuple(map(float, row)) for row in counts.cells()))
-        return sharing, self._vectors(touches) if self._topology.n_nodes > 1 else None
+        return sharing, self._vectors() if self._topology.n_nodes > 1 else None
 
     def moved(self, pages: Sequence[int]) -> None:
         """These pages have been moved."""
@@ -94,16 +97,24 @@ class AddressSensor:
         """Give everything back to the kernel."""
         self._touches.close()
 
-    def _vectors(self, touches: Sequence[Touch]) -> NumaVectors:
-        if self._counted > _MOST_COUNTED:
-            self._pages, self._counted = self._no_pages(), 0
-        pus = self._topology.by_os_index
-        for touch in touches:
-            if touch.cpu in pus:
-                page = page_number(touch.pid, touch.address // _PAGE_BYTES)
-                self._pages.count(page, pus[touch.cpu].node)
-                self._counted += 1
-        nodes = self._where(self._pages.take_seen())
+    def _share(self, touch: Touch, thread: int, counts: SharingCounts) -> None:
+        if self._blocks is None:
+            return
+        if isinstance(self._blocks, SubBlockTable) and len(self._blocks) >= _MOST_BLOCKS // 2:
+            self._blocks = SubBlockTable(self._detector.sharers)
+        whole = (touch.pid << ADDRESS_BITS) + touch.address
+        self._blocks.touch(whole // self._detector.block_bytes, thread, counts)
+
+    def _count(self, touch: Touch) -> None:
+        if self._topology.n_nodes > 1 and touch.cpu in self._node_of:
+            if self._counted == _MOST_COUNTED:
+                self._pages, self._counted = self._no_pages(), 0
+            page = page_number(touch.pid, touch.address // _PAGE_BYTES)
+            self._pages.count(page, self._node_of[touch.cpu])
+            self._counted += 1
+
+    def _vectors(self) -> NumaVectors:
+        nodes = self._where(self._pages.take_seen(_MOST_SHOWN))
         vectors = {page: tuple(self._pages.vector_of(page)) for page in nodes}
         return NumaVectors(vectors, _PAGE_BYTES, nodes)
 
@@ -123,4 +134,5 @@ class AddressSensor:
         return found
 
     def _no_pages(self) -> NumaTable:
-        return NumaTable(self._topology.n_nodes, (1 << self._detector.counter_bits) - 1)
+        most = (1 << self._detector.counter_bits) - 1
+        return NumaTable(self._topology.n_nodes, most, _MOST_PAGES)

@@ -20,6 +20,7 @@ LOST, FORK, SAMPLE, AUX, SWITCH = 2, 7, 9, 11, 14
 _HEAD, _TAIL = 1024, 1032  # offsets of data_head and data_tail in the first page
 _HEADER_BYTES: Final = 8
 _TOLD_BYTES: Final = 24
+_PIECE_BYTES: Final = 4096  # read at a time, so that very many rings cost little memory
 
 
 class RecordRing:
@@ -41,20 +42,28 @@ class RecordRing:
             raise
 
     def take(self) -> Iterator[tuple[int, int, bytes]]:
-        """(type, misc, what follows the header) of each record since the last call."""
-        page, ring = mmap.PAGESIZE, self.memory
-        head, tail = struct.unpack_from("2Q", ring, _HEAD)
-        start, size = page + tail % self._bytes, head - tail
-        data = ring[start : start + size]
-        data += ring[page : page + size - len(data)]  # at its end the ring begins anew
-        struct.pack_into("Q", ring, _TAIL, head)
-        at = 0
-        while at + _HEADER_BYTES <= size:
-            kind, misc, length = struct.unpack_from("IHH", data, at)
-            if length < _HEADER_BYTES:
-                return  # no record of the kernel's
-            yield kind, misc, data[at + _HEADER_BYTES : at + length]
-            at += length
+        """(type, misc, what follows the header) of each record that has come until now; those that
+        are not asked for any more stay.
+        """
+        head, tail = struct.unpack_from("2Q", self.memory, _HEAD)
+        while tail < head:
+            data = self._read(tail, min(head - tail, _PIECE_BYTES))
+            at = 0
+            while at + _HEADER_BYTES <= len(data):
+                kind, misc, length = struct.unpack_from("IHH", data, at)
+                if length < _HEADER_BYTES or at + length > len(data):
+                    break
+                yield kind, misc, data[at + _HEADER_BYTES : at + length]
+                at += length
+            tail = tail + at if at else head  # the kernel's records are smaller than a piece
+            struct.pack_into("Q", self.memory, _TAIL, tail)
+
+    def _read(self, offset: int, size: int) -> bytes:
+        """What lies there; at its end the ring begins anew."""
+        page = mmap.PAGESIZE
+        start = page + offset % self._bytes
+        data = self.memory[start : start + size]
+        return data + self.memory[page : page + size - len(data)]
 
     def close(self) -> None:
         """Give it back to the kernel."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 
 from autofinity.linux.record_ring import FORK, LOST, SAMPLE, RecordRing, born, lost_records
 from autofinity.linux.touches import ADDRESS_BITS, Record, Touch
@@ -15,22 +16,22 @@ class SampleRing:
     def __init__(self, fd: int, ring_bytes: int) -> None:
         """Takes the descriptor over. Raises as `RecordRing`."""
         self.fd = fd
+        self.lost = 0
+        """Records that there was no room for."""
         self._records = RecordRing(fd, ring_bytes)
 
-    def drain(self, found: list[Record]) -> int:
-        """Append what has come since the last call; how many records there was no room for."""
-        lost = 0
+    def drain(self) -> Iterator[Record]:
+        """What has come until now, and was not yet told."""
         for kind, _, body in self._records.take():
             if kind == SAMPLE:
                 pid, tid, time_ns, address, cpu = struct.unpack_from("IIQQI", body)
                 # Micro-operations of IBS that are no access have no address.
                 if 0 < address < 1 << ADDRESS_BITS:
-                    found.append(Touch(time_ns, pid, tid, address, OsIndex(cpu)))
+                    yield Touch(time_ns, pid, tid, address, OsIndex(cpu))
             elif kind == FORK:
-                found.append(born(body))
+                yield born(body)
             elif kind == LOST:
-                lost += lost_records(body)
-        return lost
+                self.lost += lost_records(body)
 
     def close(self) -> None:
         """Give it back to the kernel."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Final
 
 from autofinity.linux.aux_area import AuxArea
@@ -49,6 +50,8 @@ class SpeRing:
         Raises as `RecordRing`, and `CapabilityError` where times cannot be told.
         """
         self.fd = fd
+        self.lost = 0
+        """Accesses and records that there was no room for, about."""
         self._records = RecordRing(fd, ring_bytes // 4)
         try:
             clock = clock_of(self._records.memory)
@@ -62,22 +65,21 @@ class SpeRing:
         self._turns = _Turns()
         self._took = False
 
-    def drain(self, found: list[Record]) -> int:
-        """Append what has come since the last call; how many there was no room for, about."""
-        lost = 0
+    def drain(self) -> Iterator[Record]:
+        """What has come until now, and was not yet told."""
         # Before the records are looked at: then these tell of all that is before it.
         end = self._area.head
         taken = end > self._area.tail
         self._clock = clock_of(self._records.memory) or self._clock
         for kind, misc, body in self._records.take():
             if kind == AUX:
-                lost += self._accesses(body, found)
+                yield from self._accesses(body)
             elif kind == SWITCH:
                 self._turns.switch(told_by(body), out=bool(misc & _SWITCH_OUT))
             elif kind == FORK:
-                found.append(born(body))
+                yield born(body)
             elif kind == LOST:
-                lost += lost_records(body)
+                self.lost += lost_records(body)
                 self._turns.unknown()
         if taken:
             self._area.free(end)
@@ -85,18 +87,17 @@ class SpeRing:
             # The kernel disables it where there is no room, perhaps while we made some.
             enable(self.fd)
         self._took = taken
-        return lost
 
     def close(self) -> None:
         """Give it back to the kernel."""
         self._area.close()
         self._records.close()
 
-    def _accesses(self, body: bytes, found: list[Record]) -> int:
-        """Append those that an AUX record tells of; how many were lost, about."""
+    def _accesses(self, body: bytes) -> Iterator[Touch]:
+        """Those that an AUX record tells of."""
         offset, size, flags = struct.unpack_from("3Q", body)
         accesses, lost_bytes = decode(self._area.read(offset, size), offset)
-        lost = -(-lost_bytes // _RECORD_BYTES) + (1 if flags & _TRUNCATED else 0)
+        self.lost += -(-lost_bytes // _RECORD_BYTES) + (1 if flags & _TRUNCATED else 0)
         if flags & _PARTIAL and not lost_bytes:
             del accesses[-1:]  # damaged, and reads well all the same
         told = told_by(body)
@@ -104,11 +105,10 @@ class SpeRing:
             time_ns = told.time_ns if access.ticks is None else self._clock.ns(access.ticks)
             who = self._turns.at(time_ns, told)
             if who is None:
-                lost += 1
+                self.lost += 1
             elif 0 < access.address < 1 << ADDRESS_BITS:
-                found.append(Touch(time_ns, *who, access.address, OsIndex(told.cpu)))
+                yield Touch(time_ns, *who, access.address, OsIndex(told.cpu))
         self._turns.forget()
-        return lost
 
 
 class _Turns:

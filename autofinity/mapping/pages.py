@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import fmean, pstdev
 
 from autofinity.model.sharing import NumaVectors, process_and_page
 from autofinity.model.sharing_metrics import page_exclusivity
@@ -135,6 +134,8 @@ def carrefour_rule(vectors: NumaVectors) -> PageRule:
     while the deviation of the nodes' loads is above `CARREFOUR_IMBALANCE` of their mean. Only pages
     whose node is known count.
     """
+    from statistics import fmean, pstdev  # monitors, which have no use for it, load this module
+
     total = local = 0
     load: list[int] = []
     for page, counts in vectors.pages.items():

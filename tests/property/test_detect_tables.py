@@ -114,9 +114,10 @@ def test_all_mirrors_at_once_count_every_pair_of_equal_entries_of_a_set(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, NODES - 1)), max_size=80),
     st.integers(1, 20),
     st.integers(1, 4),
+    st.integers(1, 4),
 )
 def test_numa_vectors_count_until_they_saturate(
-    faults: list[tuple[int, int]], most: int, pages: int
+    faults: list[tuple[int, int]], most: int, pages: int, shown: int
 ) -> None:
     table = detect.NumaTable(NODES, most, pages)
     vectors: dict[int, list[int]] = {}
@@ -125,5 +126,10 @@ def test_numa_vectors_count_until_they_saturate(
         if page in vectors or len(vectors) < pages:
             vector = vectors.setdefault(page, [0] * NODES)
             vector[node] = min(most, vector[node] + 1)
-    assert table.take_seen() == list(vectors)
+    assert table.take_seen(shown) == list(vectors)[:shown]
+    for page in list(vectors)[shown:]:
+        table.count(page, 0)  # it waits already
+    assert table.take_seen() == list(vectors)[shown:]
+    for page in list(vectors)[shown:]:
+        vectors[page][0] = min(most, vectors[page][0] + 1)
     assert {page: table.vector_of(page) for page in vectors} == vectors

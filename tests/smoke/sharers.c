@@ -1,6 +1,6 @@
-// N threads compute for S seconds, and thread t shares pages with thread t + N/2: sharers N S.
-// The main thread takes the pages away every few milliseconds, in the place of the kernel's NUMA
-// hinting, so that they fault again; nothing that is in them is lost.
+// N threads compute for S seconds, and thread t shares P pages (16) with thread t + N/2: sharers N
+// S P. The main thread takes the pages away every few milliseconds, in the place of the kernel's
+// NUMA hinting, so that they fault again; nothing that is in them is lost.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -9,10 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGES = 16, PAGE_BYTES = 4096, PAUSE_US = 5000 };
+enum { PAGE_BYTES = 4096, PAUSE_US = 5000 };
 
 static double seconds;
 static int count;
+static size_t pages;  // of a pair
 static volatile char* shared;
 
 static double now(void) {
@@ -23,9 +24,9 @@ static double now(void) {
 
 static void* look_in(void* number) {
     intptr_t thread = (intptr_t)number;
-    volatile char* pages = shared + thread % (count / 2) * PAGES * PAGE_BYTES;
+    volatile char* ours = shared + (size_t)thread % (size_t)(count / 2) * pages * PAGE_BYTES;
     for (double end = now() + seconds; now() < end;) {
-        for (int i = 0; i < PAGES; i++) pages[i * PAGE_BYTES + 64 * (thread >= count / 2)]++;
+        for (size_t i = 0; i < pages; i++) ours[i * PAGE_BYTES + 64 * (thread >= count / 2)]++;
         for (volatile int i = 0; i < 20000; i++) continue;
     }
     return NULL;
@@ -34,8 +35,9 @@ static void* look_in(void* number) {
 int main(int argc, char** argv) {
     count = argc > 1 ? atoi(argv[1]) : 4;
     seconds = argc > 2 ? atof(argv[2]) : 1;
-    if (count < 2 || count > 64) return 2;
-    size_t bytes = (size_t)count / 2 * PAGES * PAGE_BYTES;
+    pages = argc > 3 ? strtoul(argv[3], NULL, 10) : 16;
+    if (count < 2 || count > 64 || !pages) return 2;
+    size_t bytes = (size_t)count / 2 * pages * PAGE_BYTES;
     shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return 1;
     pthread_t threads[64];

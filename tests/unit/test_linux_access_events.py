@@ -115,7 +115,7 @@ def test_without_such_a_pmu_and_when_refused_the_reason_is_told(tmp_path: Path) 
     assert why_not.startswith("accesses sampled by ibs_op are not recorded: E")
 
 
-PAGES = 4000
+PAGES = 2000  # of both threads, and of the start, in one CPU's ring: nobody need look at it before
 TOUCHER = f"""
 import mmap, threading
 def touch():

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +32,7 @@ class Scripted:
 
     lost = 0
     faults: list[Touch]
+    nodes: dict[int, int]
 
     def follow(self, tids: Iterable[int]) -> None:
         del tids
@@ -43,9 +47,11 @@ def rings(monkeypatch: pytest.MonkeyPatch) -> Scripted:
     scripted = Scripted()
     monkeypatch.setattr(address_sensor, "ThreadTouches", lambda events: scripted)
     # Page 1 is on the node that the kernel calls 3, page 2 has vanished.
-    nodes = {1 * 4096: 3, 2 * 4096: -2}
+    scripted.nodes = {1 * 4096: 3, 2 * 4096: -2}
     monkeypatch.setattr(
-        address_sensor, "nodes_of", lambda pid, addresses: [nodes[each] for each in addresses]
+        address_sensor,
+        "nodes_of",
+        lambda pid, addresses: [scripted.nodes[each] for each in addresses],
     )
     return scripted
 
@@ -84,6 +90,61 @@ def test_a_page_counts_by_the_node_of_the_cpu_and_one_that_has_vanished_is_left_
     _, later = sensor.look({10: 0})
     assert later is not None
     assert later.pages == {page: (1, 2)}
+
+
+def test_pages_that_are_too_many_for_a_look_are_shown_in_the_next(rings: Scripted) -> None:
+    sensor = AddressSensor(FaultSampling(), TWO_NODES)
+    rings.nodes = dict.fromkeys((page * 4096 for page in range(1, 2501)), 3)
+    rings.faults = [fault(10, page * 4096) for page in range(1, 2501)]
+    shown: list[int] = []
+    for most in (1024, 1024, 452, 0):
+        _, pages = sensor.look({10: 0})
+        assert pages is not None
+        assert len(pages.pages) == most
+        shown += pages.pages
+    assert shown == [page_number(PID, page) for page in range(1, 2501)]
+
+
+MUCH = """
+import sys
+from autofinity.linux import address_sensor
+from autofinity.linux.touches import Touch
+from autofinity.model.detection import FaultSampling
+from autofinity.model.topology import PU, Topology
+
+class Rings:
+    lost, looks = 0, 0
+    def __init__(self, events):
+        pass
+    def read(self):
+        self.looks += 1
+        for at in range(20_000):
+            yield Touch(at, 7, at % 2, 4096 * (20_000 * self.looks + at), at % 4)
+
+def rss_kib():
+    with open("/proc/self/statm") as file:
+        return 4 * int(file.read().split()[1])
+
+address_sensor.ThreadTouches = Rings
+address_sensor.nodes_of = lambda pid, addresses: [0] * len(addresses)
+nodes = tuple(range(4))
+four = Topology("", "synthetic", tuple(PU(at, at, at, at, at, at) for at in nodes), nodes,
+                ((10,) * 4,) * 4, frozenset(nodes))
+sensor = address_sensor.AddressSensor(FaultSampling(table=sys.argv[1]), four)
+before = rss_kib()
+for _ in range(15):
+    sensor.look({0: 0, 1: 1})
+print(rss_kib() - before)
+"""
+
+
+@pytest.mark.parametrize("table", ["blocks", "sub-blocks"])
+def test_memory_is_bounded_whatever_a_program_touches(table: str) -> None:
+    """300,000 pages; without bounds they take 15 to 30 MiB."""
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-c", MUCH, table]
+    done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
+    assert int(done.stdout) <= 4 * 1024
 
 
 def test_pages_are_told_apart_by_process() -> None:

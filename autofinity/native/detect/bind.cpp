@@ -107,6 +107,7 @@ void bind_detect(nb::module_& module) {
             [](SubBlockTable& self, std::uint64_t block, std::uint64_t thread,
                SharingCounts& counts) { self.touch(block, thread_of(thread, counts), counts); },
             "block"_a, "thread"_a, "counts"_a)
+        .def("__len__", &SubBlockTable::size, "Blocks that were touched.")
         .def(
             "threads_at",
             [](const SubBlockTable& self, std::uint64_t block) {
@@ -139,7 +140,8 @@ void bind_detect(nb::module_& module) {
                 return std::vector<std::uint32_t>(found.begin(), found.end());
             },
             "page"_a)
-        .def("take_seen", &NumaTable::take_seen, "Pages counted since the last call.");
+        .def("take_seen", &NumaTable::take_seen, "most"_a = std::uint64_t{1} << 32,
+             "Pages counted since they were last taken; the others stay where there are more.");
 
     nb::class_<PageHistory>(module, "PageHistory", "Page history table (SAMMU).")
         .def(

@@ -43,10 +43,17 @@ class NumaTable {
         return {counters_.data() + index_.at(page) * nodes_, nodes_};
     }
     bool knows(std::uint64_t page) const { return index_.contains(page); }
-    // Pages that were counted since the last call, in the order of their first count.
-    std::vector<std::uint64_t> take_seen() {
-        for (const std::uint64_t page : seen_) lately_[index_.at(page)] = false;
-        return std::exchange(seen_, {});
+    // Pages that were counted since they were last taken, in the order of their first count then;
+    // the others stay where there are more than `most`.
+    std::vector<std::uint64_t> take_seen(
+        std::size_t most = std::numeric_limits<std::size_t>::max()) {
+        std::vector<std::uint64_t> taken = std::exchange(seen_, {});
+        if (taken.size() > most) {
+            seen_.assign(taken.begin() + static_cast<std::ptrdiff_t>(most), taken.end());
+            taken.resize(most);
+        }
+        for (const std::uint64_t page : taken) lately_[index_.at(page)] = false;
+        return taken;
     }
     void forget() {
         index_.clear();

@@ -29,6 +29,8 @@ class SubBlockTable {
         return {at->second.begin(), at->second.begin() + sharers_};
     }
 
+    std::size_t size() const { return last_.size(); }
+
   private:
     std::uint32_t sharers_;
     std::unordered_map<std::uint64_t, std::array<Thread, most_sharers>> last_;
