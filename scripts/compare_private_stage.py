@@ -113,7 +113,7 @@ def compared(
     )
     full, full_s = replayed(machine, program, pus_of_affinity)
     staged, staged_s = replayed(machine, stage, pus_of_affinity)
-    size_bytes = len(core.pack_private_stage(stage))
+    size_bytes = len(core.pack_private_stage(machine, program, stage))
     return Compared(
         name,
         fitting is not None,

@@ -147,8 +147,8 @@ def derive_private_stage(
 ) -> Program:
     """The program with the steps its private stage leaves of it. Raises SimulationError."""
 
-def pack_private_stage(stage: Program) -> bytes:
-    """A derived program as bytes."""
+def pack_private_stage(machine: Machine, program: Program, stage: Program) -> bytes:
+    """What was derived from `program`, as bytes that say little beside it."""
 
 def unpack_private_stage(
     machine: Machine, program: Program, pus: Sequence[int], packed: bytes, *, seed: int

@@ -121,6 +121,8 @@ class PrivateStages:
     ) -> tuple[core.Program | None, Difference]:
         stage, worst = fitting_stage(self._spec, self._native, program, workers, seed)
         if key is not None:
-            packed = None if stage is None else core.pack_private_stage(stage)
+            packed = None
+            if stage is not None:
+                packed = core.pack_private_stage(self._native, program, stage)
             write_stage(trace, key, StoredStage(worst, packed))
         return stage, worst

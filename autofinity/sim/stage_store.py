@@ -20,7 +20,7 @@ from autofinity.sim.spec import MachineSpec
 from autofinity.sim.stage_agreement import Difference
 from autofinity.whole_file import replace_file
 
-STAGE_VERSION = 2
+STAGE_VERSION = 3
 
 _MAGIC = b"AFSTAGE1"
 _DIGEST_BYTES = 32

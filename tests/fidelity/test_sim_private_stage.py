@@ -21,6 +21,8 @@ from autofinity.sim.stage_agreement import COUNTER_SHARE, CYCLES_SHARE, Differen
 from autofinity.sim.stage_fitting import fitting_stage
 
 MANY = 10_000
+BYTES_PER_ACCESS = 0.05
+"""On disk, at most."""
 HINTS = ("SLP", "SlP", "Slp", "sLP", "slp")
 MACHINES = ("opteron-6164he", "xeon-e5-2650")
 
@@ -63,12 +65,17 @@ def test_a_program_of_equal_parts_is_the_same_but_for_what_scatters(tmp_path: Pa
 def replayed_both_ways(
     captured: CapturedTraining, machine: str, steps_share: float
 ) -> Iterator[tuple[str, Difference]]:
-    """Of every hint, every counter; the stage has at most that share of the program's steps."""
+    """Of every hint, every counter.
+
+    The stage has at most that share of the program's steps, and is small on disk.
+    """
     spec = load_preset(machine)
     native = native_machine(spec)
     stage, worst = fitting_stage(spec, native, captured.program, captured.workers, 1)
     assert stage is not None, (machine, worst)
     assert stage.steps < captured.program.steps * steps_share
+    on_disk = core.pack_private_stage(native, captured.program, stage)
+    assert len(on_disk) <= BYTES_PER_ACCESS * captured.program.accesses
     for hint in HINTS:
         cpus = get_affinity(spec.topology, 8, Hint.parse(hint)).cpus
         pus = pus_of_streams(spec.topology, stage.streams, cpus, captured.workers)

@@ -43,10 +43,12 @@ sim::ProgramPtr small_program() {
 std::vector<std::uint32_t> pus_of_program() { return {0, 1, 2}; }
 
 std::vector<std::uint8_t> valid_stage(std::uint8_t variant) {
-    const sim::ProgramPtr staged = derive_private_stage(machine_with_stages(variant),
-                                                        small_program(), pus_of_program(), variant);
+    const auto machine = machine_with_stages(variant);
+    const sim::ProgramPtr program = small_program();
+    const sim::ProgramPtr staged =
+        derive_private_stage(machine, program, pus_of_program(), variant);
     std::vector<std::uint8_t> input{variant};
-    const std::vector<std::uint8_t> packed = packed_stage(*staged);
+    const std::vector<std::uint8_t> packed = packed_stage(*machine, *program, *staged);
     input.insert(input.end(), packed.begin(), packed.end());
     return input;
 }

@@ -22,7 +22,7 @@ def derived() -> tuple[core.Machine, core.Program, bytes]:
     machine = native_machine(load_preset("opteron-6164he"))
     program = core.Program(mixed_program(1))
     stage = core.derive_private_stage(machine, program, PUS, seed=0)
-    return machine, program, core.pack_private_stage(stage)
+    return machine, program, core.pack_private_stage(machine, program, stage)
 
 
 @settings(max_examples=150)

@@ -221,26 +221,29 @@ def test_a_stage_is_the_same_from_its_bytes_and_takes_little_of_them() -> None:
     machine, program = native_machine(spec), core.Program(own_then_neighbours(4))
     pus = first_pus(spec, (0, 6, 12, 18))
     stage = core.derive_private_stage(machine, program, pus, seed=3)
-    packed = core.pack_private_stage(stage)
+    packed = core.pack_private_stage(machine, program, stage)
     again = core.unpack_private_stage(machine, program, pus, packed, seed=3)
-    assert core.pack_private_stage(again) == packed
+    assert core.pack_private_stage(machine, program, again) == packed
     assert again.racing_share == stage.racing_share
     (first_ns, first), (second_ns, second) = (replay(spec, each, pus) for each in (stage, again))
     assert first_ns == second_ns
     assert (first == second).all()
-    assert len(packed) < 4 * stage.steps
+    assert len(packed) < stage.steps / 2
     with pytest.raises(SimulationError, match="no private stage"):
-        core.pack_private_stage(program)
+        core.pack_private_stage(machine, program, program)
 
 
 def test_a_stage_of_another_program_is_refused() -> None:
     spec = load_preset("opteron-6164he")
     machine, pus = native_machine(spec), first_pus(spec, (0, 1))
     program = core.Program(own_then_neighbours(2))
-    packed = core.pack_private_stage(core.derive_private_stage(machine, program, pus, seed=3))
+    stage = core.derive_private_stage(machine, program, pus, seed=3)
+    packed = core.pack_private_stage(machine, program, stage)
     other = core.Program(false_sharing(2, 300, 8))
     with pytest.raises(SimulationError, match="damaged private stage, stream 0"):
         core.unpack_private_stage(machine, other, pus, packed, seed=3)
+    with pytest.raises(SimulationError, match="of another program"):
+        core.pack_private_stage(machine, other, stage)
 
 
 def test_stages_are_compared_where_threads_have_llcs_of_their_own_in_one_package() -> None:

@@ -234,16 +234,18 @@ void bind_sim(nb::module_& module) {
 
     module.def(
         "pack_private_stage",
-        [](const Program& staged) {
+        [](const Machine& machine, const Program& program, const Program& staged) {
+            validate(machine);
             std::vector<std::uint8_t> bytes;
             {
                 nb::gil_scoped_release release;
-                bytes = packed_stage(staged);
+                bytes = packed_stage(machine, program, staged);
             }
             return nb::bytes(bytes.data(), bytes.size());
         },
-        nb::arg("stage"),
-        "A derived program as bytes. Raises SimulationError for one that is not derived.");
+        nb::arg("machine"), nb::arg("program"), nb::arg("stage"),
+        "What was derived from `program`, as bytes that say little beside it. Raises "
+        "SimulationError for one that is not derived.");
     module.def(
         "unpack_private_stage",
         [](const Machine& machine, const Program& program, const std::vector<std::uint32_t>& pus,

@@ -1,17 +1,18 @@
 // A private stage as bytes, to be kept beside the trace it was derived from.
 //
-//   u32 streams | u64 kept accesses, u64 of these racing | of each stream: its chunks, its tallies
+//   varint streams | kept accesses | of these racing | a range-coded walk over the program:
 //
-// Steps are told in events of the trace format, in chunks packed as the trace's own are
-// (trace/codec.h), so that what repeats costs next to nothing:
+//   of each stream    what is not left of any step of the program's, up to the first that is
+//   of each step      access: is it kept? (odds: stage_model.hpp)
+//    that is kept     is there a tally before it? | what is left: where the line was found, the
+//                     run's span, whether it pushes; no access: what its line's access found
+//                     | what follows that is no step of the program's:
+//     leave           which of the lines of its L2 set, by age; or the line
+//     prefetch        line, from where the page's prefetches were; victims
+//     tally, gap, and accesses that are parts of a run
 //
-//   access     line, reads, writes, span, flags; gap = gap << 5 | what (below)
-//   other 1    the next step of the program's stream that is no access; span: what its line's
-//              access found
-//   other 2    the next tally
-//   other 3    a gap that had to be split
-//
-// Steps that are no accesses are the program's own: bytes cannot make a lock of what was a barrier.
+// Lines, counts and times of what is kept are the program's own, so that bytes can make no lock of
+// what was a barrier. To read it takes one or two replays of the program.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +24,14 @@
 
 namespace autofinity::sim {
 
-// Bytes of a program that has a stage. Throws SimulationError for one that has none.
-std::vector<std::uint8_t> packed_stage(const Program& staged);
+// Bytes of `staged`, which was derived from `program` for cores like `machine`'s. Throws
+// SimulationError for one that has no stage or is of another program.
+std::vector<std::uint8_t> packed_stage(const Machine& machine, const Program& program,
+                                       const Program& staged);
 
 // The stage of `program` from its bytes, for cores like `machine`'s, with the streams on the same
-// cores as in `pu_of_stream`. Throws SimulationError, naming the stream, for bytes that no
-// derivation of this program could have made.
+// cores as in `pu_of_stream`. Throws SimulationError, naming the stream, for bytes that
+// are no stage of this program.
 ProgramPtr unpacked_stage(const Machine& machine, const Program& program,
                           const std::vector<std::uint32_t>& pu_of_stream, std::uint64_t seed,
                           std::span<const std::uint8_t> bytes);

@@ -1,0 +1,168 @@
+// What is known of a stream before its private stage is told: its steps in the program. What of
+// them is in the stage is told as a decision for each, with the odds that its line's past gives;
+// and lines that leave the core by their age among those of their L2 set.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "machine.hpp"
+#include "pages.hpp"
+#include "private_stage.hpp"
+#include "program.hpp"
+#include "range_coder.hpp"
+#include "sets.hpp"
+#include "zeroed.hpp"
+
+namespace autofinity::sim {
+
+// When a stream touched its lines, and which accesses to them were kept.
+class Past {
+  public:
+    explicit Past(std::uint32_t lines) : lines_(lines), ahead_(lines >> page_shift) {}
+
+    // Which odds apply to an access that comes next.
+    std::uint32_t context(const Step& step) const {
+        const OfLine& line = lines_[step.line];
+        return ((since(step.line) << 2 | (line.kept & 3u)) << 1 | (line.stretch == stretch_)) << 3 |
+               std::uint32_t{step.writes != 0} << 2 |
+               std::uint32_t{(step.flags & step_free) != 0} << 1 | latest_kept_;
+    }
+    // How long ago the line was touched: the number of bits of the accesses since.
+    std::uint32_t since(Line line) const {
+        const std::uint32_t touched = lines_[line].touched;
+        return touched == 0 ? times - 1
+                            : std::min(static_cast<std::uint32_t>(std::bit_width(now_ - touched)),
+                                       times - 2);
+    }
+    static constexpr std::uint32_t times = 32, contexts = times << 6;
+
+    void touch(const Step& step, bool kept) {
+        OfLine& line = lines_[step.line];
+        line.touched = ++now_;
+        line.stretch = stretch_;
+        line.kept = static_cast<std::uint8_t>(line.kept << 1 | kept);
+        latest_kept_ = kept;
+    }
+    void synchronise() { ++stretch_; }
+    std::uint32_t touched(Line line) const { return lines_[line].touched; }
+    std::uint32_t now() const { return now_; }
+
+    // A prefetcher goes on where it was in the page, if that is not far from what was asked for.
+    void fetch_ahead(Line line) {
+        ahead_[line >> page_shift] = static_cast<std::uint8_t>(line % lines_per_page + 1);
+    }
+    bool fetched_ahead(Line asked) const {
+        const std::uint32_t latest = ahead_[asked >> page_shift];
+        return latest != 0 && latest + farthest_ahead >= asked % lines_per_page + 1 &&
+               latest <= asked % lines_per_page + 1 + farthest_ahead;
+    }
+    // Where it was, or else what was asked for.
+    Line ahead(Line asked) const {
+        return fetched_ahead(asked)
+                   ? (asked & ~(lines_per_page - 1)) | (ahead_[asked >> page_shift] - 1u)
+                   : asked;
+    }
+
+  private:
+    static constexpr std::uint32_t farthest_ahead = 16;
+
+    struct OfLine {
+        std::uint32_t touched = 0, stretch = 0;
+        std::uint8_t kept = 0;
+    };
+    Zeroed<OfLine> lines_;
+    Zeroed<std::uint8_t> ahead_;  // of each page, the latest line fetched ahead, + 1
+    std::uint32_t now_ = 0, stretch_ = 1;
+    bool latest_kept_ = false;
+};
+
+// Lines that a stream's core may hold, in groups: the sets of its L2, or, where what leaves an L1
+// makes room in another set of the L2, all sets that the L1's may be.
+class HeldLines {
+  public:
+    HeldLines(const Machine& machine, const Program& program, std::uint64_t seed)
+        : first_of_simulator_(program.first_lock_line),
+          pages_(program, machine, {}, seed),
+          group_of_(groups_of(machine.classes.at(0).side)),
+          most_(most_of(machine.classes.at(0).side)),
+          groups_(group_of_.sets()) {}
+
+    void clear() {
+        for (auto& group : groups_) group.clear();
+    }
+    void add(Line line, std::uint32_t now) {
+        Group& group = groups_[index_of(line)];
+        if (const auto at = find(group, line); at != group.end()) {
+            at->since = now;
+            return;
+        }
+        if (group.size() == most_) group.erase(group.begin());
+        group.push_back({line, now});
+    }
+    void remove(Line line) {
+        Group& group = groups_[index_of(line)];
+        if (const auto at = find(group, line); at != group.end()) group.erase(at);
+    }
+    // How many lines of the group of `beside` are older than the line; `unknown` if it is in
+    // another or none.
+    std::uint32_t age_of(Line line, Line beside, const Past& past) {
+        Group& group = sorted(index_of(beside), past);
+        const auto at = find(group, line);
+        return at == group.end() ? unknown : static_cast<std::uint32_t>(at - group.begin());
+    }
+    // The line of that age in the group of `beside`, or 0.
+    Line of_age(Line beside, std::uint32_t age, const Past& past) {
+        const Group& group = sorted(index_of(beside), past);
+        return age < group.size() ? group[age].line : 0;
+    }
+
+    static constexpr std::uint32_t unknown = ~std::uint32_t{0};
+
+  private:
+    struct Held {
+        Line line;
+        std::uint32_t since;
+    };
+    using Group = std::vector<Held>;
+
+    static std::uint32_t groups_of(const PrivateSide& side) {
+        return side.l2_exclusive ? std::min(side.l2.sets, lines_per_page) : side.l2.sets;
+    }
+    static std::size_t most_of(const PrivateSide& side) {
+        const std::uint32_t l2 = side.l2.sets * side.l2.ways, l1 = side.l1.sets * side.l1.ways;
+        return 2 * (std::size_t{l2} + l1) / groups_of(side) + 1;
+    }
+    static Group::iterator find(Group& group, Line line) {
+        return std::find_if(group.begin(), group.end(),
+                            [line](const Held& held) { return held.line == line; });
+    }
+    // Locks, barriers and page tables have no address, and a place as good as any; no line none.
+    std::uint32_t index_of(Line line) {
+        const std::uint32_t page = line >> page_shift;
+        if (page == 0 || line >= first_of_simulator_ || group_of_.sets() <= lines_per_page)
+            return group_of_(line);
+        if (!pages_.mapped(page)) pages_.map(page, 0);
+        return group_of_(pages_.physical(line));
+    }
+    // Oldest first. They hardly change order between two times.
+    Group& sorted(std::uint32_t index, const Past& past) {
+        Group& group = groups_[index];
+        for (Held& held : group) held.since = std::max(held.since, past.touched(held.line));
+        for (std::size_t i = 1; i < group.size(); ++i)
+            for (std::size_t k = i; k > 0 && group[k - 1].since > group[k].since; --k)
+                std::swap(group[k - 1], group[k]);
+        return group;
+    }
+
+    const Line first_of_simulator_;
+    Pages pages_;
+    SetIndex group_of_;
+    std::size_t most_;
+    std::vector<Group> groups_;
+};
+
+}  // namespace autofinity::sim

@@ -1,0 +1,30 @@
+"""A private stage is the same from its bytes, whatever the program and the machine."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mixed_program import mixed_program
+
+from autofinity._core import sim as core
+from autofinity.sim.native import native_machine
+from autofinity.sim.preset import load_preset
+from autofinity.sim.stage_fitting import first_pus
+
+
+@pytest.mark.parametrize("preset", ["opteron-6164he", "xeon-e5-2650"])
+@settings(max_examples=8)
+@given(which=st.integers(0, 1000), seed=st.integers(0, 3))
+def test_what_is_read_replays_as_what_was_derived(preset: str, which: int, seed: int) -> None:
+    spec = load_preset(preset)
+    machine, program = native_machine(spec), core.Program(mixed_program(which, rounds=100))
+    pus = first_pus(spec, range(program.streams))
+    stage = core.derive_private_stage(machine, program, pus, seed=seed)
+    packed = core.pack_private_stage(machine, program, stage)
+    again = core.unpack_private_stage(machine, program, pus, packed, seed=seed)
+    assert core.pack_private_stage(machine, program, again) == packed
+    derived, read = (core.Simulation(machine, each, pus, seed=seed) for each in (stage, again))
+    assert derived.run() and read.run()
+    assert derived.elapsed_ns == read.elapsed_ns
+    assert (derived.totals() == read.totals()).all()
