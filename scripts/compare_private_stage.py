@@ -10,7 +10,7 @@ false-sharing`). Prints two tables as Markdown. The first has a row for each pro
 `SimMachine` uses its stage, the cycles of the affinity where they differ most, the counter that
 uses most of what is allowed (more than 100 %: too far off), how many times as fast the stage is in
 CPU time, how many full replays the derivation and the comparison before it cost, and the bytes an
-access that it takes on disk. The second, over the programs whose stage is used, has a row for each
+access that it takes on disk; a line says how many over all programs. The second, over the programs whose stage is used, has a row for each
 counter: the largest difference in one affinity of one program, for counters of at least --least
 events there. Exits with 1 if a stage that is used is too far off. Needs the test tools.
 """
@@ -68,7 +68,8 @@ class Compared:
     full_s: float
     staged_s: float
     fitting_s: float
-    bytes_per_access: float
+    stage_bytes: int
+    accesses: int
 
     def differences(self, event: str) -> npt.NDArray[np.float64]:
         """Relative to the full stream, one an affinity."""
@@ -122,7 +123,8 @@ def compared(
         full_s,
         staged_s,
         fitting_s,
-        size_bytes / program.accesses,
+        size_bytes,
+        program.accesses,
     )
 
 
@@ -161,8 +163,13 @@ def print_programs(rows: list[tuple[str, Compared | None]]) -> None:
             f"| {worst.event}: {100 * worst.used:.0f} % of what is allowed "
             f"| {row.full_s / row.staged_s:.1f} x "
             f"| {row.fitting_s / row.full_s * len(row.full):.1f} replays "
-            f"| {row.bytes_per_access:.3f} |"
+            f"| {row.stage_bytes / row.accesses:.3f} |"
         )
+
+
+def print_disk(rows: list[Compared]) -> None:
+    on_disk = sum(row.stage_bytes for row in rows) / sum(row.accesses for row in rows)
+    print(f"On disk over all: {on_disk:.3f} byte an access")
 
 
 def print_counters(rows: list[Compared], least: int) -> None:
@@ -207,6 +214,9 @@ def main() -> None:
         rows.append((FALSE_SHARING, compared(spec, FALSE_SHARING, loop, workers, args.affinities)))
     print_programs(rows)
     print()
+    if staged := [row for _, row in rows if row is not None]:
+        print_disk(staged)
+        print()
     used = [row for _, row in rows if row is not None and row.used]
     print_counters(used, args.least)
     sys.exit(any(row.worst().used > 1 for row in used))

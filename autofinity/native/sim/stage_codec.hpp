@@ -39,8 +39,8 @@ inline constexpr unsigned extra_bits = 3;
 
 // Of a stream, ticks: eight hours.
 inline constexpr std::uint64_t most_stall = std::uint64_t{1} << 48;
-// Steps of a stage that a step of the program can lead to, and a few.
-inline constexpr std::size_t most_steps_a_step = 64, most_steps_more = 4096;
+// What a step of the program can lead to, its accesses apart: tallies, lines that come and go.
+inline constexpr std::size_t most_steps_a_step = 64;
 
 inline constexpr std::size_t tally_fields = 9;
 using TallyValues = std::array<std::uint32_t, tally_fields>;
@@ -97,6 +97,7 @@ class StageCodec {
         past_ = std::make_unique<Past>(program_.n_lines);
         at_ = 0;
         asked_ = beside_ = line_apart_ = 0;
+        most_steps_ = most_steps_a_step * original.steps.size() + program_.accesses;
         instructions_ = stall_ = 0;
         expected_ = {};
         std::unique_ptr<Matches> matches;
@@ -158,8 +159,8 @@ class StageCodec {
         ++at_;
         if constexpr (Coder::decodes) {
             plan_->steps.push_back(step);
-            if (at_ > most_steps_more + most_steps_a_step * program_.streams[stream_].steps.size())
-                fail("it has more steps than the program can lead to");
+            if (coder_.overrun()) fail("it ends too early");
+            if (at_ > most_steps_) fail("it has more steps than the program can lead to");
         }
     }
     std::uint32_t gap_to(std::uint64_t position) const {
@@ -367,9 +368,9 @@ class StageCodec {
     Made<StreamPlan>* plan_ = nullptr;
     Made<std::vector<Tally>>* tallies_ = nullptr;
     std::unique_ptr<Past> past_;
-    std::size_t at_ = 0;  // in the plan
-    Line asked_ = 0;      // the latest that was accessed
-    Line beside_ = 0;     // the latest that was accessed or fetched ahead
+    std::size_t at_ = 0, most_steps_ = 0;  // in the plan
+    Line asked_ = 0;                       // the latest that was accessed
+    Line beside_ = 0;                      // the latest that was accessed or fetched ahead
     Line line_apart_ = 0;
     std::uint64_t instructions_ = 0, stall_ = 0;
     Tally expected_;  // by the accesses that were not kept
