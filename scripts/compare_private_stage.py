@@ -10,9 +10,10 @@ false-sharing`). Prints two tables as Markdown. The first has a row for each pro
 `SimMachine` uses its stage, the cycles of the affinity where they differ most, the counter that
 uses most of what is allowed (more than 100 %: too far off), how many times as fast the stage is in
 CPU time, how many full replays the derivation and the comparison before it cost, and the bytes an
-access that it takes on disk; a line says how many over all programs. The second, over the programs whose stage is used, has a row for each
-counter: the largest difference in one affinity of one program, for counters of at least --least
-events there. Exits with 1 if a stage that is used is too far off. Needs the test tools.
+access that it takes on disk; a line says how many over all programs. The second, over the programs
+whose stage is used, has a row for each counter: the largest difference in one affinity of one
+program, for counters of at least --least events there. Exits with 1 if a stage that is used is too
+far off. Needs the test tools.
 """
 
 from __future__ import annotations
