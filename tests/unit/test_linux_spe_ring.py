@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 
 import pytest
+from click.testing import CliRunner
 
+from autofinity.cli import detect_live
+from autofinity.cli.detect import command as detect
 from autofinity.linux import address_sampling, spe_ring
 from autofinity.linux.access_events import AccessEvent
 from autofinity.linux.address_sampling import ThreadTouches, open_touches
@@ -45,6 +50,8 @@ class Kernel:
         self.made: list[KernelRing] = []
         self.enabled: list[int] = []
         self.refused: set[int] = set()
+        self.writes: Callable[[KernelRing, int], None] = lambda ring, cpu: None
+        """What it writes into a new ring."""
 
     def open(self, event: AccessEvent, tid: int, *, cpu: int = -1, **how: object) -> int:
         del event
@@ -55,6 +62,7 @@ class Kernel:
         ring = KernelRing(max(ring_bytes // 4, PAGE), max(ring_bytes, LEAST_BYTES))
         self.rings[tid, cpu] = ring
         self.made.append(ring)
+        self.writes(ring, cpu)
         return ring.descriptor()
 
     def close(self) -> None:
@@ -324,3 +332,24 @@ def test_a_thread_that_has_ended_is_nobodys_loss(kernel: Kernel) -> None:
     touches.follow([71, 72])
     assert set(kernel.rings) == {(71, -1)}
     touches.close()
+
+
+def test_detect_takes_spe_where_it_is_usable_as_it_takes_the_others(
+    kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On one CPU two threads take turns on a page; `true` itself is not sampled here."""
+    one_cpu = dataclasses.replace(SPE, cpus=frozenset({OsIndex(0)}))
+    monkeypatch.setattr(detect_live, "usable_events", lambda: ((one_cpu,), ""))
+
+    def written(ring: KernelRing, cpu: int) -> None:
+        for turn in range(6):
+            ring.traced(records((turn, 1)), PID, 71 + turn % 2, ns(turn), cpu)
+
+    kernel.writes = written
+    done = CliRunner().invoke(detect, ["--json", "--", "true"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["with"] == "accesses sampled by arm_spe_0"
+    assert found["tids"] == [71, 72]
+    assert found["sharing"] == [[0, 5], [5, 0]]
+    assert found["touches_lost"] == 0
