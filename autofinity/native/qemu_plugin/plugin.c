@@ -125,8 +125,7 @@ static __attribute__((noinline)) void recorded_apart(struct vcpu* c, af_thread* 
 
 // Calls come last, if at all: no stack is needed for them then.
 static inline void access_quick(struct vcpu* c, af_thread* t, uint64_t address, uint64_t kind,
-                                uintptr_t instruction, bool store) {
-    const unsigned size = 1u << (kind & SHIFT);
+                                uintptr_t instruction, unsigned size, bool store) {
     const uintptr_t after = instruction & AFTER;
     const bool next_part = is_next_part(c, address, store, instruction);
     if (next_part && (address & 63) != 0) {  // of a line that the part before it is recorded in
@@ -144,8 +143,17 @@ static inline void access_quick(struct vcpu* c, af_thread* t, uint64_t address, 
     if (AF_UNLIKELY(--t->budget < 0 || (store && spinning_is_watched(address))))
         recorded_apart(c, t, address, size, after);
     else if (!store)
-        spinning_looked(&c->spin, t, address);
+        spinning_looked_elsewhere(&c->spin, t, address);
 }
+
+#define QUICK(name, size, store)                                                               \
+    static __attribute__((noinline)) void name(struct vcpu* c, af_thread* t, uint64_t address, \
+                                               uint64_t kind, uintptr_t instruction) {         \
+        access_quick(c, t, address, kind, instruction, size, store);                           \
+    }
+QUICK(load8, 8, false)
+QUICK(load, 1u << (kind & SHIFT), false)
+QUICK(store, 1u << (kind & SHIFT), true)
 
 static __attribute__((noinline)) void access_first(struct vcpu* c, af_thread* t, uint64_t address,
                                                    qemu_memory_info info, uintptr_t instruction) {
@@ -159,10 +167,12 @@ static void on_access(unsigned vcpu, qemu_memory_info info, uint64_t address, vo
     const uint64_t kind = known_kind(info);
     if (AF_UNLIKELY(kind == 0))
         access_first(c, t, address, info, (uintptr_t)data);
+    else if ((kind & (STORE | SHIFT)) == 3)
+        load8(c, t, address, kind, (uintptr_t)data);
     else if (kind & STORE)
-        access_quick(c, t, address, kind, (uintptr_t)data, true);
+        store(c, t, address, kind, (uintptr_t)data);
     else
-        access_quick(c, t, address, kind, (uintptr_t)data, false);
+        load(c, t, address, kind, (uintptr_t)data);
 }
 
 // A locked instruction: its load and its store come one by one, or as one store.

@@ -53,9 +53,9 @@ static inline bool spinning_before(spinning* s, af_thread* t, uint64_t address, 
     return false;
 }
 
-// After a load, or an attempt on a lock, was recorded.
-static inline void spinning_looked(spinning* s, const af_thread* t, uint64_t address) {
-    if (s->address != address) s->repeats = 0;
+// After a load of another address than the last was recorded.
+static inline void spinning_looked_elsewhere(spinning* s, const af_thread* t, uint64_t address) {
+    s->repeats = 0;
     s->address = address;
     s->position = spinning_position(t);
 }
@@ -69,7 +69,10 @@ static inline bool spinning_is_watched(uint64_t address) {
 // After it was.
 static inline void spinning_after(spinning* s, af_thread* t, uint64_t address, unsigned size,
                                   bool looks, bool stores) {
-    if (looks) spinning_looked(s, t, address);
+    if (looks && s->address == address)
+        s->position = spinning_position(t);
+    else if (looks)
+        spinning_looked_elsewhere(s, t, address);
     if (stores && spinning_is_watched(address)) spinning_stored(t, address, size, looks);
 }
 
