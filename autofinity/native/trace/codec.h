@@ -58,8 +58,17 @@ static inline int af_encoder_full(const af_encoder* e) {
     return bytes >= AF_FULL_BYTES || e->events > AF_CHUNK_MAX_EVENTS - AF_ROOM_EVENTS;
 }
 
+// Most numbers take one byte or two, and which is as hard to foresee as the accesses: no branch.
 static inline void af_put(af_encoder* e, int column, uint64_t value) {
-    e->end[column] = af_put_varint(e->end[column], value);
+    uint8_t* const out = e->end[column];
+    if (__builtin_expect(value < 1u << 14, 1)) {
+        const unsigned more = value >= 0x80;
+        out[0] = (uint8_t)(value | more << 7);
+        out[1] = (uint8_t)(value >> 7);  // of the next number, unless there is more
+        e->end[column] = out + 1 + more;
+    } else {
+        e->end[column] = af_put_varint(out, value);
+    }
 }
 
 static inline void af_put_byte(af_encoder* e, int column, unsigned value) {
@@ -105,18 +114,20 @@ static inline __attribute__((always_inline)) void af_encode_access(af_encoder* e
         known ? 0 : 2 - af_is_shape(af_shape1_after(m, last), timing, counts);
     const af_local* const local = af_local_after(m, last, shape.hash);
     const uint64_t from_shape = line - local->line - local->stride;
+    af_learn(m, last, shape, line);  // before it is told: what is expected next is near by then
+    __builtin_prefetch(af_delta_after(m, last));
+    __builtin_prefetch(af_shape3_after(m, last));
     if (from_delta == 0) {
         af_tell(e, 0, shape_mode);
     } else if (from_shape == 0) {
         af_tell(e, 1, shape_mode);
     } else {
         const uint64_t near_last = af_zigzag(from_last), near_shape = af_zigzag(from_shape);
-        const int near = near_last < near_shape;
-        af_tell(e, near ? 2 : 3, shape_mode);
-        af_put(e, near ? AF_NEAR : AF_FAR, near ? near_last : near_shape);
+        const unsigned far = near_last >= near_shape;
+        af_tell(e, 2 + far, shape_mode);
+        af_put(e, AF_NEAR + far, far ? near_shape : near_last);
     }
     if (shape_mode == 2) af_tell_shape(e, timing, counts);
-    af_learn(m, last, shape, line);
 }
 
 static inline void af_encode(af_encoder* e, const af_event* event) {
