@@ -31,7 +31,7 @@ from autofinity.model.topology import OsIndex
 
 _CPU_RING_BYTES: Final = (
     256 << 10
-)  # half of what perf_event_mlock_kb allows; SPE's with 84 KiB more
+)  # half of what perf_event_mlock_kb allows; SPE's with 64 KiB more
 _THREAD_RING_BYTES: Final = 32 << 10  # 800 records between two looks; of some 500 KiB a CPU
 _ALL_RINGS_BYTES: Final = 1 << 20  # of the threads of a program, for they count as ours
 _TIME: Final[Callable[[Record], int]] = attrgetter("at_ns")

@@ -106,7 +106,7 @@ def test_pages_that_are_too_many_for_a_look_are_shown_in_the_next(rings: Scripte
 
 
 MUCH = """
-import sys
+import mmap, sys
 from autofinity.linux import address_sensor
 from autofinity.linux.touches import Touch
 from autofinity.model.detection import FaultSampling
@@ -123,7 +123,7 @@ class Rings:
 
 def rss_kib():
     with open("/proc/self/statm") as file:
-        return 4 * int(file.read().split()[1])
+        return mmap.PAGESIZE // 1024 * int(file.read().split()[1])
 
 address_sensor.ThreadTouches = Rings
 address_sensor.nodes_of = lambda pid, addresses: [0] * len(addresses)
