@@ -76,3 +76,6 @@ class CommunicationFilter:
 
     def __init__(self, threads: int, threshold: int = 2) -> None: ...
     def passes(self, cells: npt.NDArray[np.float64]) -> bool: ...
+
+def fence() -> None:
+    """Whoever shares memory with us sees what is before as before what is after, and we them."""

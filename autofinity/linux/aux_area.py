@@ -11,6 +11,7 @@ from __future__ import annotations
 import mmap
 import struct
 
+from autofinity._core.detect import fence
 from autofinity.linux.record_ring import RecordRing, mapped
 
 _HEAD, _TAIL, _OFFSET_SIZE = 1056, 1064, 1072  # aux_head, aux_tail, aux_offset and aux_size
@@ -31,6 +32,7 @@ class AuxArea:
     def head(self) -> int:
         """Offset behind all that has come. What is before has been told of in a record."""
         (head,) = struct.unpack_from("Q", self._page, _HEAD)
+        fence()
         return int(head)
 
     @property
@@ -47,6 +49,7 @@ class AuxArea:
 
     def free(self, offset: int) -> None:
         """All before `offset` has been taken."""
+        fence()
         struct.pack_into("Q", self._page, _TAIL, offset)
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ import struct
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from autofinity._core.detect import fence
 from autofinity.linux.touches import Born
 from autofinity.model.errors import CapabilityError
 
@@ -46,6 +47,7 @@ class RecordRing:
         are not asked for any more stay.
         """
         head, tail = struct.unpack_from("2Q", self.memory, _HEAD)
+        fence()  # the kernel wrote the records before the head; Arm may read them before it
         while tail < head:
             data = self._read(tail, min(head - tail, _PIECE_BYTES))
             at = 0
@@ -56,6 +58,7 @@ class RecordRing:
                 yield kind, misc, data[at + _HEADER_BYTES : at + length]
                 at += length
             tail = tail + at if at else head  # the kernel's records are smaller than a piece
+            fence()  # what was read may be written over from now on
             struct.pack_into("Q", self.memory, _TAIL, tail)
 
     def _read(self, offset: int, size: int) -> bytes:

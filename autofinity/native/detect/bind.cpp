@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -231,4 +232,8 @@ void bind_detect(nb::module_& module) {
                 return self.passes(std::span(cells.data(), cells.size()));
             },
             "cells"_a);
+
+    module.def(
+        "fence", [] { std::atomic_thread_fence(std::memory_order_seq_cst); },
+        "Whoever shares memory with us sees what is before as before what is after, and we them.");
 }
