@@ -40,8 +40,8 @@ inline constexpr unsigned extra_bits = 3;
 // Of a stream, ticks: eight hours.
 inline constexpr std::uint64_t most_stall = std::uint64_t{1} << 48;
 // What a step of the program can lead to on average, its accesses apart: a tally, a line and one of
-// the page table that come, one that is fetched ahead, and what these push out. Random accesses lead
-// to 2.2 (measured); bytes that tell more would fill the memory.
+// the page table that come, one fetched ahead, and what these push out. Random accesses lead to 2.2
+// (measured); bytes that tell more would fill the memory.
 inline constexpr std::size_t most_steps_a_step = 12;
 
 inline constexpr std::size_t tally_fields = 9;
