@@ -18,22 +18,16 @@ static inline void touch(void* address, unsigned size, bool aligned, bool write)
 }
 
 // A load of pointer size may be the base of the next access.
-static inline void loaded_from(af_thread* t, const void* address) {
-    uint64_t value;
-    __builtin_memcpy(&value, address, 8);
-    af_loaded(t, value);
-}
-
 static __attribute__((noinline)) void load8_apart(af_thread* t, void* address) {
     af_access_apart(t, (uintptr_t)address, 8, false);
-    loaded_from(t, address);
+    af_loaded_from(t, (uintptr_t)address);
 }
 
 static __attribute__((noinline)) void load8_first(void* address) {
     af_thread* t = af_attach();
     if (t == NULL) return;
     af_access(t, (uintptr_t)address, 8, false);
-    loaded_from(t, address);
+    af_loaded_from(t, (uintptr_t)address);
 }
 
 static inline void load8(void* address, bool aligned) {
@@ -41,7 +35,7 @@ static inline void load8(void* address, bool aligned) {
     if (AF_UNLIKELY(t == NULL)) {
         load8_first(address);
     } else if (AF_LIKELY(af_access_quick(t, t->now, (uintptr_t)address, 8, aligned, false))) {
-        loaded_from(t, address);
+        af_loaded_from(t, (uintptr_t)address);
         af_spend(t);
     } else {
         load8_apart(t, address);

@@ -134,7 +134,7 @@ static void copy_task(void* to, void* from) {
     af_self = t;  // the copy is the program's
     if (order->copy != NULL)
         order->copy(data_of(head), order->data);
-    else
+    else if (order->size > 0)  // else there may be no data
         memcpy(data_of(head), order->data, order->size);
     af_self = quiet;
 }

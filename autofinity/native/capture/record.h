@@ -236,7 +236,9 @@ static inline void af_access(af_thread* t, uintptr_t address, unsigned size, boo
         af_access_apart(t, address, size, write);
 }
 
-// What a load of pointer size returns: the base of the next access, perhaps.
-static inline void af_loaded(af_thread* t, uint64_t value) { t->pointer = value; }
+// What a load of 8 bytes returned, aligned or not: the base of the next access, perhaps.
+static inline void af_loaded_from(af_thread* t, uintptr_t address) {
+    __builtin_memcpy(&t->pointer, (const void*)address, sizeof t->pointer);
+}
 
 #endif

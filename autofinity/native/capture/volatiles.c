@@ -66,7 +66,7 @@ static void volatile_read(void* p, unsigned size) {
     }
     await_write(t, look_at(word));
     af_access(t, (uintptr_t)p, size, false);
-    if (size == 8) af_loaded(t, value);
+    if (size == 8) t->pointer = value;
     af_polled(t, (uintptr_t)p, value);
     if (t->polls > 0) look_again_later(t, word);
 }

@@ -108,7 +108,7 @@ static __attribute__((noinline)) void access_apart(struct vcpu* c, af_thread* t,
     } else if (!spinning_before(&c->spin, t, address, size, !store)) {
         af_access(t, address, size, store);
         spinning_after(&c->spin, t, address, size, !store, store);
-        if (size == 8 && !store) af_loaded(t, *(const uint64_t*)address);
+        if (size == 8 && !store) af_loaded_from(t, address);
     }
     keep_part(c, address + size, store, instruction);
     t->now += after;
@@ -138,7 +138,7 @@ static inline void access_quick(struct vcpu* c, af_thread* t, uint64_t address, 
         access_apart(c, t, address, kind, instruction);
         return;
     }
-    if (size == 8 && !store) af_loaded(t, *(const uint64_t*)address);
+    if (size == 8 && !store) af_loaded_from(t, address);
     keep_part(c, address + size, store, instruction);
     if (AF_UNLIKELY(--t->budget < 0 || (store && spinning_is_watched(address))))
         recorded_apart(c, t, address, size, after);
