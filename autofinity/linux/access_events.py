@@ -29,9 +29,12 @@ from autofinity.model.topology import OsIndex
 _LOAD_CLOCKS: Final = 30
 _PER_S: Final = 1000
 """Samples of a thread and event: 100 between two looks a tenth of a second apart."""
-_SPE_PERIOD: Final = (
-    300_000  # operations: ten of them a millisecond where a clock of 3 GHz does one
-)
+_SPE_PERIOD: Final = 300_000
+"""Operations from one sample to the next: ten samples a millisecond at one operation a clock of
+3 GHz.
+"""
+NO_ACCESS_PMU: Final = "no PMU named ibs_op or arm_spe_0, or cpu with mem-loads"
+"""Why accesses cannot be sampled where `pmu_events` finds none."""
 _SPE_WORDS: Final = {"ts_enable": 1, "load_filter": 1, "store_filter": 1, "jitter": 1}
 TID_TIME_ADDR_CPU: Final = 0b1000_1110
 """`perf_event_attr.sample_type`: what each record says."""

@@ -20,7 +20,12 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Final, Protocol
 
-from autofinity.linux.access_events import PAGE_FAULTS, AccessEvent, pmu_events
+from autofinity.linux.access_events import (
+    NO_ACCESS_PMU,
+    PAGE_FAULTS,
+    AccessEvent,
+    pmu_events,
+)
 from autofinity.linux.perf import enable, explain
 from autofinity.linux.pmus import DEVICES
 from autofinity.linux.sample_ring import SampleRing
@@ -29,9 +34,8 @@ from autofinity.linux.touches import Record, Touch
 from autofinity.model.errors import CapabilityError
 from autofinity.model.topology import OsIndex
 
-_CPU_RING_BYTES: Final = (
-    256 << 10
-)  # half of what perf_event_mlock_kb allows; SPE's with 64 KiB more
+_CPU_RING_BYTES: Final = 256 << 10
+"""Half of what perf_event_mlock_kb allows; those of SPE take 64 KiB more."""
 _THREAD_RING_BYTES: Final = 32 << 10  # 800 records between two looks; of some 500 KiB a CPU
 _ALL_RINGS_BYTES: Final = 1 << 20  # of the threads of a program, for they count as ours
 _TIME: Final[Callable[[Record], int]] = attrgetter("at_ns")
@@ -147,7 +151,7 @@ def usable_events(devices: Path = DEVICES) -> tuple[tuple[AccessEvent, ...], str
 def refusal(events: Sequence[AccessEvent]) -> str:
     """Why accesses cannot be sampled by these events of PMUs; empty: they can."""
     if not events:
-        return "no PMU named ibs_op or arm_spe_0, or cpu with mem-loads"
+        return NO_ACCESS_PMU
     ours = ThreadTouches(events)
     try:
         ours.follow([0])

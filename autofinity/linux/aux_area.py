@@ -12,7 +12,7 @@ import mmap
 import struct
 
 from autofinity._core.detect import fence
-from autofinity.linux.record_ring import RecordRing, mapped
+from autofinity.linux.record_ring import RecordRing, mapped, read_round
 
 _HEAD, _TAIL, _OFFSET_SIZE = 1056, 1064, 1072  # aux_head, aux_tail, aux_offset and aux_size
 _LEAST_PAGES = 2
@@ -24,9 +24,9 @@ class AuxArea:
     def __init__(self, records: RecordRing, area_bytes: int) -> None:
         """`area_bytes`: a power of two; two pages are the least. Raises as `mapped`."""
         self._page = records.memory
-        self._bytes = max(area_bytes, _LEAST_PAGES * mmap.PAGESIZE)
-        struct.pack_into("2Q", self._page, _OFFSET_SIZE, records.end, self._bytes)
-        self._memory = mapped(records.fd, self._bytes, records.end)
+        size_bytes = max(area_bytes, _LEAST_PAGES * mmap.PAGESIZE)
+        struct.pack_into("2Q", self._page, _OFFSET_SIZE, records.end, size_bytes)
+        self._memory = mapped(records.fd, size_bytes, records.end)
 
     @property
     def head(self) -> int:
@@ -43,9 +43,7 @@ class AuxArea:
 
     def read(self, offset: int, size: int) -> bytes:
         """What lies there."""
-        start, size = offset % self._bytes, min(size, self._bytes)
-        data = self._memory[start : start + size]
-        return data + self._memory[: size - len(data)]
+        return read_round(self._memory, 0, offset, min(size, len(self._memory)))
 
     def free(self, offset: int) -> None:
         """All before `offset` has been taken."""

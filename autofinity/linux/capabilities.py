@@ -9,12 +9,16 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autofinity.linux.access_events import PAGE_FAULTS, pmu_events
-from autofinity.linux.address_sampling import refusal
+from autofinity.linux.access_events import (
+    NO_ACCESS_PMU,
+    PAGE_FAULTS,
+    AccessEvent,
+    pmu_events,
+)
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.perf import explain, open_event
@@ -87,7 +91,7 @@ def probe(sysfs: Path = Path("/sys"), procfs: Path = Path("/proc")) -> Ladder:
 
 def _memory_sampling(sysfs: Path) -> Capability:
     events = pmu_events(sysfs / "bus/event_source/devices")
-    why_not = refusal(events)
+    why_not = _refusal(events)
     if not why_not:
         return Capability("memory sampling", True, ", ".join(event.name for event in events))
     if events:
@@ -103,6 +107,15 @@ def _memory_sampling(sysfs: Path) -> Capability:
     else:
         remedy = "run on bare metal, or let the hypervisor pass the PMU through (with PEBS or IBS)"
     return Capability("memory sampling", False, why_not, remedy)
+
+
+def _refusal(events: Sequence[AccessEvent]) -> str:
+    if not events:
+        return NO_ACCESS_PMU
+    # Rings bring in the native core, 5 ms that most virtual machines need not wait for.
+    from autofinity.linux.address_sampling import refusal
+
+    return refusal(events)
 
 
 def _event(name: str, opening: Callable[[], int], procfs: Path) -> Capability:

@@ -14,6 +14,8 @@ from collections.abc import Buffer
 from dataclasses import dataclass
 from typing import Final
 
+from autofinity._core.detect import fence
+
 _LOCK, _CAPABILITIES, _SHIFT_MULT, _ZERO, _CYCLES_MASK = 8, 40, 50, 64, 80
 _HAS_ZERO, _HAS_MASK = 1 << 4, 1 << 5
 _WORD: Final = (1 << 64) - 1
@@ -40,10 +42,12 @@ def clock_of(page: Buffer) -> PerfClock | None:
     """That of a ring's first page; None: the kernel does not say."""
     for _ in range(_TRIES):
         (before,) = struct.unpack_from("I", page, _LOCK)
+        fence()
         (can,) = struct.unpack_from("Q", page, _CAPABILITIES)
         shift, mult = struct.unpack_from("=HI", page, _SHIFT_MULT)
         (zero_ns,) = struct.unpack_from("Q", page, _ZERO)
         cycles, mask = struct.unpack_from("2Q", page, _CYCLES_MASK)
+        fence()
         (after,) = struct.unpack_from("I", page, _LOCK)
         if before == after and before % 2 == 0:
             break

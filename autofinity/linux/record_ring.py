@@ -33,8 +33,7 @@ class RecordRing:
         Raises `OSError`, and `CapabilityError` where no more memory may be locked.
         """
         self.fd = fd
-        self._bytes = max(ring_bytes, mmap.PAGESIZE)
-        self.end = mmap.PAGESIZE + self._bytes
+        self.end = mmap.PAGESIZE + max(ring_bytes, mmap.PAGESIZE)
         """Bytes of the page and the ring."""
         try:
             self.memory = mapped(fd, self.end)
@@ -49,7 +48,8 @@ class RecordRing:
         head, tail = struct.unpack_from("2Q", self.memory, _HEAD)
         fence()  # the kernel wrote the records before the head; Arm may read them before it
         while tail < head:
-            data = self._read(tail, min(head - tail, _PIECE_BYTES))
+            size = min(head - tail, _PIECE_BYTES)
+            data = read_round(self.memory, mmap.PAGESIZE, tail, size)
             at = 0
             while at + _HEADER_BYTES <= len(data):
                 kind, misc, length = struct.unpack_from("IHH", data, at)
@@ -60,13 +60,6 @@ class RecordRing:
             tail = tail + at if at else head  # the kernel's records are smaller than a piece
             fence()  # what was read may be written over from now on
             struct.pack_into("Q", self.memory, _TAIL, tail)
-
-    def _read(self, offset: int, size: int) -> bytes:
-        """What lies there; at its end the ring begins anew."""
-        page = mmap.PAGESIZE
-        start = page + offset % self._bytes
-        data = self.memory[start : start + size]
-        return data + self.memory[page : page + size - len(data)]
 
     def close(self) -> None:
         """Give it back to the kernel."""
@@ -85,6 +78,15 @@ def mapped(fd: int, size_bytes: int, offset: int = 0) -> mmap.mmap:
             "EPERM: no more memory may be locked for perf's rings; raise "
             "kernel.perf_event_mlock_kb, or the limit of locked memory (ulimit -l)"
         ) from error
+
+
+def read_round(memory: mmap.mmap, begin: int, offset: int, size: int) -> bytes:
+    """What lies at `offset` of a ring that goes from `begin` to the end of its memory, and there
+    begins anew.
+    """
+    start = begin + offset % (len(memory) - begin)
+    data = memory[start : start + size]
+    return data + memory[begin : begin + size - len(data)]
 
 
 class Told(NamedTuple):
