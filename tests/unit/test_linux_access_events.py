@@ -118,11 +118,11 @@ def test_without_such_a_pmu_and_when_refused_the_reason_is_told(tmp_path: Path) 
 PAGES = 2000  # of both threads, and of the start, in one CPU's ring: nobody need look at it before
 TOUCHER = f"""
 import mmap, threading
-def touch():
-    memory = mmap.mmap(-1, 4096 * {PAGES})
+def touch(memory):
     for page in range({PAGES}):
         memory[page * 4096] = 1
-threads = [threading.Thread(target=touch) for _ in range(2)]
+memories = [mmap.mmap(-1, 4096 * {PAGES}) for _ in range(2)]
+threads = [threading.Thread(target=touch, args=(memory,)) for memory in memories]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 """
