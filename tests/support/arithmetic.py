@@ -6,25 +6,32 @@ import ast
 import operator
 from collections.abc import Mapping
 
+import numpy as np
+from numpy.typing import NDArray
+
 _OPERATORS = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
+type Numbers = NDArray[np.float64]
 
 
-def calculate(formula: str, known: Mapping[str, float]) -> float:
-    """What `formula` gives with `known` values. Raises `KeyError` for anything else in it."""
+def calculate(formula: str, known: Mapping[str, Numbers]) -> Numbers:
+    """What `formula` gives with `known` values, of lists element by element. Raises `KeyError` for
+    anything else in it.
+    """
     return _value(ast.parse(formula, mode="eval").body, known)
 
 
-def _value(node: ast.AST, known: Mapping[str, float]) -> float:
+def _value(node: ast.AST, known: Mapping[str, Numbers]) -> Numbers:
     match node:
         case ast.BinOp(left, operation, right):
-            return float(_OPERATORS[type(operation)](_value(left, known), _value(right, known)))
+            result = _OPERATORS[type(operation)](_value(left, known), _value(right, known))
+            return np.asarray(result, float)
         case ast.Name(name):
             return known[name]
         case ast.Constant(int() | float() as number):
-            return float(number)
+            return np.asarray(number, float)
     raise KeyError(ast.unparse(node))

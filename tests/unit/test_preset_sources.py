@@ -10,8 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from arithmetic import calculate
+from arithmetic import Numbers, calculate
 
 from autofinity.resources import shipped
 from autofinity.sim.distances import by_hops
@@ -179,19 +180,29 @@ def test_the_formulas_in_the_comment_give_the_value_or_its_bounds() -> None:
                 given = [calculate(formula, known) for formula in formulas.groups() if formula]
                 bounds = each.bounds
                 within = int(bounds["share"]) / 100 if bounds and bounds["share"] else 0.02
-                ends = (
-                    [bounds["least"], bounds["most"]] if bounds and bounds["most"] else [each.value]
-                )
-                assert given == pytest.approx(list(map(float, ends)), rel=within), each
+                if bounds and bounds["most"]:
+                    wanted = [numbers_in(bounds["least"]), numbers_in(bounds["most"])]
+                else:
+                    wanted = [numbers_in(each.value)]
+                for formula, ends in zip(given, wanted, strict=True):
+                    assert np.broadcast_to(formula, ends.shape) == pytest.approx(
+                        ends, rel=within
+                    ), each
                 checked[len(given)] += 1
     assert checked[1] > 30
     assert checked[2] > 3
 
 
-def numbers(values: list[Sourced], table: str | None = None) -> Iterator[tuple[str, float]]:
+def numbers(values: list[Sourced], table: str | None = None) -> Iterator[tuple[str, Numbers]]:
     for each in values:
-        if table in (None, each.table) and re.fullmatch(r"[\d.]+", each.value):
-            yield each.key, float(each.value)
+        if table in (None, each.table) and re.fullmatch(r"[\d.]+|\[[\d., ]+\]", each.value):
+            yield each.key, numbers_in(each.value)
+
+
+def numbers_in(text: str) -> Numbers:
+    """One number or a list of them."""
+    found = np.array([float(x) for x in re.findall(r"[\d.]+", text)])
+    return found if "[" in text else found[0]
 
 
 def test_few_values_of_the_shipped_machines_are_guesses() -> None:
