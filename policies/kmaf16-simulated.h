@@ -6,7 +6,7 @@
  * Where should the threads of a program sit? Measure the counters below over a second or so of
  * parallel work, divide each by the number of threads and by the seconds, and ask:
  *
- *     double sample[] = { instructions, cycles, llc_requests };
+ *     double sample[] = { instructions, cycles };
  *     enum autofinity_hint hint = autofinity_decide(sample);
  *
  * C99 or later and C++98 or later; no allocation, no state, no library. A value that was not
@@ -34,7 +34,7 @@ enum autofinity_hint {
 
 /* Values of a sample, and rules before the default. */
 enum {
-    autofinity_counter_count = 3,
+    autofinity_counter_count = 2,
     autofinity_rule_count = 1
 };
 
@@ -43,7 +43,6 @@ static inline const char *const *autofinity_counters(void) {
     static const char *const names[autofinity_counter_count + 1] = {
         "instructions",
         "cycles",
-        "llc_requests",
         0};
     return names;
 }
@@ -55,8 +54,8 @@ static inline int autofinity_rule(const double sample[]) {
     missing /= missing; /* NaN, without a library */
     /* ipc */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
-    /* SLP if ipc > 1.448 */
-    if (ratio[0] > 1.4480705959730025) return 0;
+    /* SLP if ipc > 1.17 */
+    if (ratio[0] > 1.1704205629661044) return 0;
     (void)sample;
     return -1;
 }
@@ -90,10 +89,10 @@ static inline int autofinity_second_rule(const double sample[], const double pro
     double missing = 0.0;
     double ratio[1];
     missing /= missing; /* NaN, without a library */
-    /* llc_requests_gain */
-    ratio[0] = sample[2] > 0.0 ? 1.0 * (probe[2]) / (sample[2]) : missing;
-    /* SLP if llc_requests_gain <= 0.9948 */
-    if (ratio[0] <= 0.9948272085729137) return 0;
+    /* speed_gain */
+    ratio[0] = sample[0] > 0.0 ? 1.0 * (probe[0]) / (sample[0]) : missing;
+    /* SLP if speed_gain <= 0.9901 */
+    if (ratio[0] <= 0.9900990099009901) return 0;
     (void)sample;
     (void)probe;
     return -1;

@@ -1,12 +1,12 @@
 /* Affinity policy, written by autofinity. Do not edit: learn or export it again.
  * machine: tlb-simulated
  * autofinity: 0.1.0
- * action_table_rows: 16
+ * action_table_rows: 17
  *
  * Where should the threads of a program sit? Measure the counters below over a second or so of
  * parallel work, divide each by the number of threads and by the seconds, and ask:
  *
- *     double sample[] = { llc_requests, instructions };
+ *     double sample[] = { llc_misses, llc_requests };
  *     enum autofinity_hint hint = autofinity_decide(sample);
  *
  * C99 or later and C++98 or later; no allocation, no state, no library. A value that was not
@@ -41,8 +41,8 @@ enum {
 /* Names of the counters in the order of a sample, then a null pointer. */
 static inline const char *const *autofinity_counters(void) {
     static const char *const names[autofinity_counter_count + 1] = {
+        "llc_misses",
         "llc_requests",
-        "instructions",
         0};
     return names;
 }
@@ -52,12 +52,12 @@ static inline int autofinity_rule(const double sample[]) {
     double missing = 0.0;
     double ratio[1];
     missing /= missing; /* NaN, without a library */
-    /* llc_requests_pki */
-    ratio[0] = sample[1] > 0.0 ? 1000.0 * (sample[0]) / (sample[1]) : missing;
-    /* Slp if llc_requests_pki <= 7.134 */
-    if (ratio[0] <= 7.133824761479842) return 0;
-    /* Slp if llc_requests_pki > 48.78 */
-    if (ratio[0] > 48.78242776871136) return 1;
+    /* llc_miss_share */
+    ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
+    /* Slp if llc_miss_share <= 0.116 */
+    if (ratio[0] <= 0.11599635237593775) return 0;
+    /* Slp if 0.4535 < llc_miss_share <= 0.6261 */
+    if (ratio[0] > 0.45348959025545266 && ratio[0] <= 0.626087670083426) return 1;
     (void)sample;
     return -1;
 }
@@ -92,10 +92,10 @@ static inline int autofinity_second_rule(const double sample[], const double pro
     double missing = 0.0;
     double ratio[1];
     missing /= missing; /* NaN, without a library */
-    /* speed_gain */
-    ratio[0] = sample[1] > 0.0 ? 1.0 * (probe[1]) / (sample[1]) : missing;
-    /* Slp if speed_gain > 0.9901 */
-    if (ratio[0] > 0.9900990099009901) return 0;
+    /* llc_misses_gain */
+    ratio[0] = sample[0] > 0.0 ? 1.0 * (probe[0]) / (sample[0]) : missing;
+    /* SLP if llc_misses_gain > 1.012 */
+    if (ratio[0] > 1.0123490336182865) return 0;
     (void)sample;
     (void)probe;
     return -1;
@@ -105,8 +105,8 @@ static inline int autofinity_second_rule(const double sample[], const double pro
 static inline enum autofinity_hint autofinity_second(const double sample[],
                                                        const double probe[]) {
     static const enum autofinity_hint hints[autofinity_second_rule_count + 1] = {
-        AUTOFINITY_SLP,
-        AUTOFINITY_Slp};
+        AUTOFINITY_Slp,
+        AUTOFINITY_SLP};
     return hints[autofinity_second_rule(sample, probe) + 1];
 }
 

@@ -250,7 +250,7 @@ def key_of(each: Sourced) -> str:
 def row(name: str, each: Sourced, others: Sequence[object], worse: Effect) -> str:
     tried = ", ".join(map(str, others))
     if len(tried) > 20:
-        found = re.search(r"±\d+ %", each.comment)
+        found = re.search(r"±\d+ %|[\d.]+\.\.[\d.]*\d", each.comment)
         tried = found[0] if found else f"±{RECALLED_WITHIN:.0%}"
     of = "energy" if each.table == "energy" else "time"
     return text_row(name, key_of(each), each.mark or "", tried, of, worse)

@@ -62,18 +62,15 @@ class Sourced:
 def alternatives(each: Sourced, value: object) -> list[object]:
     """What the source leaves possible instead of `value`, which is what TOML makes of `each.value`.
 
-    The bounds, where the comment has some; `RECALLED_WITHIN` of a recalled number, both ways (of
-    each number of a list; the clocks of a time); half and twice a recalled size or count, of which
-    not every one makes a cache. Nothing for recalled text and for what has no bounds.
+    The bounds, where the comment has some (for every number of a list); `RECALLED_WITHIN` of a
+    recalled number, both ways (of each number of a list; the clocks of a time); half and twice a
+    recalled size or count, of which not every one makes a cache. Nothing for recalled text and for
+    what has no bounds.
     """
     bounds = each.bounds
     if bounds and bounds["most"]:
-        whole = isinstance(value, int)
-        ends = [
-            int(end) if whole and end.isdigit() else float(end)
-            for end in (bounds["least"], bounds["most"])
-        ]
-        return [end for end in ends if end != value]
+        others = [_end(bounds[which], value) for which in ("least", "most")]
+        return [other for other in others if other != value]
     if bounds and bounds["other"]:
         return [not value if isinstance(value, bool) else bounds["other"]]
     if (bounds is None and each.mark != "C") or isinstance(value, str):
@@ -83,6 +80,13 @@ def alternatives(each: Sourced, value: object) -> list[object]:
     share = int(bounds["share"]) / 100 if bounds else RECALLED_WITHIN
     scaled = [_scaled(value, 1 - share), _scaled(value, 1 + share)]
     return [other for other in scaled if other != value]
+
+
+def _end(bound: str, value: object) -> object:
+    """The number `bound`, as the kind of number that `value` is, or for each of a list."""
+    if isinstance(value, list):
+        return [_end(bound, one) for one in value]
+    return int(bound) if isinstance(value, int) and bound.isdigit() else float(bound)
 
 
 def _scaled(value: object, by: float) -> object:

@@ -141,6 +141,7 @@ def test_what_has_bounds_or_was_recalled_is_tried_at_them_and_nothing_else_is() 
         ],
         "x = 4 # D 2..8: between what A and B have (A, B R)": [2, 8],
         "x = 4 # UO M 3..5: A has 2..8 (A E 1..9)": [3, 5],
+        "x = [4, 4] # D 2..8: between what A and B have (A, B R)": [[2, 2], [8, 8]],
         "x = [10, 20] # D ±10 %: 11 and 21 (A R)": [[9, 18], [11, 22]],
         "x = 4 # F 2..8": [2, 8],
         "x = 4 # A R: E 2..8 before": [],
