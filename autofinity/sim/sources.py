@@ -17,11 +17,9 @@ MARKS = {
     "M": "measured",
     "C": "recalled",
     "E": "estimated",
-    "F": "free",
 }
 """Read in the source that is named; derived from such by what is said; measured by us, with the
-command that is named; recalled from a publication that was not read again; estimated, with bounds;
-free, a parameter of the model that nothing in the machine answers to, with bounds.
+command that is named; recalled from a publication that was not read again; estimated, with bounds.
 """
 WELL_SOURCED = ("R", "D", "M")
 BOUNDS = re.compile(

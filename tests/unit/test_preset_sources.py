@@ -31,7 +31,7 @@ from autofinity.sim.spec import MachineSpec
 
 PAPERS = ("opteron-6164he", "xeon-x7550", "xeon-e5-2650", "kmaf16-simulated", "epyc-9654")
 FILES = [f"machines/{name}.toml" for name in preset_names()] + ["latencies/assumed.toml"]
-FEWEST_WELL_SOURCED = 0.90
+FEWEST_WELL_SOURCED = 0.92
 """Of all values of the shipped machines: what was reached when this was written, rounded down."""
 WIDEST = 6
 """Sources that differ by a larger factor tell nothing of what is between them: an estimate."""
@@ -102,7 +102,7 @@ def test_a_value_lies_within_the_bounds_of_its_comment_and_what_was_not_read_has
 ) -> None:
     for each in sourced_values(read(file)):
         found = each.bounds
-        if each.mark in ("E", "F"):
+        if each.mark == "E":
             assert found, each
         if found and found["most"]:
             numbers = [float(x) for x in re.findall(r"[\d.]+", each.value)]
@@ -143,7 +143,6 @@ def test_what_has_bounds_or_was_recalled_is_tried_at_them_and_nothing_else_is() 
         "x = 4 # UO M 3..5: A has 2..8 (A E 1..9)": [3, 5],
         "x = [4, 4] # D 2..8: between what A and B have (A, B R)": [[2, 2], [8, 8]],
         "x = [10, 20] # D ±10 %: 11 and 21 (A R)": [[9, 18], [11, 22]],
-        "x = 4 # F 2..8": [2, 8],
         "x = 4 # A R: E 2..8 before": [],
         "x = 4 # Conway C": [2, 8],
         'x = "mesi" # C': [],
