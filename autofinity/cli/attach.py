@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.options.hint import hint_of
 from autofinity.cli.options.run import database_option, policy_option
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.mechanisms.live import LIVE
@@ -28,6 +29,12 @@ from autofinity.store.behaviour_file import default_path
 @click.command()
 @click.argument("pid", type=click.IntRange(min=1))
 @policy_option
+@click.option(
+    "--hint",
+    metavar="HINT",
+    default=None,
+    help="Place by this hint at once: no sample, no policy.",
+)
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
@@ -79,6 +86,7 @@ from autofinity.store.behaviour_file import default_path
 def command(
     pid: int,
     policy: Path | None,
+    hint: str | None,
     threads: int | None,
     bind: Binding,
     sample_s: float,
@@ -102,9 +110,21 @@ def command(
             "--migrate-pages alone moves nothing; expected a --mechanism that moves pages: kmaf, "
             "kmaf14 or unified"
         )
-    chosen = policy or default_policy()
+    if hint is not None and (policy or every_s or bind == "none" or mechanism != "autofinity"):
+        raise UsageError(
+            "--hint leaves nothing to decide; expected it without --policy, --mechanism, --every "
+            "and --bind none"
+        )
     wishes = Wishes(
-        threads or 0, bind, sample_s, every_s or 0.0, chosen, mechanism, migrate_pages, arm
+        threads=threads or 0,
+        bind=bind,
+        sample_s=sample_s,
+        every_s=every_s or 0.0,
+        policy=None if hint is not None else policy or default_policy(),
+        mechanism=mechanism,
+        hint=hint_of(hint) if hint is not None else None,
+        migrate_pages=migrate_pages,
+        arm=arm,
     )
     with BehaviourDB.open(path) as database:
         request = request_for(pid, wishes, database)

@@ -38,7 +38,8 @@ def tell(request: Request) -> None:
     allowed = parse_cpu_list(request.allowed)
     topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", "/sys"), allowed=allowed)
     available = allowed_now(os.getpid(), allowed) & frozenset(topology.by_os_index)
-    runs, hint = _on_record(request)
+    runs, known = _on_record(request)
+    hint = request.hint or known
     cores = len({topology.by_os_index[cpu].core for cpu in available})
     threads = request.threads or max(cores, 1)
     promise = (
@@ -52,6 +53,8 @@ def tell(request: Request) -> None:
         decides = f"{request.mechanism}: who shares with whom, by page faults"
         decides += "; pages may follow" if request.migrate_pages else "; pages stay"
         decides += "; NUMA hinting is switched on meanwhile" if request.arm else ""
+    elif request.hint is not None:
+        decides = f"hint {hint}, as asked for, without a sample"
     elif request.policy is None:
         decides = "no policy: every mask stays as the system has it"
     elif hint is None:
@@ -71,7 +74,10 @@ def tell(request: Request) -> None:
         ),
         ("threads", f"{threads} ({promise})"),
         ("measured", f"{request.tier} ({request.ladder})"),
-        ("policy", f"{request.policy}" if request.policy else "none"),
+        (
+            "policy",
+            f"{request.policy}" if request.policy else "not asked" if request.hint else "none",
+        ),
         ("decision", decides),
         ("binding", {"none": "nothing (--no-bind)"}.get(request.bind, request.bind)),
         *(("run", _claim(run)) for run in runs if run.cpus),
@@ -79,7 +85,7 @@ def tell(request: Request) -> None:
         *((("note", plan.note),) if plan.note else ()),
     ):
         click.echo(f"{name:9} {text}")
-    _table(plan, hint)
+    _table(plan, hint, "asked for" if request.hint else "known")
     click.echo("nothing was started")
 
 
@@ -113,13 +119,13 @@ def _claim(run: RunRecord) -> str:
     return f"{run.id} ({run.path}, pid {run.pid}) claims CPUs {run.cpus}"
 
 
-def _table(plan: Plan, known: Hint | None) -> None:
+def _table(plan: Plan, marked: Hint | None, mark: str) -> None:
     if not plan.hints:
         return
     click.echo("hint  affinity and the CPUs of each thread")
     for each in plan.hints:
-        mark = "  (known)" if each.hint == known else ""
-        click.echo(f"{each.hint}   {each.cores.affinity}{mark}")
+        said = f"  ({mark})" if each.hint == marked else ""
+        click.echo(f"{each.hint}   {each.cores.affinity}{said}")
         for masks in _grouped(each.masks):
             click.echo(f"      {masks}")
 

@@ -156,7 +156,8 @@ def _numa_hinting(procfs: Path) -> Capability:
     return Capability(
         "NUMA hinting faults",
         may,
-        f"kernel.numa_balancing is {text}" + ("" if may else " and only root may switch it"),
+        f"kernel.numa_balancing is {text}"
+        + (" and may be switched" if may else " and only root may switch it"),
         "" if may else "run as root to arm page-fault sampling with it",
     )
 

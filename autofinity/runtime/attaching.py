@@ -12,6 +12,7 @@ from autofinity.linux.capabilities import probe
 from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.linux.proc import tasks_of
 from autofinity.linux.program_key import running_program
+from autofinity.model.affinity import Hint
 from autofinity.model.errors import CapabilityError, UsageError
 from autofinity.model.topology import OsIndex
 from autofinity.runtime.claims import live_runs, monitor_of
@@ -34,6 +35,7 @@ class Wishes:
     policy: Path | None
     mechanism: str = "autofinity"
     migrate_pages: bool = False
+    hint: Hint | None = None
     arm: bool = False
     """Switch NUMA hinting on meanwhile."""
 
@@ -71,6 +73,7 @@ def request_for(pid: int, wishes: Wishes, database: BehaviourDB) -> Request:
         sample_s=wishes.sample_s,
         every_s=wishes.every_s,
         mechanism=wishes.mechanism,
+        hint=wishes.hint,
         migrate_pages=wishes.migrate_pages,
         arm=wishes.arm,
         earlier_run=earlier.id if earlier is not None else 0,

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from autofinity.linux.bind import allowed_now
@@ -78,7 +77,7 @@ def by_policy(request: Request, around: Surroundings) -> LivePolicy:
         around.policy,
         decide,
         around.available,
-        around.journal.hint_on_record,
+        (lambda threads: request.hint) if request.hint else around.journal.hint_on_record,
         replace(settings_of(request), by_sharing=_sharing_shows(request, around.topology)),
         partial(around.journal.reserve, around.topology),
     )
@@ -112,7 +111,7 @@ def watch(
     Raises `AutofinityError` when that is impossible. Whatever else ends it leaves the program with
     the masks it has, which is noted.
     """
-    policy, digest, trouble = _policy(request.policy)
+    policy, digest, said = _policy(request)
     allowed = parse_cpu_list(request.allowed)
     # Another tree in sysfs's place shows what a run would do with other caches and nodes.
     topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", "/sys"), allowed=allowed)
@@ -130,8 +129,8 @@ def watch(
         machine=machine_text(topology),
     )
     journal = Journal(request.db, subject)
-    if trouble:
-        journal.note(trouble)
+    if said:
+        journal.note(said)
     present = frozenset(topology.by_os_index)
     around = Surroundings(
         topology, policy, lambda: allowed_now(request.pid, allowed) & present, journal
@@ -227,8 +226,11 @@ def _totals(request: Request) -> Mapping[str, int]:
     return read_totals(request.totals[0][1], names)
 
 
-def _policy(path: Path | None) -> tuple[RulePolicy | None, str, str]:
-    """Policy, its digest, and what was wrong with it."""
+def _policy(request: Request) -> tuple[RulePolicy | None, str, str]:
+    """Policy, its digest, and what there is to say of it."""
+    if request.hint is not None:
+        return None, "", f"{request.hint} was asked for (--hint): no policy decided"
+    path = request.policy
     if path is None:
         return None, "", "no policy was found: nothing is decided"
     from autofinity.policy.files import load

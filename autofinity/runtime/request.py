@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autofinity.model.affinity import Hint
 from autofinity.runtime.masks import Binding
 
 
@@ -35,6 +36,8 @@ class Request:
     """Number of the run that watched this process before; 0: none did."""
     mechanism: str = "autofinity"
     """Who decides: the policy (`LivePolicy`), or one of `mechanisms.live`."""
+    hint: Hint | None = None
+    """What the user asks for; then nothing is sampled and no policy asked."""
     migrate_pages: bool = False
     """Whether pages may follow the threads that use them."""
     arm: bool = False
@@ -54,7 +57,7 @@ class Request:
         bind = given.get("--bind", "llc")
         if bind not in ("llc", "core", "none"):
             raise ValueError(f"unknown --bind {bind}")
-        policy, database = given.get("--policy"), given.get("--db")
+        policy, database, hint = given.get("--policy"), given.get("--db"), given.get("--hint")
         return Request(
             pid=int(given["--pid"]),
             pidfd=int(given.get("--pidfd", "-1")),
@@ -71,6 +74,7 @@ class Request:
             sample_s=float(given.get("--sample-s", "1")),
             every_s=float(given.get("--every-s", "0")),
             mechanism=given.get("--mechanism", "autofinity"),
+            hint=Hint.parse(hint) if hint else None,
             migrate_pages="--migrate-pages" in given,
             arm="--arm" in given,
             auto_rebuild="--auto-rebuild" in given,

@@ -29,6 +29,7 @@ typedef struct {
     const char* every_s;    // as --sample-s; NULL: not in continuous mode
     const char* bind;       // "llc" or "core"
     const char* mechanism;  // who decides; "autofinity": the policy
+    const char* hint;       // that the user asks for, instead of any decision; or NULL
     int threads;            // 0: not given
     bool use_db, bind_threads, migrate_pages, arm, explain, quiet, auto_rebuild, dry_run;
     char** app;  // argv of the application, NULL-terminated

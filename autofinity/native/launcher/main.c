@@ -50,6 +50,7 @@ typedef struct {
 
 // False: the policy that was asked for is no policy; it has been said.
 static bool choose_policy(const Options* options, Plan* plan) {
+    if (options->hint) return true;  // nobody is asked
     const char* wish = options->policy ? options->policy : getenv("AUTOFINITY_POLICY");
     if (!wish || !*wish) {
         if (!default_policy_path(&plan->python, plan->policy)) return true;  // tell_tier says so
@@ -69,7 +70,9 @@ static void tell_tier(const Options* options, const Attached* attached, bool pol
     char ladder[REASON_CHARS];
     explain_ladder(attached, ladder, sizeof ladder);
     const char* only = options->bind_threads ? "" : "; nothing is bound (--no-bind)";
-    if (!policy_decides(options)) {
+    if (options->hint) {
+        say("hint %s, as asked for: placed as soon as its threads compute", options->hint);
+    } else if (!policy_decides(options)) {
         say("%s: page faults show who shares with whom%s%s", options->mechanism,
             options->arm ? "" : " (where kernel.numa_balancing is on; --arm switches it on)", only);
     } else if (!policy) {

@@ -118,6 +118,7 @@ static void exec_python(const char* module, const MonitorRequest* request, pid_t
         {"--sample-s", request->options->sample_s},
         {"--every-s", request->options->every_s},
         {"--policy", request->policy},
+        {"--hint", request->options->hint},
         {"--db", request->state ? request->state->db : NULL},
         {"--bound", request->bound},
         {"--mechanism", request->options->mechanism},

@@ -20,6 +20,9 @@ static const char HELP[] =
     "  --policy FILE     policy to ask (default: AUTOFINITY_POLICY, else the user's own,\n"
     "                    autofinity/policy.json in the configuration folder, else the shipped "
     "one)\n"
+    "  --hint HINT       place by this hint (sLP and so on: `autofinity hints` has them) as soon "
+    "as\n"
+    "                    the threads compute: no sample, no policy\n"
     "  --threads N       threads PROGRAM computes with (default: OMP_NUM_THREADS and its kin,\n"
     "                    else the threads that are seen to compute)\n"
     "  --bind llc|core   bind each thread to the CPUs of a last-level cache (default) or to one\n"
@@ -74,6 +77,16 @@ static bool positive_number(const char* text) {
     char* end;
     double value = strtod(text, &end);
     return end != text && !*end && value > 0 && value <= 86400;
+}
+
+// Spread over sockets, spread over last-level caches, sockets first: capitals are true.
+static bool is_hint(const char* text) {
+    static const char letters[] = "SLP";
+    if (strlen(text) != 3) return false;
+    for (int i = 0; i < 3; i++) {
+        if ((text[i] & ~0x20) != letters[i]) return false;
+    }
+    return true;
 }
 
 static bool known_mechanism(const char* name) {
@@ -134,6 +147,12 @@ int parse_options(int argc, char** argv, Options* out) {
             out->quiet = true;
         } else if (takes_value("--policy", argv, &at, &value)) {
             out->policy = value;
+        } else if (takes_value("--hint", argv, &at, &value)) {
+            if (value && !is_hint(value)) {
+                return wrong("wrong value for --hint", value,
+                             "SLP, SLp, SlP, Slp, sLP, sLp, slP or slp");
+            }
+            out->hint = value;
         } else if (takes_value("--db", argv, &at, &value)) {
             out->db = value;
         } else if (takes_value("--threads", argv, &at, &value)) {
@@ -173,6 +192,10 @@ int parse_options(int argc, char** argv, Options* out) {
     if (out->migrate_pages && policy_decides(out)) {
         return wrong("--migrate-pages alone moves nothing", NULL,
                      "a --mechanism that moves pages: kmaf, kmaf14 or unified");
+    }
+    if (out->hint && (out->policy || out->every_s || !out->bind_threads || !policy_decides(out))) {
+        return wrong("--hint leaves nothing to decide", NULL,
+                     "it without --policy, --mechanism, --every and --no-bind");
     }
     if (at >= argc) return wrong("no program to run", NULL, "autofinity run -- PROGRAM ...");
     out->app = argv + at;

@@ -1,0 +1,107 @@
+"""`--hint` places a program as it says: no sample is taken and no policy asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_masks import allowed, fake_sysfs, masks_of
+from live_run import prefer
+
+from autofinity.model.affinity import HINTS
+
+type Runner = Any  # of conftest.py
+
+two_cpus = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs; one is allowed here"
+)
+
+
+def last_run(run: Runner) -> Any:
+    words = [run.launcher, "explain", "last", "--json"]
+    return json.loads(subprocess.run(words, env=run.env, capture_output=True).stdout)["run"]
+
+
+def in_caches_of_their_own(pid: int) -> bool:
+    """Whether the two computing threads are on a last-level cache each: a CPU, in `fake_sysfs`."""
+    computing = masks_of(pid)[1:]
+    return len(computing) == 2 and set(computing) == {
+        frozenset({cpu}) for cpu in sorted(allowed())[:2]
+    }
+
+
+@two_cpus
+def test_threads_are_placed_by_the_hint_without_a_sample(
+    run: Runner, spinner: Path, policy: Path, tmp_path: Path
+) -> None:
+    # The policy of the environment says packed, and its sample would take an hour.
+    env = run.env | {
+        "AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path)),
+        "AUTOFINITY_POLICY": str(policy),
+    }
+    words = ("--hint", "SlP", "--threads", "2", "--sample-s", "3600", "--", spinner, "2", "300")
+    with run.lasting(*words, env=env) as process:
+        assert run.eventually(lambda: in_caches_of_their_own(process.pid))
+        assert run.eventually(lambda: last_run(run)["hint"] == "SlP")
+    told = last_run(run)
+    assert told["sample"] == {}
+    assert "SlP was asked for (--hint): no policy decided" in told["notes"]
+
+
+@two_cpus
+def test_a_running_program_is_placed_by_the_hint_too(
+    run: Runner, spinner: Path, tmp_path: Path
+) -> None:
+    env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path))}
+    with subprocess.Popen([spinner, "2", "300"], preexec_fn=prefer) as app:
+        words = [run.launcher, "attach", "--hint", "SLP", "--sample-s", "3600", str(app.pid)]
+        try:
+            with subprocess.Popen(words, env=env, stderr=subprocess.DEVNULL) as watcher:
+                assert run.eventually(lambda: in_caches_of_their_own(app.pid))
+                watcher.terminate()
+        finally:
+            app.kill()
+
+
+def test_the_line_that_is_said_names_the_hint_and_the_program_runs(run: Runner) -> None:
+    done = run("--hint=sLP", "--", "sh", "-c", "exit 37")
+    assert done.returncode == 37
+    assert done.stderr.startswith(b"autofinity: hint sLP, as asked for")
+
+
+@pytest.mark.parametrize("hint", HINTS, ids=str)
+def test_a_dry_run_marks_the_hint(run: Runner, hint: object) -> None:
+    done = run("--dry-run", "--hint", str(hint), "--threads", "1", "--", "true")
+    lines = done.stdout.decode().splitlines()
+    assert f"decision  hint {hint}, as asked for, without a sample" in lines
+    assert "policy    not asked" in lines
+    (marked,) = (line for line in lines if line.endswith("(asked for)"))
+    assert marked.startswith(f"{hint} ")
+
+
+@pytest.mark.parametrize("word", ["slq", "S", "SLPP", "packed", ""])
+def test_what_is_no_hint_is_refused_with_all_eight(run: Runner, word: str) -> None:
+    done = run("--hint", word, "--", "true")
+    assert done.returncode == 2
+    assert f"wrong value for --hint '{word}'".encode() in done.stderr
+    assert all(str(hint).encode() in done.stderr for hint in HINTS)
+    refused = subprocess.run(
+        [run.launcher, "attach", "--hint", word, "1"], env=run.env, capture_output=True
+    )
+    assert refused.returncode == 2
+    assert all(str(hint).encode() in refused.stderr for hint in HINTS)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [("--policy", "x.json"), ("--every", "2"), ("--mechanism", "spcd"), ("--no-bind",)],
+    ids=lambda words: words[0],
+)
+def test_a_hint_beside_what_would_decide_is_refused(run: Runner, other: tuple[str, ...]) -> None:
+    done = run("--hint", "sLP", *other, "--", "true")
+    assert done.returncode == 2
+    assert b"--hint leaves nothing to decide" in done.stderr
