@@ -20,16 +20,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from policy_study import (
-    OBSERVATIONS,
-    OURS,
-    TRAINED_WITH,
-    Judged,
-    judged_on,
-    leave_one_out,
-    of_threads,
-    row,
-)
+from policy_rows import Judged, judged_on, leave_one_out, of_threads, row
+from policy_study import OBSERVATIONS, OURS, TRAINED_WITH
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, RandomForestRegressor
 from sklearn.multioutput import MultiOutputRegressor
