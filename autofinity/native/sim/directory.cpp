@@ -2,7 +2,8 @@
 #include <algorithm>
 
 #include "bits.hpp"
-#include "memory.hpp"
+#include "directory_filter.hpp"
+#include "traffic.hpp"
 
 namespace autofinity::sim {
 
@@ -52,7 +53,8 @@ Counts& Memory::counts_of_copy(std::uint32_t domain, Line line) {
 
 // Invalidates every copy but that of the requester's own domain.
 template <bool many>
-void Memory::take_from_others(const PrivateCaches& c, Line line, DirectoryLine& d) {
+[[gnu::noinline]] void Memory::take_from_others(const PrivateCaches& c, Line line,
+                                                DirectoryLine& d) {
     Counts& n = *counts_;
     const std::uint32_t home = pages_.node(line >> page_shift);
     SharersOf<many> have = sharers<many>(line, d);
@@ -119,18 +121,9 @@ Ticks Memory::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks now, 
     return ready;
 }
 
-Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
-                    bool& contended) {
-    if (mode_ == Mode::derive) [[unlikely]]
-        return derive_fetch(slot, line, request, now, granted, contended);
-    PrivateCaches& c = *cores_[slot];
-    return more_words_ == 0 ? fetch_line<false>(c, line, request, now, granted, contended)
-                            : fetch_line<true>(c, line, request, now, granted, contended);
-}
-
 template <bool many>
-Ticks Memory::fetch_line(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
-                         bool& contended) {
+[[gnu::always_inline]] inline Ticks Memory::fetch_line(PrivateCaches& c, Line line, Request request,
+                                                       Ticks now, Word& granted, bool& contended) {
     Counts& n = *counts_;
     DirectoryLine& d = directory_[line];
     const std::uint32_t own_llc = 1u << c.llc;
@@ -249,6 +242,15 @@ Ticks Memory::fetch_line(PrivateCaches& c, Line line, Request request, Ticks now
     have.add(c.domain);
     if (machine_.llc_inclusive) llc_insert(c.llc, line);
     return ready;
+}
+
+[[gnu::noinline]] Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now,
+                                      Word& granted, bool& contended) {
+    if (mode_ == Mode::derive) [[unlikely]]
+        return derive_fetch(slot, line, request, now, granted, contended);
+    PrivateCaches& c = *cores_[slot];
+    return more_words_ == 0 ? fetch_line<false>(c, line, request, now, granted, contended)
+                            : fetch_line<true>(c, line, request, now, granted, contended);
 }
 
 }  // namespace autofinity::sim

@@ -30,9 +30,16 @@ std::size_t steps_between(const Step* from, const Step* to) {
     return bytes / sizeof(Step);
 }
 
-// Bits of the steps that came within `ahead` as `passed` steps went by, and are still to come.
-constexpr std::uint32_t fresh(std::size_t ahead, std::size_t passed) {
-    return (2u << ahead) - (2u << (ahead - std::min(ahead, passed)));
+// Visits those of `steps` that came within `ahead` as `passed` steps went by, and are still to
+// come.
+template <typename Visit>
+[[gnu::always_inline]] inline void each_fresh(std::uint32_t steps, std::size_t ahead,
+                                              std::size_t passed, Visit&& visit) {
+    if (passed == 1) {
+        if ((steps >> ahead & 1) != 0) visit(ahead);
+        return;
+    }
+    each_bit(steps & ((2u << ahead) - (2u << (ahead - std::min(ahead, passed)))), visit);
 }
 
 // Whether a step of a derived program is an access that leaves the core.
@@ -45,13 +52,13 @@ bool fetches(const Step& step) {
 
 // Whether the page, a mapped one, is in none of the core's TLBs, so that a walk will read its
 // entry.
-bool Memory::will_walk(PrivateCaches& c, std::uint32_t page) const {
+[[gnu::always_inline]] inline bool Memory::will_walk(PrivateCaches& c, std::uint32_t page) const {
     if (!c.side.walk_reads_caches) return false;
     const std::uint32_t unit = c.units.of(page);
     return !c.tlb1.holds(unit) && c.tlb2.find(c.tlb2.at(unit), unit) < 0;
 }
 
-void Memory::foresee_filter(Line line) const {
+[[gnu::always_inline]] inline void Memory::foresee_filter(Line line) const {
     const std::uint32_t page = line >> page_shift;
     if (!filters_.empty() && pages_.mapped(page))
         filters_[pages_.node(page)].bring_near(pages_.physical(line));
@@ -59,7 +66,8 @@ void Memory::foresee_filter(Line line) const {
 
 // What is known of an access that will miss: its own line, and that which the prefetcher may bring
 // into the L2 with it.
-void Memory::foresee_lines(PrivateCaches& c, Line line, ForeseenMiss& known) const {
+[[gnu::always_inline]] inline void Memory::foresee_lines(PrivateCaches& c, Line line,
+                                                         ForeseenMiss& known) const {
     known = {};
     bring_near(&directory_[line]);
     pages_.bring_near(line);
@@ -69,7 +77,8 @@ void Memory::foresee_lines(PrivateCaches& c, Line line, ForeseenMiss& known) con
 }
 
 // The sets of the L2 that change when the line comes into the core, and what a walk begins with.
-void Memory::foresee_sets(PrivateCaches& c, Line line, ForeseenMiss& known) const {
+[[gnu::always_inline]] inline void Memory::foresee_sets(PrivateCaches& c, Line line,
+                                                        ForeseenMiss& known) const {
     c.prefetcher.bring_near(line);
     const std::uint32_t page = line >> page_shift;
     if (!pages_.mapped(page)) return;
@@ -94,7 +103,8 @@ void Memory::foresee_sets(PrivateCaches& c, Line line, ForeseenMiss& known) cons
 
 // The line comes into the core, if it is not there, and for it what is last in the L2 set of
 // `into_l2` leaves: where they come from and go to. Returns what comes into the LLC; 0: nothing.
-std::uint32_t Memory::foresee_fetch(PrivateCaches& c, Line line, std::uint32_t into_l2) const {
+[[gnu::always_inline]] inline std::uint32_t Memory::foresee_fetch(PrivateCaches& c, Line line,
+                                                                  std::uint32_t into_l2) const {
     const Sets& llc = llcs_[c.llc];
     const bool fetched = !holds(c.domain, line);
     if (fetched) {
@@ -111,7 +121,8 @@ std::uint32_t Memory::foresee_fetch(PrivateCaches& c, Line line, std::uint32_t i
     return into_llc;
 }
 
-void Memory::foresee_victim(PrivateCaches& c, Line line, ForeseenMiss& known) const {
+[[gnu::always_inline]] inline void Memory::foresee_victim(PrivateCaches& c, Line line,
+                                                          ForeseenMiss& known) const {
     if (known.line_into_l2 == 0) return;
     known.line_into_llc = foresee_fetch(c, line, known.line_into_l2);
     if (known.ahead != 0) known.ahead_into_llc = foresee_fetch(c, known.ahead, known.ahead_into_l2);
@@ -121,7 +132,8 @@ void Memory::foresee_victim(PrivateCaches& c, Line line, ForeseenMiss& known) co
 }
 
 // What leaves the LLC for a line that comes into it.
-void Memory::foresee_leaving_llc(const Sets& llc, std::uint32_t into_llc) const {
+[[gnu::always_inline]] inline void Memory::foresee_leaving_llc(const Sets& llc,
+                                                               std::uint32_t into_llc) const {
     if (into_llc == 0) return;
     const Line out = line_of(llc.last(into_llc));
     if (out == 0) return;
@@ -129,28 +141,32 @@ void Memory::foresee_leaving_llc(const Sets& llc, std::uint32_t into_llc) const 
     foresee_filter(out);
 }
 
-void Memory::foresee_llc_victim(const PrivateCaches& c, const ForeseenMiss& known) const {
+[[gnu::always_inline]] inline void Memory::foresee_llc_victim(const PrivateCaches& c,
+                                                              const ForeseenMiss& known) const {
     const Sets& llc = llcs_[c.llc];
     foresee_leaving_llc(llc, known.line_into_llc);
     foresee_leaving_llc(llc, known.ahead_into_llc);
     foresee_leaving_llc(llc, known.entry_into_llc);
 }
 
-// `passed`: steps since the last time.
+// `passed`: steps since the last time. Everything is inlined: a stage is a few dozen instructions.
 [[gnu::always_inline]] inline void Memory::foresee_since(PrivateCaches& c, const Step* at,
                                                          Foreseen& seen, std::size_t passed) const {
-    each_bit(fresh(line_ahead, passed), [&](auto i) {
+    each_fresh(~0u, line_ahead, passed, [&](auto i) {
         const Step& step = at[i];
         if (!is_access(step) || c.l1.find(c.l1.at(step.line), step.line) >= 0) return;
         seen.misses |= 1u << i;
         foresee_lines(c, step.line, seen.of(at + i));
     });
-    each_bit(seen.misses & fresh(set_ahead, passed),
-             [&](auto i) { foresee_sets(c, at[i].line, seen.of(at + i)); });
-    each_bit(seen.misses & fresh(victim_ahead, passed),
-             [&](auto i) { foresee_victim(c, at[i].line, seen.of(at + i)); });
-    each_bit(seen.misses & fresh(llc_victim_ahead, passed),
-             [&](auto i) { foresee_llc_victim(c, seen.of(at + i)); });
+    each_fresh(seen.misses, set_ahead, passed, [&](auto i) __attribute__((always_inline)) {
+        foresee_sets(c, at[i].line, seen.of(at + i));
+    });
+    each_fresh(seen.misses, victim_ahead, passed, [&](auto i) __attribute__((always_inline)) {
+        foresee_victim(c, at[i].line, seen.of(at + i));
+    });
+    each_fresh(seen.misses, llc_victim_ahead, passed, [&](auto i) __attribute__((always_inline)) {
+        foresee_llc_victim(c, seen.of(at + i));
+    });
 }
 
 void Memory::foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const {

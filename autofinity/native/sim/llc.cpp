@@ -1,5 +1,5 @@
 // Last-level caches: victim caches of the L2s, or inclusive of them.
-#include "memory.hpp"
+#include "directory_filter.hpp"
 
 namespace autofinity::sim {
 
@@ -29,7 +29,7 @@ void Memory::llc_remove(std::uint32_t llc, Line line) {
 }
 
 // The array has dropped the line already; the directory and the cores learn of it here.
-void Memory::llc_evict(std::uint32_t llc, Line line) {
+[[gnu::always_inline]] inline void Memory::llc_evict(std::uint32_t llc, Line line) {
     DirectoryLine& d = directory_[line];
     Counts& n = *counts_;
     ++n[llc_evictions];

@@ -191,6 +191,8 @@ class Memory {
     Ticks from_dram(PrivateCaches& c, Line line, Ticks now);
     // Takes a line over the links between two nodes; returns how long it waited for them.
     Ticks cross(std::uint32_t from_node, std::uint32_t to_node, Ticks now, Counts& n);
+    // The same over the links of the route between a pair of nodes.
+    Ticks cross_links(std::uint32_t pair, Ticks now, Counts& n);
     // A request, probe or answer: too small to queue.
     void signal(std::uint32_t from_node, std::uint32_t to_node) const;
     void write_dram(std::uint32_t from_node, Line line);

@@ -1,7 +1,8 @@
 // What a core's prefetcher does to the caches around it.
 #include <algorithm>
 
-#include "memory.hpp"
+#include "directory_filter.hpp"
+#include "traffic.hpp"
 
 namespace autofinity::sim {
 

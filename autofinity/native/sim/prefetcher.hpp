@@ -16,11 +16,11 @@ class Prefetcher {
   public:
     explicit Prefetcher(const PrefetchShape& shape)
         : shape_(shape),
-          pages_(1, shape.streams),
-          stream_at_(1, shape.streams),
+          padded_((shape.streams + 3) / 4 * 4),
+          order_(padded_),
           streams_(shape.streams),
           due_(shape.in_flight, 0) {
-        std::iota(stream_at_.at(0), stream_at_.at(0) + shape.streams, Word{0});
+        std::iota(order_.data(), order_.data() + shape.streams, Word{0});
     }
 
     bool present() const { return !streams_.empty(); }
@@ -66,9 +66,9 @@ class Prefetcher {
     // The line that a miss of `line` may fetch, if its page has a stream; 0: none. One that has no
     // direction yet is taken to go up.
     Line would_fetch(Line line) {
-        const int way = pages_.find(pages_.at(0), line >> page_shift);
-        if (way < 0) return 0;
-        const Stream& s = streams_[stream_at_.at(0)[way]];
+        const int place = place_of(line >> page_shift);
+        if (place < 0) return 0;
+        const Stream& s = streams_[order_[place] & number_mask];
         const Line ahead = s.direction < 0 ? line - shape_.distance : line + shape_.distance;
         return ahead >> page_shift == line >> page_shift ? ahead : 0;
     }
@@ -115,20 +115,26 @@ class Prefetcher {
         }
         return false;
     }
+    // A stream in the order: the page that it follows and its own number.
+    static constexpr Word number_bits = 10, number_mask = (1u << number_bits) - 1;
+    static_assert(max_lines >> page_shift <= 1u << (32 - number_bits));
+
+    // Where in the order the page's stream is; -1: it has none.
+    [[gnu::always_inline]] int place_of(std::uint32_t page) const {
+        return find_way<number_mask>(order_.data(), padded_, page << number_bits);
+    }
     // The stream of the page, or the least recent one to start anew; it is the most recent one now.
-    std::pair<bool, Stream&> stream_of(std::uint32_t page) {
-        Word* pages = pages_.at(0);
-        const int way = pages_.find(pages, page);
+    [[gnu::always_inline]] std::pair<bool, Stream&> stream_of(std::uint32_t page) {
+        const int way = place_of(page);
         const int place = way >= 0 ? way : static_cast<int>(streams_.size()) - 1;
-        to_front(pages, place, word_of(page, invalid));
-        Word* numbers = stream_at_.at(0);
-        to_front(numbers, place, numbers[place]);
-        return {way >= 0, streams_[numbers[0]]};
+        const Word number = order_[place] & number_mask;
+        to_front(order_.data(), place, page << number_bits | number);
+        return {way >= 0, streams_[number]};
     }
 
     PrefetchShape shape_;
-    Sets pages_;      // of the streams, the most recent one first
-    Sets stream_at_;  // which stream is at that place among the pages
+    std::uint32_t padded_;
+    Zeroed<Word> order_;  // of the streams, the most recent one first; ways of a set
     std::vector<Stream> streams_;
     std::array<Arrival, 256> arrivals_{};
     std::vector<Ticks> due_;  // of the lines in flight

@@ -134,7 +134,7 @@ void Memory::fill_l2(PrivateCaches& c, Line line, Word state) {
     leave_private(c, out);
 }
 
-void Memory::leave_private(const PrivateCaches& c, Word word) {
+[[gnu::noinline]] void Memory::leave_private(const PrivateCaches& c, Word word) {
     const Line line = line_of(word);
     if (mode_ == Mode::derive) return derive_leave(c.domain, line);
     const bool dirty = is_dirty(state_of(word));

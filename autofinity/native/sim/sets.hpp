@@ -58,7 +58,7 @@ class Sets {
 
     Word* at(std::uint32_t index) { return words_ + std::size_t{index_(index)} * padded_; }
     [[gnu::always_inline]] int find(const Word* set, Line line) const {
-        return find_way(set, padded_, line);
+        return find_way(set, padded_, line << line_shift);
     }
     std::uint32_t ways() const { return ways_; }
     std::uint32_t padded() const { return padded_; }
@@ -72,7 +72,8 @@ class Sets {
     // Begins to bring a set into the host's caches.
     void bring_near(std::uint32_t index) const {
         const Word* set = words_ + std::size_t{index_(index)} * padded_;
-        for (std::uint32_t way = 0; way < padded_; way += words_of_host_line)
+        sim::bring_near(set);
+        for (std::uint32_t way = words_of_host_line; way < padded_; way += words_of_host_line)
             sim::bring_near(set + way);
     }
 
@@ -80,7 +81,7 @@ class Sets {
     Word insert(Word* set, Word word) const {
         if (ways_ == 0) return word;
         const Word out = set[ways_ - 1];
-        to_front(set, static_cast<int>(ways_) - 1, word);
+        push_front(set, ways_, word);
         return out;
     }
     // Takes a word out; the later ones close up, so that empty ways stay at the end.

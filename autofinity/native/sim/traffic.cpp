@@ -1,5 +1,5 @@
 // Lines on their way: links, controllers, DRAM.
-#include "memory.hpp"
+#include "traffic.hpp"
 
 namespace autofinity::sim {
 namespace {
@@ -11,8 +11,7 @@ constexpr std::uint64_t bytes_of_signal = 8;  // a HyperTransport or QPI request
 
 // Every link of the route serves the line in turn. It is passed on while it still comes in: the
 // idle time of the way is part of the latencies by distance.
-Ticks Memory::cross(std::uint32_t from_node, std::uint32_t to_node, Ticks now, Counts& n) {
-    const std::uint32_t pair = from_node * machine_.nodes + to_node;
+Ticks Memory::cross_links(std::uint32_t pair, Ticks now, Counts& n) {
     Ticks wait = 0;
     for (std::uint32_t hop = machine_.route_begin[pair]; hop < machine_.route_begin[pair + 1];
          ++hop) {
@@ -36,19 +35,6 @@ void Memory::write_dram(std::uint32_t from_node, Line line) {
     const std::uint32_t home = pages_.node(line >> page_shift);
     cross(from_node, home, now_, n);
     controllers_[home].take(now_, machine_.memory_service[home]);
-}
-
-Ticks Memory::from_dram(PrivateCaches& c, Line line, Ticks now) {
-    Counts& n = *counts_;
-    const std::uint32_t home = pages_.node(line >> page_shift);
-    const std::uint32_t away = machine_.node_distance[c.node * machine_.nodes + home];
-    ++n[home == c.node ? dram_reads_local : dram_reads_remote];
-    Ticks wait = controllers_[home].take(now, machine_.memory_service[home]);
-    n[memory_queue_clocks] += clocks(wait);
-    wait += cross(home, c.node, now + wait, n);
-    if (machine_.fabric_service != 0)
-        wait += fabrics_[c.llc].take(now + wait, machine_.fabric_service);
-    return now + wait + machine_.dram[away];
 }
 
 // A line from a cache of another domain, or of the own one; returns what it had to wait for.

@@ -2,7 +2,8 @@
 #include <algorithm>
 
 #include "bits.hpp"
-#include "memory.hpp"
+#include "directory_filter.hpp"
+#include "traffic.hpp"
 
 namespace autofinity::sim {
 
@@ -36,7 +37,8 @@ Ticks Memory::translate(std::uint32_t slot, const Step& step, Ticks now, bool fa
     return cost;
 }
 
-Ticks Memory::entry(std::uint32_t slot, Line line, bool write, Ticks now) {
+[[gnu::always_inline]] inline Ticks Memory::entry(std::uint32_t slot, Line line, bool write,
+                                                  Ticks now) {
     PrivateCaches& c = *cores_[slot];
     if (!pages_.mapped(line >> page_shift)) pages_.map_table(line >> page_shift, c.node);
     Sets& array = c.has_l2 ? c.l2 : c.l1;

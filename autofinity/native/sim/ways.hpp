@@ -33,12 +33,16 @@ inline constexpr bool is_dirty(Word state) { return state >= owned; }
 
 #if defined(__SSE2__)
 
-// Four words of a set, from way `4 * i` on.
-inline __m128i four_words(const Word* set, std::uint32_t i) {
-    return _mm_load_si128(reinterpret_cast<const __m128i*>(set) + i);
+// Four words of a set, from `at` on.
+inline __m128i four_words(const Word* at) {
+    return _mm_load_si128(reinterpret_cast<const __m128i*>(at));
 }
-inline void put_four_words(Word* set, std::uint32_t i, __m128i words) {
-    _mm_store_si128(reinterpret_cast<__m128i*>(set) + i, words);
+// The same from anywhere, across two of them.
+inline __m128i four_words_across(const Word* at) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+}
+inline void put_four_words(Word* at, __m128i words) {
+    _mm_store_si128(reinterpret_cast<__m128i*>(at), words);
 }
 // Those of `changed` up to lane `last`, those of `kept` after it.
 inline __m128i up_to_lane(std::uint32_t last, __m128i changed, __m128i kept) {
@@ -46,15 +50,44 @@ inline __m128i up_to_lane(std::uint32_t last, __m128i changed, __m128i kept) {
         _mm_cmpgt_epi32(_mm_setr_epi32(0, 1, 2, 3), _mm_set1_epi32(static_cast<int>(last)));
     return _mm_or_si128(_mm_andnot_si128(after, changed), _mm_and_si128(after, kept));
 }
+// The last lane of `before`, then the first three of `words`.
+inline __m128i one_on(__m128i before, __m128i words) {
+    const __m128 w = _mm_castsi128_ps(words);
+    const __m128 between = _mm_shuffle_ps(_mm_castsi128_ps(before), w, _MM_SHUFFLE(0, 0, 3, 3));
+    return _mm_castps_si128(_mm_shuffle_ps(between, w, _MM_SHUFFLE(2, 1, 2, 0)));
+}
+// The last three lanes of `words`, then the first of `next`.
+inline __m128i one_back(__m128i words, __m128i next) {
+    const __m128 w = _mm_castsi128_ps(words);
+    const __m128 between = _mm_shuffle_ps(w, _mm_castsi128_ps(next), _MM_SHUFFLE(0, 0, 3, 3));
+    return _mm_castps_si128(_mm_shuffle_ps(w, between, _MM_SHUFFLE(2, 0, 2, 1)));
+}
+// `word`, then the first three lanes of `words`.
+inline __m128i with_front(Word word, __m128i words) {
+    return _mm_or_si128(_mm_slli_si128(words, 4), _mm_cvtsi32_si128(static_cast<int>(word)));
+}
 
-// Way of `line`, or -1.
-[[gnu::always_inline]] inline int find_way(const Word* set, std::uint32_t padded, Line line) {
-    const __m128i want = _mm_set1_epi32(static_cast<int>(line << line_shift));
-    const __m128i mask = _mm_set1_epi32(static_cast<int>(~state_mask));
-    for (std::uint32_t i = 0; i < padded / 4; ++i) {
-        const __m128i lines = _mm_and_si128(four_words(set, i), mask);
-        const int hit = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(lines, want)));
-        if (hit != 0) return static_cast<int>(4 * i) + std::countr_zero(static_cast<unsigned>(hit));
+// Way of the first word that is `wanted` but for the bits of `ignored`, or -1.
+template <Word ignored = state_mask>
+[[gnu::always_inline]] inline int find_way(const Word* set, std::uint32_t padded, Word wanted) {
+    const __m128i want = _mm_set1_epi32(static_cast<int>(wanted));
+    const __m128i mask = _mm_set1_epi32(static_cast<int>(~ignored));
+    const auto equal = [&](const Word* at) {
+        return _mm_cmpeq_epi32(_mm_and_si128(four_words(at), mask), want);
+    };
+    const Word* at = set;
+    const Word* const end = set + padded;
+    for (; end - at >= 16; at += 16) {
+        const __m128i eight = _mm_packs_epi32(equal(at), equal(at + 4));
+        const __m128i more = _mm_packs_epi32(equal(at + 8), equal(at + 12));
+        const int hit = _mm_movemask_epi8(_mm_packs_epi16(eight, more));
+        if (hit != 0)
+            return static_cast<int>(at - set) + std::countr_zero(static_cast<unsigned>(hit));
+    }
+    for (; at != end; at += 4) {
+        const int hit = _mm_movemask_ps(_mm_castsi128_ps(equal(at)));
+        if (hit != 0)
+            return static_cast<int>(at - set) + std::countr_zero(static_cast<unsigned>(hit));
     }
     return -1;
 }
@@ -64,7 +97,7 @@ inline __m128i up_to_lane(std::uint32_t last, __m128i changed, __m128i kept) {
     const __m128i mask = _mm_set1_epi32(static_cast<int>(state_mask));
     std::uint32_t here = (ways - 1) % 4;  // the last lane of four words that counts
     for (std::uint32_t i = (ways + 3) / 4; i-- > 0; here = 3) {
-        const __m128i states = _mm_and_si128(four_words(set, i), mask);
+        const __m128i states = _mm_and_si128(four_words(set + 4 * i), mask);
         const __m128i are_invalid = _mm_cmpeq_epi32(states, _mm_setzero_si128());
         const unsigned hit = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(are_invalid))) &
                              ((2u << here) - 1);
@@ -73,13 +106,51 @@ inline __m128i up_to_lane(std::uint32_t last, __m128i changed, __m128i kept) {
     return -1;
 }
 
-// Those `by` words after `i` fours of words, which lie across two of them.
-inline __m128i four_words_from(const Word* set, std::uint32_t i, std::ptrdiff_t by) {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(set + 4 * i + by));
-}
-// Words of sets of so many ways (of an LLC) are moved by such loads, with half the instructions: a
-// host does not forward stores to them, but these sets are seldom looked at again so soon.
+// Words of sets of so many ways (of an LLC) are moved by loads across two fours, with fewer
+// instructions: a host does not forward stores to them, but these sets are seldom looked at again
+// so soon.
 inline constexpr std::uint32_t ways_of_wide_set = 32;
+
+// The fours of words before `end` move one on, but for the first, which lacks a word before it.
+[[gnu::always_inline]] inline void fours_one_on_across(Word* set, Word* end) {
+    const auto move = [](Word* at) { put_four_words(at, four_words_across(at - 1)); };
+    for (; end - set > 16; end -= 16) {
+        move(end - 4);
+        move(end - 8);
+        move(end - 12);
+        move(end - 16);
+    }
+    for (; end - set > 4; end -= 4) move(end - 4);
+}
+
+// Makes `word` the most recent one of a set of so many ways: all move one on, and the last falls
+// out.
+[[gnu::always_inline]] inline void push_front(Word* set, std::uint32_t ways, Word word) {
+    const std::uint32_t rest = ways % 4;
+    Word* const end = set + (ways - rest);
+    if (ways >= ways_of_wide_set) {
+        if (rest != 0)
+            put_four_words(end, up_to_lane(rest - 1, four_words_across(end - 1), four_words(end)));
+        fours_one_on_across(set, end);
+        put_four_words(set, with_front(word, four_words(set)));
+        return;
+    }
+    __m128i before = _mm_setzero_si128();
+    if (end != set) {
+        before = four_words(set);
+        put_four_words(set, with_front(word, before));
+        for (Word* at = set + 4; at != end; at += 4) {
+            const __m128i words = four_words(at);
+            put_four_words(at, one_on(before, words));
+            before = words;
+        }
+    }
+    if (rest == 0) return;
+    const __m128i words = four_words(end);
+    put_four_words(
+        end,
+        up_to_lane(rest - 1, end == set ? with_front(word, words) : one_on(before, words), words));
+}
 
 // Makes `way` the most recent one and its word `word`; those before it move one on.
 [[gnu::always_inline]] inline void to_front(Word* set, int way, Word word) {
@@ -87,54 +158,51 @@ inline constexpr std::uint32_t ways_of_wide_set = 32;
         set[0] = word;
         return;
     }
-    const auto to = static_cast<std::uint32_t>(way);
-    if (to >= ways_of_wide_set) {
-        std::uint32_t i = to / 4;
-        put_four_words(set, i, up_to_lane(to % 4, four_words_from(set, i, -1), four_words(set, i)));
-        while (--i > 0) put_four_words(set, i, four_words_from(set, i, -1));
-        const __m128i front = _mm_cvtsi32_si128(static_cast<int>(word));
-        put_four_words(set, 0, _mm_or_si128(_mm_slli_si128(four_words(set, 0), 4), front));
-        return;
-    }
-    __m128i before = _mm_cvtsi32_si128(static_cast<int>(word));
-    for (std::uint32_t i = 0; i < to / 4; ++i) {
-        const __m128i words = four_words(set, i);
-        put_four_words(set, i, _mm_or_si128(_mm_slli_si128(words, 4), before));
-        before = _mm_srli_si128(words, 12);
-    }
-    const __m128i words = four_words(set, to / 4);
-    put_four_words(set, to / 4,
-                   up_to_lane(to % 4, _mm_or_si128(_mm_slli_si128(words, 4), before), words));
+    push_front(set, static_cast<std::uint32_t>(way) + 1, word);
 }
 
 // Takes `way` out; the later ones close up.
-inline void close_up(Word* set, std::uint32_t padded, std::uint32_t way) {
-    std::uint32_t i = way / 4;
-    __m128i words = four_words(set, i), kept = words;
-    std::uint32_t lanes_kept = way % 4;
-    if (padded >= ways_of_wide_set && i + 1 < padded / 4) {
-        const __m128i closed = four_words_from(set, i, 1);
-        put_four_words(set, i, lanes_kept == 0 ? closed : up_to_lane(lanes_kept - 1, kept, closed));
-        while (++i + 1 < padded / 4) put_four_words(set, i, four_words_from(set, i, 1));
-        put_four_words(set, i, _mm_srli_si128(four_words(set, i), 4));
+[[gnu::always_inline]] inline void close_up(Word* set, std::uint32_t padded, std::uint32_t way) {
+    Word* at = set + way / 4 * 4;
+    Word* const last = set + padded - 4;
+    const std::uint32_t lanes_kept = way % 4;
+    __m128i words = four_words(at);
+    const auto put_first = [&](__m128i closed) {
+        put_four_words(at, lanes_kept == 0 ? closed : up_to_lane(lanes_kept - 1, words, closed));
+    };
+    if (at == last) {
+        put_first(_mm_srli_si128(words, 4));
         return;
     }
-    for (;; ++i) {
-        const bool more = i + 1 < padded / 4;
-        const __m128i next = more ? four_words(set, i + 1) : _mm_setzero_si128();
-        const __m128i closed = _mm_or_si128(_mm_srli_si128(words, 4), _mm_slli_si128(next, 12));
-        put_four_words(set, i, lanes_kept == 0 ? closed : up_to_lane(lanes_kept - 1, kept, closed));
-        if (!more) return;
-        lanes_kept = 0;
-        words = next;
+    if (padded >= ways_of_wide_set) {
+        const auto move = [](Word* to) { put_four_words(to, four_words_across(to + 1)); };
+        put_first(four_words_across(at + 1));
+        for (at += 4; last - at >= 16; at += 16) {
+            move(at);
+            move(at + 4);
+            move(at + 8);
+            move(at + 12);
+        }
+        for (; at != last; at += 4) move(at);
+        put_four_words(last, _mm_srli_si128(four_words(last), 4));
+        return;
     }
+    __m128i next = four_words(at + 4);
+    put_first(one_back(words, next));
+    for (at += 4; at != last; at += 4) {
+        words = next;
+        next = four_words(at + 4);
+        put_four_words(at, one_back(words, next));
+    }
+    put_four_words(last, _mm_srli_si128(next, 4));
 }
 
 #else
 
-[[gnu::always_inline]] inline int find_way(const Word* set, std::uint32_t padded, Line line) {
+template <Word ignored = state_mask>
+[[gnu::always_inline]] inline int find_way(const Word* set, std::uint32_t padded, Word wanted) {
     for (std::uint32_t way = 0; way < padded; ++way)
-        if ((set[way] & ~state_mask) == line << line_shift) return static_cast<int>(way);
+        if ((set[way] & ~ignored) == wanted) return static_cast<int>(way);
     return -1;
 }
 
@@ -147,6 +215,10 @@ inline void close_up(Word* set, std::uint32_t padded, std::uint32_t way) {
 [[gnu::always_inline]] inline void to_front(Word* set, int way, Word word) {
     if (way > 0) std::memmove(set + 1, set, static_cast<std::size_t>(way) * sizeof(Word));
     set[0] = word;
+}
+
+[[gnu::always_inline]] inline void push_front(Word* set, std::uint32_t ways, Word word) {
+    to_front(set, static_cast<int>(ways) - 1, word);
 }
 
 inline void close_up(Word* set, std::uint32_t padded, std::uint32_t way) {

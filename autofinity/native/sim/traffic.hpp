@@ -1,0 +1,27 @@
+// The ways of lines that most misses take, to be inlined there: nothing to cross, and DRAM.
+#pragma once
+
+#include "memory.hpp"
+
+namespace autofinity::sim {
+
+inline Ticks Memory::cross(std::uint32_t from_node, std::uint32_t to_node, Ticks now, Counts& n) {
+    const std::uint32_t pair = from_node * machine_.nodes + to_node;
+    if (machine_.route_begin[pair] == machine_.route_begin[pair + 1]) return 0;
+    return cross_links(pair, now, n);
+}
+
+[[gnu::always_inline]] inline Ticks Memory::from_dram(PrivateCaches& c, Line line, Ticks now) {
+    Counts& n = *counts_;
+    const std::uint32_t home = pages_.node(line >> page_shift);
+    const std::uint32_t away = machine_.node_distance[c.node * machine_.nodes + home];
+    ++n[home == c.node ? dram_reads_local : dram_reads_remote];
+    Ticks wait = controllers_[home].take(now, machine_.memory_service[home]);
+    n[memory_queue_clocks] += clocks(wait);
+    wait += cross(home, c.node, now + wait, n);
+    if (machine_.fabric_service != 0)
+        wait += fabrics_[c.llc].take(now + wait, machine_.fabric_service);
+    return now + wait + machine_.dram[away];
+}
+
+}  // namespace autofinity::sim
