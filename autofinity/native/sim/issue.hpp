@@ -105,7 +105,7 @@ template <Mode mode>
     s.dirty_victims += served.dirty_victims;
     if constexpr (watched) p.time += watch_access(p, s, step, served, served.ready - begun);
     if ((step.flags & (step_run | step_free)) == step_run) remember_run(s, step, issue);
-    if (!memory_.lost().empty()) split_lost_runs(issued);
+    if (!memory_.lost().empty()) split_lost_runs();
     return true;
 }
 

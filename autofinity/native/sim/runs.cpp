@@ -12,12 +12,11 @@ Ticks Simulation::end_of_runs(const Pu& p, const Stream& s) {
                                         : p.time + (s.runs_end - s.instructions) * p.instruction;
 }
 
-// `taken`: when the lines were.
-void Simulation::split_lost_runs(Ticks taken) {
+void Simulation::split_lost_runs() {
     for (const Lost& lost : memory_.lost()) {
         for (const std::uint32_t index : pus_of_slot_[lost.slot]) {
             const Pu& p = pus_[index];
-            if (p.stream != nobody) take_back_from(index, lost, taken);
+            if (p.stream != nobody) take_back_from(index, lost);
             // Threads that wait for their turn have stopped where they are.
             for (const std::uint32_t number : p.queue)
                 take_back(streams_[number], lost, streams_[number].instructions);
@@ -26,12 +25,12 @@ void Simulation::split_lost_runs(Ticks taken) {
     memory_.clear_lost();
 }
 
-// What the stream that runs on a PU was not to do yet. A derived stream also knows when it had run
-// ahead with accesses that need no order.
-void Simulation::take_back_from(std::uint32_t index, const Lost& lost, Ticks taken) {
+// What the stream that runs on a PU was not to do yet. What it has done it has: no stream runs past
+// the horizon within a run.
+void Simulation::take_back_from(std::uint32_t index, const Lost& lost) {
     Pu& p = pus_[index];
     Stream& v = streams_[p.stream];
-    const Ticks now = mode_ == Mode::staged ? taken : std::max(p.time, due_.first_time());
+    const Ticks now = std::max(p.time, due_.first_time());
     if (runs_over(p, v, now)) return;
     const std::size_t put_off = v.deferred.size();
     const std::uint64_t next = take_back(v, lost, position(p, v, now));

@@ -125,7 +125,7 @@ Ticks Simulation::move_page(std::uint32_t process, std::uint64_t virtual_page, s
     const std::uint32_t page = program_->page_of(process, virtual_page);
     if (page == 0) return 0;
     const Memory::Moved moved = memory_.move_page(page, node, now_);
-    if (!due_.empty()) split_lost_runs(now_);
+    if (!due_.empty()) split_lost_runs();
     memory_.clear_lost();
     interrupt(moved.shot_down);
     if (detection_ && moved.cost != 0) detection_->moved(page, moved.shot_down);

@@ -172,8 +172,8 @@ class Simulation {
     void drain(Pu& p, Stream& s);
     void compute_until(Pu& p, Stream& s, Ticks until);
     void set_watch(Pu& p, const Stream& s);
-    void split_lost_runs(Ticks taken);
-    void take_back_from(std::uint32_t pu, const Lost& lost, Ticks taken);
+    void split_lost_runs();
+    void take_back_from(std::uint32_t pu, const Lost& lost);
     static bool runs_over(const Pu& p, const Stream& v, Ticks now);
     static std::uint64_t position(const Pu& p, const Stream& v, Ticks now);
     std::uint64_t take_back(Stream& v, const Lost& lost, std::uint64_t here);
