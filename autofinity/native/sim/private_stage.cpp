@@ -14,6 +14,20 @@ constexpr Ticks most_delay = 32 * ticks_per_clock;   // of stalls that were fold
 constexpr std::uint64_t longest_silence = 1u << 16;  // instructions without a step
 constexpr std::uint64_t most_gap = ~std::uint32_t{0};
 
+// Whether a step that is no access waits for all misses (synchronise.cpp).
+bool drains(const Step& step) {
+    switch (static_cast<trace::Kind>(step.kind)) {
+        case trace::Kind::lock:
+        case trace::Kind::unlock:
+        case trace::Kind::barrier:
+        case trace::Kind::await:
+        case trace::Kind::roi_end:
+            return true;
+        default:
+            return step.kind == kind_sentinel;
+    }
+}
+
 }  // namespace
 
 PrivateGeometry::PrivateGeometry(const Machine& machine,
@@ -47,6 +61,10 @@ void PrivateClock::access(std::uint64_t at, Ticks delay, bool needed, std::uint3
         if (count_ == buffers_) wait_for_oldest(time_of(at));
         ring_[(head_ + count_++) % most] = {at + window_, time_of(at) + whole};
     }
+}
+
+void PrivateClock::drain(std::uint64_t at) {
+    while (count_ != 0) wait_for_oldest(time_of(at));
 }
 
 PrivateRecorder::PrivateRecorder(const Program& program, const CoreClass& core)
@@ -95,6 +113,7 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
         track.clock.access(issue, delay_of(outcome), needed, next_gap);
         return;
     }
+    if ((step.flags & step_atomic) != 0) track.clock.drain(issue);
     emit_tally(track, issue, tally_every);
     Step derived = step;
     derived.kind = derived_kind(outcome.found, outcome.translated);
@@ -125,6 +144,7 @@ Ticks PrivateRecorder::delay_of(const PrivateOutcome& outcome) const {
 void PrivateRecorder::other(std::uint32_t stream, const Step* at, std::uint64_t issue) {
     Track& track = tracks_[stream];
     if (track.other != nullptr && at <= track.other) return;
+    if (drains(*at)) track.clock.drain(issue);
     emit_tally(track, issue, 0);
     emit(track, *at, issue);
     track.other = at;

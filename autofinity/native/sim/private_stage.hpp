@@ -146,6 +146,8 @@ class PrivateClock {
     // An access at instruction `at` whose line is there after `delay`; if `needed`, whatever issues
     // after the next `gap` instructions waits for it.
     void access(std::uint64_t at, Ticks delay, bool needed, std::uint32_t gap);
+    // All misses are waited for at instruction `at`.
+    void drain(std::uint64_t at);
     Ticks lost() const { return lost_; }
 
   private:
