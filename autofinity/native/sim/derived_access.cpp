@@ -6,7 +6,9 @@
 namespace autofinity::sim {
 
 bool Memory::stays_private_derived(std::uint32_t slot, const Step& step) const {
-    if (found_of(step.kind) >= Found::beyond || (step.flags & step_pushes) != 0) return false;
+    const Found found = found_of(step.kind);
+    if (found >= Found::beyond || (step.flags & step_pushes) != 0) return false;
+    if (found != Found::l1 && (step.flags & step_trains) != 0) return false;
     const Word held = derived_state(directory_[step.line], slot);
     return step.writes == 0 ? held != invalid : held == exclusive || held == modified;
 }
@@ -65,7 +67,10 @@ Served Memory::access_derived(std::uint32_t slot, const Step& step, Ticks now) {
     Word state = derived_state(d, slot);
     const bool held = state != invalid;
     const bool had_tag = found == Found::tag || found == Found::tag_and_l2;
-    const bool hit = held && (found == Found::l1 || found == Found::tag);
+    const bool trains = (step.flags & step_trains) != 0 && c.prefetcher.present();
+    // What nobody took away is in the L1 still, or this replay has fetched it into the L2 since.
+    const bool hit = held && (trains ? (found == Found::l1 || had_tag) && !c.prefetcher.brought(line)
+                                     : found == Found::l1 || found == Found::tag);
     if (!hit) {
         ++n[data_cache_misses];
         ++n[l2_accesses];
@@ -84,6 +89,7 @@ Served Memory::access_derived(std::uint32_t slot, const Step& step, Ticks now) {
     } else {
         ++n[l2_misses];
         ++n[data_cache_refills_from_northbridge];
+        if (trains) c.prefetcher.take(line);  // it was taken away before anybody asked for it
         const bool reads_first =
             step.reads != 0 && !(writes && (atomic || (step.flags & step_first_write) != 0));
         const Request request = reads_first ? Request::load
@@ -94,11 +100,12 @@ Served Memory::access_derived(std::uint32_t slot, const Step& step, Ticks now) {
         if (state == modified && request == Request::load && (step.flags & step_run) == 0)
             served.dirty_victims = step.span;
     }
-    if (!writes) return served;
-    if (state == shared || state == owned)
+    if (writes && (state == shared || state == owned))
         served.ready = upgrade(slot, line, atomic, served.ready, served.contended);
-    else if (state == exclusive)
+    else if (writes && state == exclusive)
         d.owner_state = modified;
+    if (!hit && trains)
+        c.prefetcher.train(line, now, [&](Line ahead) { prefetch(slot, ahead, now); });
     return served;
 }
 

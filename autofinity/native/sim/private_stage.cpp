@@ -71,6 +71,7 @@ PrivateRecorder::PrivateRecorder(const Program& program, const CoreClass& core)
     : core_(core),
       lines_(program.n_lines),
       sharing_(program.n_lines),
+      trains_(program.n_pages()),
       rights_(std::size_t{program.n_lines} * program.streams.size()),
       fetched_(std::size_t{program.n_lines} * program.streams.size()) {
     for (const StreamPlan& plan : program.streams)
@@ -95,10 +96,14 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     const bool right = (step.flags & step_free) == 0 && take_right(stream, step);
     const bool fetched = outcome.found >= Found::beyond;
     const bool in_l2 = outcome.found == Found::l2;
+    const bool trained = trains(step.line);
+    const bool pushes =
+        std::any_of(outcome.pushed.begin(), outcome.pushed.end(),
+                    [this](const Pushed& pushed) { return is_told(pushed); });
     const bool private_miss = in_l2 || outcome.translated != Translated::tlb1;
     const bool kept = fetched || outcome.found == Found::tag_and_l2 || right || outcome.got_write ||
                       outcome.prefetched || outcome.translated == Translated::walk_beyond ||
-                      !outcome.pushed.empty() || track.forced || (step.flags & step_atomic) != 0 ||
+                      pushes || (trained && in_l2) || track.forced || (step.flags & step_atomic) != 0 ||
                       (private_miss && issue < track.shadow_until);
     const bool needed = (step.flags & step_dependent) != 0;
     track.forced = false;
@@ -117,7 +122,8 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     emit_tally(track, issue, tally_every);
     Step derived = step;
     derived.kind = derived_kind(outcome.found, outcome.translated);
-    if (!outcome.pushed.empty()) derived.flags |= step_pushes;
+    if (pushes) derived.flags |= step_pushes;
+    if (trained) derived.flags |= step_trains;
     ++kept_;
     kept_racing_ += right && sharing_[step.line] == racing;
     if (sharing_[step.line] != racing) {
@@ -203,7 +209,7 @@ bool PrivateRecorder::take_right(std::uint32_t stream, const Step& step) {
         const std::uint32_t theirs = rights_[i * lines_ + step.line];
         if (i != stream && theirs >> 1 == tracks_[i].stretch &&
             (step.writes != 0 || (theirs & 1) != 0))
-            sharing_[step.line] = racing;
+            let_race(step.line);
     }
     if (sharing_[step.line] == racing) {
         for (std::size_t i = 0; i < tracks_.size(); ++i) rights_[i * lines_ + step.line] = 0;
@@ -211,6 +217,11 @@ bool PrivateRecorder::take_right(std::uint32_t stream, const Step& step) {
     }
     right = track.stretch << 1 | (step.writes != 0 || (!first && (right & 1) != 0) ? 1u : 0u);
     return true;
+}
+
+void PrivateRecorder::let_race(Line line) {
+    sharing_[line] = racing;
+    if (core_.side.prefetch.streams != 0) trains_[line >> page_shift] = 1;
 }
 
 // Whether the LLC gives a loaded line clean or dirty is known in the replay only: the step that
@@ -257,6 +268,7 @@ void PrivateRecorder::emit_tally(Track& track, std::uint64_t at, std::uint64_t l
 void PrivateRecorder::emit_pushed(std::uint32_t stream, const PrivateOutcome& outcome) {
     Track& track = tracks_[stream];
     for (const Pushed& pushed : outcome.pushed) {
+        if (!is_told(pushed)) continue;
         emit(track, {pushed.line, 0, 0, 0, 0, pushed.kind, 0}, track.emitted_at);
         if (pushed.kind == kind_prefetch)
             fetched_[stream * lines_ + pushed.line] =

@@ -31,6 +31,7 @@ enum StepFlag : std::uint8_t {
     step_dependent = trace::flag_dependent,
     step_pushes = 0x08,  // derived access: the lines it fetches ahead or pushes out follow
     step_shared = 0x10,  // lock: others may hold it in this way too (readers)
+    step_trains = 0x10,  // derived access: the replay's own prefetcher learns of its miss
     step_needs =
         0x20,  // lock: may only be taken once all of lock_needs[reads | writes << 16] are posted
     step_run = 0x40,   // several accesses over a span: may have to be expanded

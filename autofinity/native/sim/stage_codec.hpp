@@ -196,6 +196,9 @@ class StageCodec {
         span = static_cast<Span>(span_[what].code(coder_, span));
         const bool pushes =
             coder_.bit(pushes_[what][latest_pushes_], (step.flags & step_pushes) != 0);
+        const bool trains =
+            coder_.bit(trains_[past_->trains(own.line)], (step.flags & step_trains) != 0);
+        past_->set_trains(own.line, trains);
         const std::uint16_t told = span == span_told ? short_number(told_span_, step.span) : 0;
         if constexpr (Coder::decodes) {
             step = own;
@@ -205,6 +208,7 @@ class StageCodec {
                 step.flags &= static_cast<std::uint8_t>(~step_run);
             }
             if (pushes) step.flags |= step_pushes;
+            if (trains) step.flags |= step_trains;
         }
         latest_what_ = what;
         latest_pushes_ = pushes;
@@ -354,7 +358,7 @@ class StageCodec {
     Probability kept_[Past::contexts];
     Symbol<what_bits> what_[what_end][Past::times];
     Symbol<2> span_[what_end];
-    Probability pushes_[what_end][2];
+    Probability pushes_[what_end][2], trains_[2];
     Number told_span_, other_span_[16], gap_, age_, left_, ahead_[2], ahead_span_;
     Probability there_, tally_;
     Symbol<extra_bits> extra_[what_end + 1][2][extra_end];

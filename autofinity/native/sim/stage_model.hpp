@@ -22,7 +22,7 @@ namespace autofinity::sim {
 // When a stream touched its lines, and which accesses to them were kept.
 class Past {
   public:
-    explicit Past(std::uint32_t lines) : lines_(lines), ahead_(lines >> page_shift) {}
+    explicit Past(std::uint32_t lines) : lines_(lines), ahead_(lines >> page_shift), trains_(lines >> page_shift) {}
 
     // Which odds apply to an access that comes next.
     std::uint32_t context(const Step& step) const {
@@ -51,6 +51,10 @@ class Past {
     std::uint32_t touched(Line line) const { return lines_[line].touched; }
     std::uint32_t now() const { return now_; }
 
+    // Whether the latest access to the line's page that was kept trains the replay's prefetcher.
+    bool trains(Line line) const { return trains_[line >> page_shift] != 0; }
+    void set_trains(Line line, bool trains) { trains_[line >> page_shift] = trains; }
+
     // A prefetcher goes on where it was in the page, if that is not far from what was asked for.
     void fetch_ahead(Line line) {
         ahead_[line >> page_shift] = static_cast<std::uint8_t>(line % lines_per_page + 1);
@@ -76,6 +80,7 @@ class Past {
     };
     Zeroed<OfLine> lines_;
     Zeroed<std::uint8_t> ahead_;  // of each page, the latest line fetched ahead, + 1
+    Zeroed<std::uint8_t> trains_;
     std::uint32_t now_ = 0, stretch_ = 1;
     bool latest_kept_ = false;
 };
