@@ -62,6 +62,16 @@ def test_a_program_of_equal_parts_is_the_same_but_for_what_scatters(tmp_path: Pa
             assert difference.used <= 1, (machine, hint, difference)
 
 
+def test_threads_that_race_for_lines_train_the_prefetchers_as_in_the_full_stream(
+    tmp_path: Path,
+) -> None:
+    """False sharing: of all accesses that are kept, 19 in 20 are to lines that threads race for."""
+    captured = captured_training("keysearch", "1 8192", 8, tmp_path)
+    for machine in MACHINES:
+        for hint, difference in replayed_both_ways(captured, machine, 1):
+            assert difference.used <= 1, (machine, hint, difference)
+
+
 def replayed_both_ways(
     captured: CapturedTraining, machine: str, steps_share: float
 ) -> Iterator[tuple[str, Difference]]:

@@ -67,14 +67,15 @@ Served Memory::access_derived(std::uint32_t slot, const Step& step, Ticks now) {
     Word state = derived_state(d, slot);
     const bool held = state != invalid;
     const bool had_tag = found == Found::tag || found == Found::tag_and_l2;
+    const bool was_in_l1 = found == Found::l1 || had_tag;
     const bool trains = (step.flags & step_trains) != 0 && c.prefetcher.present();
     // What nobody took away is in the L1 still, or this replay has fetched it into the L2 since.
-    const bool hit = held && (trains ? (found == Found::l1 || had_tag) && !c.prefetcher.brought(line)
+    const bool hit = held && (trains ? was_in_l1 && !c.prefetcher.brought(line)
                                      : found == Found::l1 || found == Found::tag);
     if (!hit) {
         ++n[data_cache_misses];
         ++n[l2_accesses];
-        if (found == Found::l1 || had_tag) {
+        if (was_in_l1) {
             ++n[coherence_misses];
             ++n[invalid_data_cache_lines_evicted];
             served.contended = true;

@@ -43,30 +43,6 @@ PrivateGeometry::PrivateGeometry(const Machine& machine,
                 .first->second);
 }
 
-void PrivateClock::wait_for_oldest(Ticks now) {
-    const Miss miss = ring_[head_];
-    head_ = (head_ + 1) % most;
-    --count_;
-    if (miss.ready > now) lost_ += miss.ready - now;
-}
-
-void PrivateClock::access(std::uint64_t at, Ticks delay, bool needed, std::uint32_t gap) {
-    while (count_ != 0 && ring_[head_].limit <= at) wait_for_oldest(time_of(ring_[head_].limit));
-    while (count_ != 0 && ring_[head_].ready <= time_of(at)) wait_for_oldest(time_of(at));
-    const Ticks whole = std::max(delay, l1_hit_);
-    if (needed) {
-        const Ticks hidden = gap * instruction_;
-        if (whole > hidden) lost_ += whole - hidden;
-    } else if (delay != 0) {
-        if (count_ == buffers_) wait_for_oldest(time_of(at));
-        ring_[(head_ + count_++) % most] = {at + window_, time_of(at) + whole};
-    }
-}
-
-void PrivateClock::drain(std::uint64_t at) {
-    while (count_ != 0) wait_for_oldest(time_of(at));
-}
-
 PrivateRecorder::PrivateRecorder(const Program& program, const CoreClass& core)
     : core_(core),
       lines_(program.n_lines),
@@ -97,13 +73,13 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     const bool fetched = outcome.found >= Found::beyond;
     const bool in_l2 = outcome.found == Found::l2;
     const bool trained = trains(step.line);
-    const bool pushes =
-        std::any_of(outcome.pushed.begin(), outcome.pushed.end(),
-                    [this](const Pushed& pushed) { return is_told(pushed); });
+    const bool pushes = std::any_of(outcome.pushed.begin(), outcome.pushed.end(),
+                                    [this](const Pushed& pushed) { return is_told(pushed); });
     const bool private_miss = in_l2 || outcome.translated != Translated::tlb1;
     const bool kept = fetched || outcome.found == Found::tag_and_l2 || right || outcome.got_write ||
                       outcome.prefetched || outcome.translated == Translated::walk_beyond ||
-                      pushes || (trained && in_l2) || track.forced || (step.flags & step_atomic) != 0 ||
+                      pushes || (trained && in_l2) || track.forced ||
+                      (step.flags & step_atomic) != 0 ||
                       (private_miss && issue < track.shadow_until);
     const bool needed = (step.flags & step_dependent) != 0;
     track.forced = false;

@@ -22,7 +22,8 @@ namespace autofinity::sim {
 // When a stream touched its lines, and which accesses to them were kept.
 class Past {
   public:
-    explicit Past(std::uint32_t lines) : lines_(lines), ahead_(lines >> page_shift), trains_(lines >> page_shift) {}
+    explicit Past(std::uint32_t lines)
+        : lines_(lines), ahead_(lines >> page_shift), trains_(lines >> page_shift) {}
 
     // Which odds apply to an access that comes next.
     std::uint32_t context(const Step& step) const {
