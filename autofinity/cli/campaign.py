@@ -168,6 +168,7 @@ def _in_simulation(wanted: Wanted) -> tuple[Target, list[Subject], str]:
         wanted.latencies,
         wanted.page_size,
         private_stage=wanted.private_stage,
+        jobs=wanted.jobs,
         twin=wanted.twin,
     )
     version = f"{__version__}+private-stage" if wanted.private_stage else __version__

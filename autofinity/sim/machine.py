@@ -35,15 +35,20 @@ class SimMachine:
     With `private_stage` a replay starts from what leaves the cores' own caches, found once for all
     placements and kept beside the trace, if the stage agrees with the full stream (see
     `PrivateStages`): cycles within about 2 %, counters within 5 %. Otherwise, and always without
-    it, every access is replayed.
+    it, every access is replayed. To find out takes replays, `jobs` of them at a time.
     """
 
     def __init__(
-        self, spec: MachineSpec, skew_ns: float | None = None, *, private_stage: bool = False
+        self,
+        spec: MachineSpec,
+        skew_ns: float | None = None,
+        *,
+        private_stage: bool = False,
+        jobs: int = 1,
     ) -> None:
         self.spec = spec
         self._native = native_machine(spec, skew_ns)
-        self._stages = PrivateStages(spec, self._native) if private_stage else None
+        self._stages = PrivateStages(spec, self._native, jobs) if private_stage else None
         self._lock = threading.Lock()
         self._program: tuple[tuple[str, int], core.Program] | None = None
 

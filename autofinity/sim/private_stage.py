@@ -42,11 +42,15 @@ class Verdict:
 
 
 class PrivateStages:
-    """Stages of the latest program, derived when first asked for. Safe to use from many threads."""
+    """Stages of the latest program, derived when first asked for. Safe to use from many threads.
 
-    def __init__(self, spec: MachineSpec, native: core.Machine) -> None:
+    Those that ask meanwhile wait, so that up to `jobs` replays may compare a stage at a time.
+    """
+
+    def __init__(self, spec: MachineSpec, native: core.Machine, jobs: int = 1) -> None:
         self._spec = spec
         self._native = native
+        self._jobs = jobs
         self._lock = threading.Lock()
         self._program: core.Program | None = None
         self._stages: OrderedDict[tuple[tuple[int, ...], int], core.Program | None] = OrderedDict()
@@ -119,7 +123,7 @@ class PrivateStages:
         workers: Sequence[int],
         seed: int,
     ) -> tuple[core.Program | None, Difference]:
-        stage, worst = fitting_stage(self._spec, self._native, program, workers, seed)
+        stage, worst = fitting_stage(self._spec, self._native, program, workers, seed, self._jobs)
         if key is not None:
             packed = None
             if stage is not None:

@@ -8,7 +8,9 @@ far apart, all but a few in one place, and each with an LLC of its own but all i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from autofinity._core import sim as core
 from autofinity.affinity.hints import get_affinity
@@ -50,24 +52,47 @@ def fitting_stage(
     program: core.Program,
     workers: Sequence[int],
     seed: int,
+    jobs: int = 1,
 ) -> tuple[core.Program | None, Difference]:
     """The stage, or None where it does not agree with the full stream; and what differs most.
 
-    Costs a derivation and, in each affinity of `COMPARED`, a replay of both. Raises
+    Costs a derivation and, in each affinity of `COMPARED`, a replay of both, up to `jobs` at a
+    time; the first affinity that is too far off is the last, and the same for any `jobs`. Raises
     `SimulationError` for a program that `may_have_stage` does not pass.
     """
     placements = compared_placements(spec, program, workers)
     stage = core.derive_private_stage(
         native, program, first_pus(spec, groups_of(spec, placements[0])), seed=seed
     )
-    worst = max(
-        (
-            farthest_off(_totals(native, program, pus, seed), _totals(native, stage, pus, seed))
-            for pus in placements
-        ),
-        key=lambda difference: difference.used,
-    )
-    return (stage if worst.used <= MOST_USED else None), worst
+    worst: Difference | None = None
+    for found in _farthest_off(native, program, stage, placements, seed, jobs):
+        if worst is None or found.used > worst.used:
+            worst = found
+        if worst.used > MOST_USED:
+            return None, worst
+    assert worst is not None
+    return stage, worst
+
+
+def _farthest_off(
+    native: core.Machine,
+    program: core.Program,
+    stage: core.Program,
+    placements: Sequence[Sequence[int]],
+    seed: int,
+    jobs: int,
+) -> Iterator[Difference]:
+    """Of each placement, in order."""
+    with ThreadPoolExecutor(jobs) as pool:
+        under_way: deque[list[Future[Totals]]] = deque()
+        for pus in placements:
+            under_way.append(
+                [pool.submit(_totals, native, each, pus, seed) for each in (program, stage)]
+            )
+            if len(under_way) * 2 >= jobs:
+                yield farthest_off(*(totals.result() for totals in under_way.popleft()))
+        for pair in under_way:
+            yield farthest_off(*(totals.result() for totals in pair))
 
 
 def compared_placements(

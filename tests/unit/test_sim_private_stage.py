@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from autofinity._core import sim as core
@@ -110,6 +112,26 @@ def test_a_stage_that_hangs_on_timing_is_not_used(preset: str) -> None:
     stage, worst = fitting_stage(spec, native_machine(spec), program, range(4), 3)
     assert stage is None
     assert worst.used > 0.5
+    side_by_side = fitting_stage(spec, native_machine(spec), program, range(4), 3, jobs=4)
+    assert side_by_side == (None, worst)
+
+
+def test_no_affinity_is_replayed_after_one_in_which_the_stage_is_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spec = load_preset(PACKED_ONLY[0])
+    program = core.Program(own_then_neighbours(4))
+    placements = compared_placements(spec, program, range(4))
+    replayed: list[Sequence[int]] = []
+
+    def totals(_: object, __: object, pus: Sequence[int], ___: int) -> Totals:
+        replayed.append(pus)
+        return np.full(len(EVENT_INDEX), 1_000_000 * len(replayed), dtype=np.uint64)
+
+    monkeypatch.setattr(stage_fitting, "_totals", totals)
+    stage, _ = fitting_stage(spec, native_machine(spec), program, range(4), 3)
+    assert stage is None
+    assert replayed == [placements[0], placements[0]]
 
 
 def test_false_sharing_costs_the_same_through_the_stage() -> None:
