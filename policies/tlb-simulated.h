@@ -1,12 +1,12 @@
 /* Affinity policy, written by autofinity. Do not edit: learn or export it again.
  * machine: tlb-simulated
  * autofinity: 0.1.0
- * action_table_rows: 17
+ * action_table_rows: 19
  *
  * Where should the threads of a program sit? Measure the counters below over a second or so of
  * parallel work, divide each by the number of threads and by the seconds, and ask:
  *
- *     double sample[] = { llc_misses, llc_requests };
+ *     double sample[] = { llc_misses, llc_requests, instructions };
  *     enum autofinity_hint hint = autofinity_decide(sample);
  *
  * C99 or later and C++98 or later; no allocation, no state, no library. A value that was not
@@ -34,7 +34,7 @@ enum autofinity_hint {
 
 /* Values of a sample, and rules before the default. */
 enum {
-    autofinity_counter_count = 2,
+    autofinity_counter_count = 3,
     autofinity_rule_count = 2
 };
 
@@ -43,6 +43,7 @@ static inline const char *const *autofinity_counters(void) {
     static const char *const names[autofinity_counter_count + 1] = {
         "llc_misses",
         "llc_requests",
+        "instructions",
         0};
     return names;
 }
@@ -50,14 +51,16 @@ static inline const char *const *autofinity_counters(void) {
 /* Number of the rule that decides, from 0, or -1 for the default. */
 static inline int autofinity_rule(const double sample[]) {
     double missing = 0.0;
-    double ratio[1];
+    double ratio[2];
     missing /= missing; /* NaN, without a library */
     /* llc_miss_share */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
-    /* Slp if llc_miss_share <= 0.116 */
-    if (ratio[0] <= 0.11599635237593775) return 0;
-    /* Slp if 0.4535 < llc_miss_share <= 0.6261 */
-    if (ratio[0] > 0.45348959025545266 && ratio[0] <= 0.626087670083426) return 1;
+    /* llc_misses_pki */
+    ratio[1] = sample[2] > 0.0 ? 1000.0 * (sample[0]) / (sample[2]) : missing;
+    /* SLP if llc_miss_share <= 0.4554 and llc_misses_pki > 1.334 */
+    if (ratio[0] <= 0.4554137406014602 && ratio[1] > 1.3341626388316064) return 0;
+    /* SLP if llc_miss_share > 0.6207 */
+    if (ratio[0] > 0.6206578821758737) return 1;
     (void)sample;
     return -1;
 }
@@ -65,9 +68,9 @@ static inline int autofinity_rule(const double sample[]) {
 /* The hint for a sample. */
 static inline enum autofinity_hint autofinity_decide(const double sample[]) {
     static const enum autofinity_hint hints[autofinity_rule_count + 1] = {
-        AUTOFINITY_SLP,
         AUTOFINITY_Slp,
-        AUTOFINITY_Slp};
+        AUTOFINITY_SLP,
+        AUTOFINITY_SLP};
     return hints[autofinity_rule(sample) + 1];
 }
 
@@ -92,10 +95,10 @@ static inline int autofinity_second_rule(const double sample[], const double pro
     double missing = 0.0;
     double ratio[1];
     missing /= missing; /* NaN, without a library */
-    /* llc_misses_gain */
-    ratio[0] = sample[0] > 0.0 ? 1.0 * (probe[0]) / (sample[0]) : missing;
-    /* SLP if llc_misses_gain > 1.012 */
-    if (ratio[0] > 1.0123490336182865) return 0;
+    /* speed_gain */
+    ratio[0] = sample[2] > 0.0 ? 1.0 * (probe[2]) / (sample[2]) : missing;
+    /* SLP if speed_gain <= 1.011 */
+    if (ratio[0] <= 1.0113951626728022) return 0;
     (void)sample;
     (void)probe;
     return -1;

@@ -95,7 +95,7 @@ def transfers() -> Iterator[Row]:
 
 
 def bandwidths() -> Iterator[Row]:
-    """GB/s, machine file / ours; what the cores of a node cannot ask for is left out."""
+    """GB/s, machine file / ours; what the cores of a node cannot ask for, or has no limit, is left out."""
     for name in preset_names():
         spec = without_prefetch(load_preset(name))
         pus = cores_of(spec, 0, 48)
@@ -106,7 +106,7 @@ def bandwidths() -> Iterator[Row]:
                 limits.append(route_gbs(spec, 0, node))
             limit = min(limits)
             demand = demand_gbs(spec, pus, spec.latency.dram[spec.node_distance[0][node]])
-            full = demand > 1.2 * limit
+            full = 0 < 1.2 * limit < demand
             cells.append(pair(limit, read_gbs(spec, pus, node, limit)) if full else "not filled")
         yield (name, cells[0], cells[1] if len(spec.node_distance) > 1 else "one node")
 

@@ -167,7 +167,9 @@ def _cells(spec: MachineSpec) -> dict[str, str]:
         "llc": _size(spec.llc.size_bytes),
         "dram": _by_distance(spec.latency.dram, nodes),
         "transfer": _by_distance(spec.latency.load_modified, llcs),
-        "memory": " to ".join(f"{gbs:g}" for gbs in (memory[0], memory[-1])[: len(memory)]),
+        "memory": " to ".join(
+            f"{gbs:g}" if gbs else "no limit" for gbs in (memory[0], memory[-1])[: len(memory)]
+        ),
         "sourced": _sourced(spec.name),
     }
 
