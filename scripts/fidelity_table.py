@@ -9,6 +9,7 @@ programs.
 
 from __future__ import annotations
 
+import math
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -95,18 +96,18 @@ def transfers() -> Iterator[Row]:
 
 
 def bandwidths() -> Iterator[Row]:
-    """GB/s, machine file / ours; what the cores of a node cannot ask for, or has no limit, is left out."""
+    """GB/s, machine file / ours; what the cores of a node cannot ask for is left out."""
     for name in preset_names():
         spec = without_prefetch(load_preset(name))
         pus = cores_of(spec, 0, 48)
         cells = []
         for node in (0, len(spec.node_distance) - 1):
-            limits = [spec.bandwidth.memory_gbs[node]]
+            limits = [spec.bandwidth.memory_gbs[node] or math.inf]
             if node:
                 limits.append(route_gbs(spec, 0, node))
             limit = min(limits)
             demand = demand_gbs(spec, pus, spec.latency.dram[spec.node_distance[0][node]])
-            full = 0 < 1.2 * limit < demand
+            full = demand > 1.2 * limit
             cells.append(pair(limit, read_gbs(spec, pus, node, limit)) if full else "not filled")
         yield (name, cells[0], cells[1] if len(spec.node_distance) > 1 else "one node")
 
