@@ -257,6 +257,15 @@ def test_the_ring_of_kmaf16_takes_32_clocks_a_hop_and_way() -> None:
     assert spec.llc.size_bytes == 512 << 10
 
 
+def test_a_modified_line_of_the_tlb_papers_machine_goes_by_way_of_the_next_level() -> None:
+    """Simics' caches write it back before they fetch it again (gc-specialize.c)."""
+    spec = load_preset("tlb-simulated")
+    l1, llc = spec.core_classes[0].l1.latency_ns, spec.llc.latency_ns
+    socket, memory = 2 * llc + l1, 2 * spec.latency.dram[0] + llc
+    assert spec.latency.load_modified == pytest.approx((socket, socket, memory))
+    assert spec.latency.store_modified == spec.latency.load_modified
+
+
 def test_both_modes_of_the_epyc_are_the_same_silicon() -> None:
     four, one = load_preset("epyc-9654"), load_preset("epyc-9654-nps1")
     assert four.core_classes == one.core_classes
