@@ -3,18 +3,17 @@
 // makes it.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "error.hpp"
 #include "range_coder.hpp"
 #include "stage_matches.hpp"
 #include "stage_model.hpp"
+#include "stage_tallies.hpp"
 
 namespace autofinity::sim {
 
@@ -43,25 +42,6 @@ inline constexpr std::uint64_t most_stall = std::uint64_t{1} << 48;
 // the page table that come, one fetched ahead, and what these push out. Random accesses lead to 2.2
 // (measured); bytes that tell more would fill the memory.
 inline constexpr std::size_t most_steps_a_step = 12;
-
-inline constexpr std::size_t tally_fields = 9;
-using TallyValues = std::array<std::uint32_t, tally_fields>;
-
-inline TallyValues values_of(const Tally& t) {
-    return {t.loads,
-            t.stores,
-            t.l2_hits,
-            t.clean_l1_victims,
-            t.modified_l1_victims,
-            t.invalid_l1_victims,
-            t.tlb2_hits,
-            t.walks,
-            t.stall};
-}
-
-inline Tally tally_of(const TallyValues& v) {
-    return {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8]};
-}
 
 inline std::uint32_t what_of(std::uint8_t kind) {
     return kind == access_kind ? what_trace_access : std::uint32_t{kind} - kind_derived;
@@ -101,7 +81,7 @@ class StageCodec {
         asked_ = beside_ = line_apart_ = 0;
         most_steps_ = most_steps_a_step * original.steps.size() + program_.accesses;
         instructions_ = stall_ = 0;
-        expected_ = {};
+        tally_model_.begin_stream();
         std::unique_ptr<Matches> matches;
         if constexpr (!Coder::decodes)
             matches = std::make_unique<Matches>(original.steps, plan.steps);
@@ -123,8 +103,7 @@ class StageCodec {
                 const bool kept = coder_.bit(kept_[past_->context(own)], due(i));
                 past_->touch(own, kept);
                 if (!kept) {
-                    expected_.loads += own.reads;
-                    expected_.stores += own.writes;
+                    tally_model_.leave_out(own);
                     continue;
                 }
             }
@@ -331,22 +310,15 @@ class StageCodec {
     }
 
     void tally(Step& step) {
-        TallyValues values{};
         if constexpr (Coder::decodes) {
             step.kind = kind_tally;
             step.flags = step_free;
             step.line = static_cast<Line>(tallies_->size());
-        } else {
-            values = values_of((*tallies_)[step.line]);
-        }
-        const TallyValues expected = values_of(std::exchange(expected_, {}));
-        for (std::size_t i = 0; i < tally_fields; ++i)
-            values[i] =
-                expected[i] + unfolded(in_tally_[i].code(coder_, folded(values[i] - expected[i])));
-        if constexpr (Coder::decodes) {
-            tallies_->push_back(tally_of(values));
+            tallies_->push_back(tally_model_.code(coder_, {}));
             stall_ += tallies_->back().stall;
             if (stall_ > most_stall) fail("it stalls longer than a replay can last");
+        } else {
+            tally_model_.code(coder_, (*tallies_)[step.line]);
         }
     }
 
@@ -365,7 +337,7 @@ class StageCodec {
     Symbol<what_bits> what_apart_;
     Number apart_, gap_apart_, reads_, writes_, span_apart_;
     Symbol<8> flags_;
-    Number in_tally_[tally_fields];
+    TallyModel tally_model_;
     std::uint32_t latest_what_ = 0;
     bool latest_pushes_ = false;
 
@@ -379,6 +351,5 @@ class StageCodec {
     Line beside_ = 0;                      // the latest that was accessed or fetched ahead
     Line line_apart_ = 0;
     std::uint64_t instructions_ = 0, stall_ = 0;
-    Tally expected_;  // by the accesses that were not kept
 };
 }  // namespace autofinity::sim
