@@ -108,11 +108,12 @@ def replay_when_told(chosen: argparse.Namespace) -> None:
     """A replay for each line on stdin."""
     load_core(chosen.new)
     from autofinity._core import sim as core
+    from autofinity._core import trace as traces
     from autofinity.affinity.hints import get_affinity
     from autofinity.model.affinity import Hint
     from autofinity.sim.native import native_machine
     from autofinity.sim.preset import load_preset
-    from autofinity.sim.replay import load_program, pus_of_streams, workers_of
+    from autofinity.sim.replay import pus_of_streams, workers_of
     from autofinity.sim.stage_fitting import fitting_stage
     from autofinity.trace.meta import read_meta
 
@@ -120,7 +121,8 @@ def replay_when_told(chosen: argparse.Namespace) -> None:
     machine = native_machine(spec)
     (trace,) = chosen.traces
     threads = read_meta(trace).threads
-    program, workers = load_program(trace), workers_of(trace, threads)
+    # As cores of all ages do it.
+    program, workers = core.Program(traces.read(str(trace))), workers_of(trace, threads)
     cpus = get_affinity(spec.topology, threads, Hint.parse(chosen.hint)).cpus
     pus = pus_of_streams(spec.topology, program.streams, cpus, workers)
     if chosen.staged:

@@ -115,6 +115,12 @@ class Program:
     ) -> None:
         """Several processes; `shared` pages: (process, first page, pages, object)."""
 
+    @staticmethod
+    def read(directory: str) -> Program:
+        """A trace directory, with less memory than by way of a `Trace`. Raises TraceError naming
+        file and offset.
+        """
+
     @property
     def processes(self) -> list[tuple[int, int]]:
         """First stream and number of streams of each."""

@@ -22,7 +22,7 @@ def load_program(directory: str | Path) -> core.Program:
 
     Raises `TraceError` for damaged files, `SimulationError` for events no replay could follow.
     """
-    return core.Program(traces.read(str(directory)))
+    return core.Program.read(str(directory))
 
 
 def workers_of(directory: str | Path, threads: int) -> tuple[int, ...]:

@@ -165,6 +165,15 @@ void bind_sim(nb::module_& module) {
             },
             nb::arg("traces"), nb::arg("shared"),
             "Several processes; `shared` pages: (process, first page, pages, object).")
+        .def_static(
+            "read",
+            [](const std::string& directory) {
+                return Program(std::move(*autofinity::trace::read_trace(directory)));
+            },
+            nb::arg("directory"), nb::call_guard<nb::gil_scoped_release>(),
+            "A trace directory, with less memory than by way of a `Trace`. Raises TraceError "
+            "naming "
+            "file and offset.")
         .def_prop_ro("processes",
                      [](const Program& p) {
                          std::vector<std::pair<std::uint32_t, std::uint32_t>> all;

@@ -83,12 +83,12 @@ bool fetches(const Step& step) {
     const std::uint32_t page = line >> page_shift;
     if (!pages_.mapped(page)) return;
     known.line_into_l2 = pages_.physical(line);
-    c.l2.bring_near(known.line_into_l2);
-    if (c.exclusive_levels)
-        if (const Line out = line_of(c.l1.last(line)); out != 0) {
-            known.line_into_l2 = pages_.physical(out);
-            c.l2.bring_near(known.line_into_l2);
-        }
+    const Line out = c.exclusive_levels ? line_of(c.l1.last(line)) : 0;
+    if (out == 0 || holds(c.domain, line)) c.l2.bring_near(known.line_into_l2);
+    if (out != 0) {
+        known.line_into_l2 = pages_.physical(out);
+        c.l2.bring_near(known.line_into_l2);
+    }
     if (known.ahead != 0 && holds(c.domain, known.ahead)) known.ahead = 0;
     if (known.ahead != 0) {
         known.ahead_into_l2 = pages_.physical(known.ahead);

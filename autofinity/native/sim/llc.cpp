@@ -48,7 +48,7 @@ void Memory::llc_remove(std::uint32_t llc, Line line) {
         ++n[llc_writebacks];
         write_dram(node_of_llc_[llc], line);
     }
-    if (!filters_.empty() && d.llcs == 0 && sharers(line, d).none()) untrack(line);
+    if (!filters_.empty() && d.llcs == 0 && in_no_core(line, d)) untrack(line);
 }
 
 }  // namespace autofinity::sim

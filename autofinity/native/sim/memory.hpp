@@ -167,6 +167,10 @@ class Memory {
     std::uint64_t* domains_of_llc(std::uint32_t llc) {
         return &domains_of_llc_[std::size_t{llc} * (more_words_ + 1)];
     }
+    // Whether no core has the line.
+    bool in_no_core(Line line, DirectoryLine& d) {
+        return d.first_sharers == 0 && (more_words_ == 0 || sharers(line, d).none());
+    }
     // Nobody has the line.
     void forget(Line line) {
         sharers(line).clear();

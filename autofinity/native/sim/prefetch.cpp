@@ -50,7 +50,7 @@ void Memory::prefetch_into_l2(std::uint32_t slot, Line line, Ticks now) {
 // Only lines that no cache has: the others are near already, or somebody works with them.
 void Memory::prefetch_into_llc(PrivateCaches& c, Line line, Ticks now) {
     DirectoryLine& d = directory_[line];
-    if (d.llcs != 0 || !sharers(line, d).none()) return;
+    if (d.llcs != 0 || !in_no_core(line, d)) return;
     Counts& n = *counts_;
     ++n[prefetches_issued];
     ++n[llc_requests];

@@ -146,6 +146,9 @@ class Program : public ProgramTables {
   public:
     // Throws SimulationError naming stream and event for anything a replay could not make sense of.
     explicit Program(trace::TracePtr trace) : Program(std::vector{std::move(trace)}, {}) {}
+    // The same of a trace that nobody else needs: the events of each stream are freed once its
+    // steps are made.
+    explicit Program(trace::Trace&& trace);
     // Several processes. A shared range must begin at the same page of a group of eight in every
     // process that has it.
     Program(const std::vector<trace::TracePtr>& traces, std::vector<SharedRange> shared);

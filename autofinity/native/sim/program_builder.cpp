@@ -1,7 +1,6 @@
 #include "program_builder.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "error.hpp"
@@ -53,6 +52,13 @@ Program::Program(const std::vector<trace::TracePtr>& traces, std::vector<SharedR
     builder.finish();
 }
 
+Program::Program(trace::Trace&& trace) {
+    if (trace.streams.empty()) throw SimulationError("the trace holds no stream");
+    ProgramBuilder builder(*this);
+    builder.add(std::move(trace));
+    builder.finish();
+}
+
 ProgramBuilder::ProgramBuilder(Program& program)
     : program_(program),
       lock_(program.lock_objects),
@@ -85,6 +91,17 @@ ProgramBuilder::Region ProgramBuilder::find_region(const trace::Trace& trace) {
 }
 
 void ProgramBuilder::add(const trace::Trace& trace) {
+    add_process(trace, [](std::size_t) {});
+}
+
+void ProgramBuilder::add(trace::Trace&& trace) {
+    add_process(trace,
+                [&](std::size_t stream) { trace.streams[stream].events = std::vector<Event>(); });
+    trace.streams.clear();
+}
+
+template <typename After>
+void ProgramBuilder::add_process(const trace::Trace& trace, After&& after) {
     const auto count = [](const auto& all) { return static_cast<std::uint32_t>(all.size()); };
     if (program_.streams.size() + trace.streams.size() > most_streams)
         throw SimulationError("the trace has " +
@@ -101,6 +118,7 @@ void ProgramBuilder::add(const trace::Trace& trace) {
     barrier_.begin_process();
     token_.begin_process();
     instance_of_.clear();
+    posted_later_.clear();
     last_name_ = ~std::uint64_t{0};
     Process p;
     p.first_stream = count(program_.streams);
@@ -109,7 +127,10 @@ void ProgramBuilder::add(const trace::Trace& trace) {
     p.first_token = count(program_.tokens);
     p.first_instance = count(program_.instances);
     p.has_roi = region_.begin_stream != none;
-    for (std::size_t s = 0; s < trace.streams.size(); ++s) read_stream(trace, s);
+    for (std::size_t s = 0; s < trace.streams.size(); ++s) {
+        read_stream(trace, s);
+        after(s);
+    }
     p.streams = count(program_.streams) - p.first_stream;
     p.locks = count(program_.lock_objects) - p.first_lock;
     p.barriers = count(program_.barrier_objects) - p.first_barrier;
@@ -118,7 +139,7 @@ void ProgramBuilder::add(const trace::Trace& trace) {
     for (std::uint32_t s = p.first_stream; s < p.first_stream + p.streams; ++s)
         p.instructions += program_.streams[s].instructions;
     program_.processes.push_back(p);
-    check_awaited(trace);
+    check_awaited();
     ++process_;
 }
 
@@ -139,6 +160,8 @@ void ProgramBuilder::read_stream(const trace::Trace& trace, std::size_t local) {
         // What comes after the region is not simulated.
         if (local == region_.end_stream && r.event == region_.end) break;
     }
+    for (std::size_t later = r.event + 1; later < events.size(); ++later)
+        if (events[later].kind == Kind::post) posted_later_.insert(events[later].value);
     r.event = events.size();
     if (!r.open_units.empty() && local != region_.end_stream) fail(r, "a work unit does not end");
     for (const std::uint32_t unit : r.open_units) {
@@ -331,16 +354,10 @@ void ProgramBuilder::run_in_place(std::uint32_t number) {
 }
 
 // A thread that waits for what is posted after the region waits until the region ends.
-void ProgramBuilder::check_awaited(const trace::Trace& trace) const {
-    std::unordered_set<std::uint64_t> posted_later;
-    if (region_.end_stream != none) {
-        const auto& events = trace.streams[region_.end_stream].events;
-        for (std::size_t i = region_.end + 1; i < events.size(); ++i)
-            if (events[i].kind == Kind::post) posted_later.insert(events[i].value);
-    }
+void ProgramBuilder::check_awaited() const {
     const Process& p = program_.processes.back();
     for (std::size_t t = p.first_token; t < p.first_token + p.tokens; ++t)
-        if (awaited_[t] != 0 && posted_[t] == 0 && !posted_later.contains(program_.tokens[t]))
+        if (awaited_[t] != 0 && posted_[t] == 0 && !posted_later_.contains(program_.tokens[t]))
             throw SimulationError("malformed trace: token " + std::to_string(program_.tokens[t]) +
                                   " is awaited but never posted (within the region of interest)");
 }

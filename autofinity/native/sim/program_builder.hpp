@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <string>
+#include <unordered_set>
 
 #include "program.hpp"
 
@@ -13,6 +14,7 @@ class ProgramBuilder {
     explicit ProgramBuilder(Program& program);
 
     void add(const trace::Trace& trace);
+    void add(trace::Trace&& trace);  // which is empty afterwards
     // Orders the units, numbers the lines of locks and barriers, marks what needs no order.
     void finish();
 
@@ -58,6 +60,9 @@ class ProgramBuilder {
         std::vector<std::uint32_t> team_tasks;  // instances whose barrier comes next
     };
 
+    // Calls `after(stream)` when all is known of a stream's events.
+    template <typename After>
+    void add_process(const trace::Trace& trace, After&& after);
     static Region find_region(const trace::Trace& trace);
     [[noreturn]] void fail(const Reader& r, const std::string& what) const;
     void read_stream(const trace::Trace& trace, std::size_t local);
@@ -71,7 +76,7 @@ class ProgramBuilder {
     void end_unit(Reader& r, Step& step);
     void barrier(Reader& r, const trace::Event& event, Step& step);
     void run_in_place(std::uint32_t unit);
-    void check_awaited(const trace::Trace& trace) const;
+    void check_awaited() const;
 
     void order_units();
     void find_takers();
@@ -86,10 +91,11 @@ class ProgramBuilder {
     std::uint32_t process_ = 0;
     Numbering lock_, barrier_, token_;
     std::unordered_map<std::uint64_t, std::uint32_t> instance_of_;
-    std::vector<std::uint8_t> posted_, awaited_;  // by token
-    std::uint32_t groups_ = 1;                    // group 0 stays unused: line 0 means an empty way
-    std::vector<std::uint64_t> first_page_;       // of each group, process << 36 | page number
-    unsigned name_shift_;                         // lines of one name are all in one group
+    std::vector<std::uint8_t> posted_, awaited_;      // by token
+    std::unordered_set<std::uint64_t> posted_later_;  // after the region under way
+    std::uint32_t groups_ = 1;               // group 0 stays unused: line 0 means an empty way
+    std::vector<std::uint64_t> first_page_;  // of each group, process << 36 | page number
+    unsigned name_shift_;                    // lines of one name are all in one group
     std::uint64_t last_name_ = ~std::uint64_t{0};
     std::uint32_t last_group_ = 0;
 };

@@ -20,6 +20,22 @@ class Server {
     Ticks take(Ticks at, Ticks service) {
         if (service == 0) return 0;
         if (kept_ == most) forget_oldest();
+        const Ticks last_end = kept_ > 0 ? request(kept_ - 1).end : forgotten_end_;
+        if (kept_ > 0 && request(kept_ - 1).at > at) [[unlikely]]
+            return take_late(at, service);
+        const Ticks start = std::max(at, last_end);
+        request(kept_++) = {at, start + service};
+        return start - at;
+    }
+
+  private:
+    struct Request {
+        Ticks at, end;
+    };
+    static constexpr std::size_t most = 16;  // within the skew; a power of two
+
+    // One that comes after others that have arrived later.
+    Ticks take_late(Ticks at, Ticks service) {
         std::size_t place = kept_++;
         for (; place > 0 && request(place - 1).at > at; --place)
             request(place) = request(place - 1);
@@ -36,13 +52,6 @@ class Server {
         }
         return wait;
     }
-
-  private:
-    struct Request {
-        Ticks at, end;
-    };
-    static constexpr std::size_t most = 16;  // within the skew; a power of two
-
     Request& request(std::size_t i) { return recent_[(first_ + i) % most]; }
     void forget_oldest() {
         forgotten_end_ = request(0).end;

@@ -70,7 +70,7 @@ class Sets {
         return ways_ == 0 ? 0 : words_[std::size_t{index_(index)} * padded_ + ways_ - 1];
     }
     // Begins to bring a set into the host's caches.
-    void bring_near(std::uint32_t index) const {
+    [[gnu::always_inline]] void bring_near(std::uint32_t index) const {
         const Word* set = words_ + std::size_t{index_(index)} * padded_;
         sim::bring_near(set);
         for (std::uint32_t way = words_of_host_line; way < padded_; way += words_of_host_line)

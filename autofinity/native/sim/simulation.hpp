@@ -179,10 +179,9 @@ class Simulation {
     std::uint64_t take_back(Stream& v, const Lost& lost, std::uint64_t here);
     Step rest_of(const OpenRun& run, std::uint64_t from) const;
     static void remember_run(Stream& s, const Step& step, std::uint64_t at) {
-        OpenRun& run = s.open[s.next_open];
-        run.start = at;
-        run.step = step;
-        s.next_open = (s.next_open + 1) % open_runs;
+        const std::uint32_t place = s.next_open;
+        s.next_open = (place + 1) % open_runs;
+        s.open[place] = {at, step};
         s.runs_end = std::max(s.runs_end, at + step.span);
     }
     static Ticks end_of_runs(const Pu& p, const Stream& s);

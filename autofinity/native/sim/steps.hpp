@@ -105,7 +105,7 @@ template <Mode mode>
         bring_near(next, steps_brought_near);
         const Step step = *next;
         const std::uint64_t issue = done + step.gap;
-        if (issue >= watch) {
+        if (issue >= watch) [[unlikely]] {
             if (p.ring_count != 0 && p.ring[p.ring_head].limit <= issue && s.skip == 0 &&
                 s.deferred.empty() && !p.shares) {
                 const std::uint64_t limit = std::max(p.ring[p.ring_head].limit, done);

@@ -19,10 +19,11 @@ class Tlb {
   public:
     Tlb(CacheShape shape, std::uint32_t units)
         : sets_(shape.sets, shape.sets > 1 ? shape.ways : 0),
+          entries_(shape.sets > 1 ? 0 : shape.ways),
           slot_of_(shape.sets > 1 ? 0 : units),
-          unit_(shape.sets > 1 ? 0 : shape.ways, 0),
-          used_at_(unit_.size(), 0),
-          by_age_(unit_.size()) {}
+          unit_(entries_, 0),
+          used_at_(entries_, 0),
+          by_age_(entries_) {}
 
     bool holds(std::uint32_t unit) {
         return sets_.ways() != 0 ? sets_.find(sets_.at(unit), unit) >= 0 : slot_of_[unit] != 0;
@@ -45,7 +46,7 @@ class Tlb {
     std::uint32_t insert(std::uint32_t unit) {
         if (sets_.ways() != 0) return line_of(sets_.insert(sets_.at(unit), word_of(unit, shared)));
         std::uint32_t victim = 0;
-        if (filled_ < unit_.size()) {
+        if (filled_ < entries_) {
             victim = filled_++;
         } else {
             victim = least_recent();
@@ -92,15 +93,12 @@ class Tlb {
         std::uint32_t slot;
     };
 
-    std::uint32_t next(std::uint32_t i) const { return i + 1 < by_age_.size() ? i + 1 : 0; }
-    std::uint32_t previous(std::uint32_t i) const {
-        return i > 0 ? i - 1 : static_cast<std::uint32_t>(by_age_.size()) - 1;
-    }
+    std::uint32_t next(std::uint32_t i) const { return i + 1 < entries_ ? i + 1 : 0; }
+    std::uint32_t previous(std::uint32_t i) const { return i > 0 ? i - 1 : entries_ - 1; }
 
     std::uint32_t middle() const {
-        const auto size = static_cast<std::uint32_t>(by_age_.size());
-        const std::uint32_t i = oldest_ + size / 2;
-        return i < size ? i : i - size;
+        const std::uint32_t i = oldest_ + entries_ / 2;
+        return i < entries_ ? i : i - entries_;
     }
 
     // Of a full TLB. The entry that is first by what is known is the least recent one if that is
@@ -124,7 +122,7 @@ class Tlb {
     }
     void put_first(std::uint32_t slot) {
         // While the TLB is not full the entries are those from 0 on, and `oldest_` is after them.
-        const std::uint32_t first = filled_ < unit_.size() ? 0 : oldest_;
+        const std::uint32_t first = filled_ < entries_ ? 0 : oldest_;
         std::uint32_t i = first;
         while (by_age_[i].slot != slot) i = next(i);
         for (; i != first; i = previous(i)) by_age_[i] = by_age_[previous(i)];
@@ -132,6 +130,7 @@ class Tlb {
     }
 
     Sets sets_;
+    std::uint32_t entries_;         // where it is fully associative
     Zeroed<std::uint8_t> slot_of_;  // of a unit, plus one
     std::vector<std::uint32_t> unit_;
     std::vector<std::uint64_t> used_at_;

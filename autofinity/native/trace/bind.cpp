@@ -159,13 +159,8 @@ void bind_trace(nb::module_& module) {
             nb::arg("directory"), nb::call_guard<nb::gil_scoped_release>(),
             "Write it into an existing, empty directory.");
 
-    module.def(
-        "read",
-        [](const std::string& directory) {
-            return std::const_pointer_cast<Trace>(read_trace(directory));
-        },
-        nb::arg("directory"), nb::call_guard<nb::gil_scoped_release>(),
-        "Read a trace directory. Raises TraceError naming file and offset.");
+    module.def("read", &read_trace, nb::arg("directory"), nb::call_guard<nb::gil_scoped_release>(),
+               "Read a trace directory. Raises TraceError naming file and offset.");
     module.def("summary", &summary_of, nb::arg("directory"),
                "What the index of a trace directory tells, without decoding events.");
 

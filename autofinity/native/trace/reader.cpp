@@ -184,7 +184,7 @@ void settle_roi(Trace& trace) {
 
 }  // namespace
 
-TracePtr read_trace(const std::string& directory) {
+std::shared_ptr<Trace> read_trace(const std::string& directory) {
     const Index index = read_index(directory);
     auto trace = std::make_shared<Trace>();
     trace->digest = index.digest;

@@ -42,7 +42,7 @@ using TracePtr = std::shared_ptr<const Trace>;
 
 // Reads a trace directory (see codec.h). Throws TraceError with file, offset and reason when
 // anything is truncated, altered or from a newer version: never a silent result.
-TracePtr read_trace(const std::string& directory);
+std::shared_ptr<Trace> read_trace(const std::string& directory);
 
 // What the index alone tells, without decoding any stream.
 struct TraceSummary {
