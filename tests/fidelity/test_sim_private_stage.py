@@ -50,6 +50,8 @@ def test_whatever_a_program_counts_often_is_the_same_through_its_private_stage(
             spec, native_machine(spec), captured.program, captured.workers, 1
         )
         assert stage is not None, (machine, worst)
+        on_disk = core.pack_private_stage(native_machine(spec), captured.program, stage)
+        assert len(on_disk) <= BYTES_PER_ACCESS * captured.program.accesses
         for hint, difference in replayed_both_ways(captured, spec, stage, steps_share):
             assert difference.used <= 1, (machine, hint, difference)
             if difference.full >= MANY:
@@ -90,14 +92,9 @@ def test_threads_that_race_count_the_same_but_for_what_scatters(
 def replayed_both_ways(
     captured: CapturedTraining, spec: MachineSpec, stage: core.Program, steps_share: float
 ) -> Iterator[tuple[str, Difference]]:
-    """Of every hint, every counter.
-
-    The stage has at most that share of the program's steps, and is small on disk.
-    """
+    """Of every hint, every counter. The stage has at most that share of the program's steps."""
     native = native_machine(spec)
     assert stage.steps < captured.program.steps * steps_share
-    on_disk = core.pack_private_stage(native, captured.program, stage)
-    assert len(on_disk) <= BYTES_PER_ACCESS * captured.program.accesses
     for hint in HINTS:
         cpus = get_affinity(spec.topology, 8, Hint.parse(hint)).cpus
         pus = pus_of_streams(spec.topology, stage.streams, cpus, captured.workers)
