@@ -25,45 +25,18 @@
 #include <vector>
 
 #include "counts.hpp"
+#include "directory_line.hpp"
 #include "foresight.hpp"
 #include "machine.hpp"
 #include "pages.hpp"
 #include "private_caches.hpp"
 #include "private_stage.hpp"
 #include "program.hpp"
+#include "served.hpp"
 #include "server.hpp"
 #include "sharers.hpp"
 
 namespace autofinity::sim {
-
-// The sharers are L2 domains in use that have the line in an L1 or L2, the owner too; `Sharers`
-// knows those beyond the first 64.
-struct DirectoryLine {
-    std::uint64_t first_sharers;
-    std::uint32_t llcs;               // domains whose LLC has it
-    std::uint16_t owner_plus_one;     // L2 domain that has it M, E or O; 0: none
-    std::uint8_t dirty_llc_plus_one;  // LLC that must write it back; 0: none
-    std::uint8_t owner_state;         // of the owner's copy, where the cores have no arrays
-};
-static_assert(sizeof(DirectoryLine) == 16);
-
-// What an access cost, and whether it can overlap with what follows: a line that another core had
-// taken away, or that others must give up, is waited for.
-struct Served {
-    Ticks ready;
-    bool contended;
-    std::uint8_t supplied = 0;        // 1 + distance of the cache that the line came from; 0: none
-    std::uint32_t dirty_victims = 0;  // of the L1, that a derived program takes for clean
-};
-
-using Slots = std::vector<std::uint32_t>;  // in order
-
-// A core lost a line, or the right to write it, to another one.
-struct Lost {
-    std::uint32_t slot;
-    Line line;
-    bool only_write;
-};
 
 class Memory {
   public:
