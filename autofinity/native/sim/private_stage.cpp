@@ -13,6 +13,9 @@ constexpr std::uint64_t tally_every = 4096;          // instructions
 constexpr Ticks most_delay = 32 * ticks_per_clock;   // of stalls that were folded
 constexpr std::uint64_t longest_silence = 1u << 16;  // instructions without a step
 constexpr std::uint64_t most_gap = ~std::uint32_t{0};
+// Accesses to racing lines of a page after which its prefetches are left to the replay. Where fewer
+// race, a prefetcher that follows more pages than it has streams for would find room for this one.
+constexpr std::uint8_t enough_races = 64;
 
 // Whether a step that is no access waits for all misses (synchronise.cpp).
 bool drains(const Step& step) {
@@ -47,7 +50,7 @@ PrivateRecorder::PrivateRecorder(const Program& program, const CoreClass& core)
     : core_(core),
       lines_(program.n_lines),
       sharing_(program.n_lines),
-      trains_(program.n_pages()),
+      races_(program.n_pages()),
       rights_(std::size_t{program.n_lines} * program.streams.size()),
       fetched_(std::size_t{program.n_lines} * program.streams.size()) {
     for (const StreamPlan& plan : program.streams)
@@ -177,7 +180,11 @@ ProgramPtr PrivateRecorder::finish(const Program& program, PrivateGeometry geome
 // who else uses the line in a stretch that is not over.
 bool PrivateRecorder::take_right(std::uint32_t stream, const Step& step) {
     Track& track = tracks_[stream];
-    if (sharing_[step.line] == racing) return true;
+    if (sharing_[step.line] == racing) {
+        std::uint8_t& races = races_[step.line >> page_shift];
+        if (races != enough_races) ++races;
+        return true;
+    }
     std::uint32_t& right = rights_[stream * lines_ + step.line];
     const bool first = right >> 1 != track.stretch;
     if (!first && (step.writes == 0 || (right & 1) != 0)) return false;
@@ -185,7 +192,7 @@ bool PrivateRecorder::take_right(std::uint32_t stream, const Step& step) {
         const std::uint32_t theirs = rights_[i * lines_ + step.line];
         if (i != stream && theirs >> 1 == tracks_[i].stretch &&
             (step.writes != 0 || (theirs & 1) != 0))
-            let_race(step.line);
+            sharing_[step.line] = racing;
     }
     if (sharing_[step.line] == racing) {
         for (std::size_t i = 0; i < tracks_.size(); ++i) rights_[i * lines_ + step.line] = 0;
@@ -195,9 +202,8 @@ bool PrivateRecorder::take_right(std::uint32_t stream, const Step& step) {
     return true;
 }
 
-void PrivateRecorder::let_race(Line line) {
-    sharing_[line] = racing;
-    if (core_.side.prefetch.streams != 0) trains_[line >> page_shift] = 1;
+bool PrivateRecorder::trains(Line line) const {
+    return core_.side.prefetch.streams != 0 && races_[line >> page_shift] == enough_races;
 }
 
 // Whether the LLC gives a loaded line clean or dirty is known in the replay only: the step that

@@ -15,8 +15,8 @@
 //  · all accesses to lines for which this is not so (false sharing, races): two threads were seen
 //    to use them, one writing, in stretches that overlap. Expanded like any run (runs.cpp);
 //  · the first write to a line that was loaded: the core may have got it shared;
-//  · misses of the L1 in pages with such lines: whether the prefetcher has a stream there is up to
-//    who takes a line from whom, and it is trained in the replay (step_trains);
+//  · misses of the L1 in pages where threads often race: whether the prefetcher has a stream there
+//    is up to who takes a line from whom, and it is trained in the replay (step_trains);
 //  · private misses (L2 hits, TLB misses) in the shadow of an L2 miss, where they compete for miss
 //    buffers and the window; atomics; everything that is no access.
 // The rest becomes tallies: counts and the time in which nothing could issue, at least every
@@ -181,9 +181,8 @@ class PrivateRecorder {
     enum Sharing : std::uint8_t { alone, ordered, racing };
 
     bool take_right(std::uint32_t stream, const Step& step);
-    void let_race(Line line);
     // Whether the prefetcher's streams in the line's page are up to the replay.
-    bool trains(Line line) const { return trains_[line >> page_shift] != 0; }
+    bool trains(Line line) const;
     bool is_told(const Pushed& pushed) const {
         return pushed.kind != kind_prefetch || !trains(pushed.line);
     }
@@ -196,7 +195,7 @@ class PrivateRecorder {
     const CoreClass& core_;
     std::size_t lines_;
     Zeroed<std::uint8_t> sharing_;
-    Zeroed<std::uint8_t> trains_;   // by page
+    Zeroed<std::uint8_t> races_;    // by page
     Zeroed<std::uint32_t> rights_;  // [stream, line]: stretch << 1 | may write
     Zeroed<std::uint32_t>
         fetched_;  // [stream, line]: number of the latest step that fetched it + 1
