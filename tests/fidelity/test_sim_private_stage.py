@@ -84,7 +84,11 @@ def test_threads_that_race_count_the_same_but_for_what_scatters(
         pus = first_pus(
             spec, groups_of(spec, compared_placements(spec, captured.program, workers)[0])
         )
-        stage = core.derive_private_stage(native_machine(spec), captured.program, pus, seed=1)
+        native = native_machine(spec)
+        derived = core.derive_private_stage(native, captured.program, pus, seed=1)
+        packed = core.pack_private_stage(native, captured.program, derived)
+        stage = core.unpack_private_stage(native, captured.program, pus, packed, seed=1)
+        assert core.pack_private_stage(native, captured.program, stage) == packed
         for hint, difference in replayed_both_ways(captured, spec, stage, steps_share):
             assert difference.used <= 1, (machine, hint, difference)
 
