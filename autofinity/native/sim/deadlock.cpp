@@ -48,12 +48,12 @@ std::string Simulation::what_blocks(const Stream& s) const {
         // Before a lock whose section needs a token.
         for (const std::uint32_t token : program_->lock_needs[s.at->reads | s.at->writes << 16])
             if (tokens_[token].core_plus_one == 0)
-                return where(s, s.source, s.at - s.begin) + ": lock of " +
+                return where(s, s.source, place_of(s)) + ": lock of " +
                        std::to_string(program_->lock_objects[s.at->line]) + token_text(token);
     }
     if (s.frames.empty()) return where(s);
     const Frame& frame = s.frames.back();
-    const std::string place = where(s, frame.source, frame.at - frame.begin - 1);
+    const std::string place = where(s, frame.source, place_of(frame) - 1);
     return place +
            (frame.until == Until::posted ? token_text(frame.object) : barrier_text(frame.object));
 }

@@ -34,6 +34,7 @@ enum StepFlag : std::uint8_t {
     step_trains = 0x10,  // derived access: the replay's own prefetcher learns of its miss
     step_needs =
         0x20,  // lock: may only be taken once all of lock_needs[reads | writes << 16] are posted
+    step_own = 0x20,   // access of a unit: memory of the thread that runs it (unit_memory.cpp)
     step_run = 0x40,   // several accesses over a span: may have to be expanded
     step_free = 0x80,  // no other thread touches or nobody writes the line: order does not matter
 };
@@ -71,13 +72,14 @@ inline constexpr std::uint32_t no_token = 0xFFFFFFFFu;
 
 // Work that any stream of a loop or team may carry out: a chunk of a loop, or a task.
 struct Unit {
-    std::uint32_t instance;     // loop or team it belongs to
-    std::uint32_t order;        // position in the instance
-    std::uint32_t stream;       // where its steps are
-    std::uint32_t first, last;  // steps from after unit_begin to unit_end
-    bool last_of_stream;        // no later unit of the instance in the same stream
-    bool task;                  // handed out once it has been created
-    bool in_place;              // a task that its creator ran at once, and waited for
+    std::uint32_t instance;        // loop or team it belongs to
+    std::uint32_t order;           // position in the instance
+    std::uint32_t stream;          // where its steps are
+    std::uint32_t first, last;     // steps from after unit_begin to unit_end
+    bool last_of_stream;           // no later unit of the instance in the same stream
+    bool task;                     // handed out once it has been created
+    bool in_place;                 // a task that its creator ran at once, and waited for
+    std::uint32_t own = no_token;  // first of `own_places` of its accesses with step_own, if any
 };
 
 struct Instance {
@@ -95,6 +97,9 @@ struct Process {
     std::uint32_t first_instance = 0, instances = 0;
     bool has_roi = false;
     std::uint64_t instructions = 0;
+    // Lines for the own memory of each stream when it runs units of others; none: 0.
+    Line first_own_line = 0;
+    std::uint32_t own_lines = 0;  // of each stream
 };
 
 // Pages of a process that are the same memory as those of every other process that names `object`.
@@ -117,6 +122,9 @@ struct ProgramTables {
     // Tokens awaited inside a critical section before it posts anything: the lock's order is free,
     // but whoever took it early would wait for a post that may need the same lock.
     std::vector<std::vector<std::uint32_t>> lock_needs;
+    // Of each access with step_own, by streams and steps: its line among those of the stream that
+    // runs the unit.
+    std::vector<std::uint32_t> own_places;
     std::vector<std::uint64_t> virtual_page;  // of each dense page (process << 36 | page number)
     PageTables tables;
     std::uint32_t n_lines = 0;  // dense lines, those of locks, barriers and page tables included

@@ -12,7 +12,6 @@ using trace::Event;
 using trace::Kind;
 
 constexpr std::uint64_t max_virtual_line = std::uint64_t{1} << 42;  // 48-bit addresses
-constexpr unsigned process_shift = 36;  // of a page number, which has 36 bits at most
 constexpr std::size_t most_streams = 60000;
 constexpr std::size_t most_processes = 64;
 

@@ -19,6 +19,7 @@ class ProgramBuilder {
     void finish();
 
   private:
+    static constexpr unsigned process_shift = 36;  // of a page number, which has 36 bits at most
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
     // First roi_begin and last roi_end of a trace; the region lies between them.
@@ -80,6 +81,9 @@ class ProgramBuilder {
 
     void order_units();
     void find_takers();
+    void find_own_memory();
+    std::vector<std::uint32_t> units_beyond_chance() const;
+    void make_room_for_own_memory(std::uint32_t process, std::uint32_t lines);
     void number_objects();
     void mark_free_lines();
     template <typename Visit>

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ordered_accesses.hpp"
 #include "program_builder.hpp"
 #include "zeroed.hpp"
 
@@ -9,8 +10,6 @@ namespace autofinity::sim {
 namespace {
 
 using trace::Kind;
-
-bool is(const Step& step, Kind kind) { return step.kind == static_cast<std::uint8_t>(kind); }
 
 std::uint32_t round_up(std::size_t lines, std::uint32_t to) {
     return static_cast<std::uint32_t>((lines + to - 1) / to * to);
@@ -21,6 +20,7 @@ std::uint32_t round_up(std::size_t lines, std::uint32_t to) {
 void ProgramBuilder::finish() {
     order_units();
     find_takers();
+    find_own_memory();
     number_objects();
     mark_free_lines();
 }
@@ -66,7 +66,7 @@ void ProgramBuilder::find_takers() {
     if (!any) return;
     for (std::size_t s = 0; s < program_.streams.size(); ++s)
         for (const Step& step : program_.streams[s].steps)
-            if (is(step, Kind::barrier))
+            if (is_kind(step, Kind::barrier))
                 if (const std::uint32_t of = program_.instance_of_barrier[step.line];
                     of != no_token)
                     program_.instances[of].takers[s] = true;
@@ -89,40 +89,13 @@ void ProgramBuilder::number_objects() {
     program_.virtual_page.resize(program_.n_pages(), 0);
 }
 
-// Visits each access that others could see, and who makes it: a stream or a unit, from 1.
-template <typename Visit>
-void ProgramBuilder::each_ordered_access(Visit&& visit) {
-    const auto streams = static_cast<std::uint32_t>(program_.streams.size());
-    for (std::uint32_t p = 0; p < process_; ++p) {
-        const Process& process = program_.processes[p];
-        for (std::uint32_t local = 0; local < process.streams; ++local) {
-            const std::uint32_t s = process.first_stream + local;
-            auto& steps = program_.streams[s].steps;
-            std::vector<std::uint32_t> outer;
-            std::uint32_t who = s + 1;
-            for (std::size_t i = local == regions_[p].begin_stream ? regions_[p].begin : 0;
-                 i < steps.size(); ++i) {
-                if (is(steps[i], Kind::unit_begin)) {
-                    outer.push_back(who);
-                    who = streams + 1 + steps[i].line;
-                } else if (is(steps[i], Kind::unit_end)) {
-                    if (program_.units[steps[i].line].in_place || outer.empty()) continue;
-                    who = outer.back();
-                    outer.pop_back();
-                } else if (is_access(steps[i])) {
-                    visit(steps[i], who);
-                }
-            }
-        }
-    }
-}
-
 // Which lines need no order: touched by one thread only, or by several but never written. Before
 // its region of interest the main thread is replayed for warm caches only.
 void ProgramBuilder::mark_free_lines() {
     constexpr std::uint32_t many = none, written = 0x80000000u;
     Zeroed<std::uint32_t> toucher(program_.n_lines);
     each_ordered_access([&](const Step& step, std::uint32_t who) {
+        if ((step.flags & step_own) != 0) return;  // of one thread, whoever runs the unit
         std::uint32_t& mark = toucher[step.line];
         const std::uint32_t seen = mark & ~written;
         if (seen == 0)
@@ -133,7 +106,8 @@ void ProgramBuilder::mark_free_lines() {
     });
     each_ordered_access([&](Step& step, std::uint32_t) {
         const std::uint32_t mark = toucher[step.line];
-        if ((mark & ~written) != (many & ~written) || (mark & written) == 0)
+        if ((mark & ~written) != (many & ~written) || (mark & written) == 0 ||
+            (step.flags & step_own) != 0)
             step.flags |= step_free;
     });
     for (std::uint32_t p = 0; p < process_; ++p) {

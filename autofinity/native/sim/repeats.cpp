@@ -39,6 +39,8 @@ void Simulation::begin_again(Ticks at) {
         Stream& s = streams_[i];
         s.at = then.at;
         s.begin = then.begin;
+        s.moved = then.moved;
+        s.begin_at = then.begin_at;
         s.foreseen = {};
         s.source = then.source;
         s.skip = then.skip;

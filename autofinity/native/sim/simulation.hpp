@@ -208,6 +208,12 @@ class Simulation {
     bool unit_left(std::uint32_t instance) const;
     void begin_chunk(Stream& s);
     void begin_unit(Stream& s, const Unit& unit);
+    MovedSteps moved_steps(const Stream& s, const Unit& unit) const;
+    // Place of a position among the steps of its source, which is the number of its event.
+    template <typename At>
+    static std::ptrdiff_t place_of(const At& position) {
+        return position.at - position.begin + position.begin_at;
+    }
     // Tasks: created by a post, taken by whoever of the team waits, oldest first.
     void offer_task(std::uint32_t unit, Ticks at);
     bool take_task(Stream& s);
@@ -258,7 +264,7 @@ class Simulation {
     void end_region(std::uint32_t process, Ticks at);
     const Process& streams_of(std::uint32_t process) const { return program_->processes[process]; }
     void set_stop();
-    std::string where(const Stream& s) const { return where(s, s.source, s.at - s.begin - 1); }
+    std::string where(const Stream& s) const { return where(s, s.source, place_of(s) - 1); }
     std::string where(const Stream& s, std::uint32_t source, std::ptrdiff_t step) const;
     std::string what_blocks(const Stream& s) const;
     std::string poster_of(std::uint32_t token) const;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "counts.hpp"
@@ -35,12 +36,17 @@ struct Deferred {
     Step step;
 };
 
+// Steps of a unit with the lines of the stream that runs it.
+using MovedSteps = std::shared_ptr<const std::vector<Step>>;
+
 // A suspended position of a stream, and what it goes on after: the post of a token, the release
 // of a barrier, or (its own code) the chunks of a loop.
 enum class Until : std::uint8_t { posted, released, units_done };
 struct Frame {
     const Step* at;
     const Step* begin;
+    MovedSteps moved;
+    std::uint32_t begin_at;
     std::uint32_t source;
     Until until;
     std::uint32_t object;      // token or barrier
@@ -53,7 +59,9 @@ struct Stream {
     const Step* at = nullptr;
     const Step* begin = nullptr;  // of the array `at` points into, for messages
     Foreseen foreseen;
-    std::uint32_t source = 0;  // stream whose steps these are (work units move)
+    MovedSteps moved;            // that `begin` is of, where a unit of another stream needs its own
+    std::uint32_t begin_at = 0;  // place of *begin among the steps of `source`
+    std::uint32_t source = 0;    // stream whose steps these are (work units move)
     std::uint64_t instructions = 0;
     std::uint64_t skip = 0;                 // part of the next gap that has gone by already
     std::array<OpenRun, open_runs> open{};  // the latest ones; a power of two

@@ -108,7 +108,7 @@ bool Simulation::take_lock(std::uint32_t pu, Stream& s, const Step& step) {
 }
 
 void Simulation::hold(Lock& lock, const Stream& s) {
-    const Holder holder{number_of(s), s.source, static_cast<std::uint32_t>(s.at - s.begin - 1)};
+    const Holder holder{number_of(s), s.source, static_cast<std::uint32_t>(place_of(s) - 1)};
     if (reads_lock(s))
         lock.readers.push_back(holder);
     else

@@ -20,7 +20,7 @@ namespace autofinity::sim {
 // A stream comes to chunks of its own: it takes part, or goes past them when none is left.
 bool Simulation::reach_units(std::uint32_t pu, Stream& s, const Unit& own) {
     const auto& steps = program_->streams[own.stream].steps;
-    s.at = &steps[std::min<std::size_t>(own.last + 1, steps.size() - 1)];
+    s.at = s.begin + (std::min<std::size_t>(own.last + 1, steps.size() - 1) - s.begin_at);
     if (own.task || !s.frames.empty()) return true;  // whoever is free takes it
     s.instance = own.instance;
     if (!unit_left(own.instance)) return true;
@@ -30,7 +30,8 @@ bool Simulation::reach_units(std::uint32_t pu, Stream& s, const Unit& own) {
 }
 
 void Simulation::suspend(Stream& s, Until until, std::uint32_t object, std::uint32_t generation) {
-    s.frames.push_back({s.at, s.begin, s.source, until, object, generation, s.instance, false});
+    s.frames.push_back({s.at, s.begin, s.moved, s.begin_at, s.source, until, object, generation,
+                        s.instance, false});
     if (until == Until::posted) token_waiters_[object].push_back({number_of(s), Resume::choose});
 }
 
@@ -50,6 +51,8 @@ void Simulation::resume_frame(std::uint32_t pu, Stream& s, std::size_t index) {
     s.frames.erase(s.frames.begin() + static_cast<std::ptrdiff_t>(index));
     s.at = frame.at;
     s.begin = frame.begin;
+    s.moved = frame.moved;
+    s.begin_at = frame.begin_at;
     s.source = frame.source;
     s.instance = frame.instance;
     if (frame.until == Until::posted) {
@@ -97,8 +100,36 @@ void Simulation::begin_chunk(Stream& s) {
 
 void Simulation::begin_unit(Stream& s, const Unit& unit) {
     s.source = unit.stream;
-    s.begin = program_->streams[unit.stream].steps.data();
-    s.at = s.begin + unit.first;
+    if (unit.own != no_token && unit.stream != number_of(s)) {
+        s.moved = moved_steps(s, unit);
+        s.foreseen = {};  // of steps that may have been at the same address
+        s.begin = s.moved->data();
+        s.begin_at = unit.first - 1;
+    } else {
+        s.moved.reset();
+        s.begin = program_->streams[unit.stream].steps.data();
+        s.begin_at = 0;
+    }
+    s.at = s.begin + (unit.first - s.begin_at);
+}
+
+// From the mark that begins the unit to what is looked at ahead of time after its end.
+MovedSteps Simulation::moved_steps(const Stream& s, const Unit& unit) const {
+    const auto& steps = program_->streams[unit.stream].steps;
+    const auto at = [&](std::size_t step) {
+        return steps.begin() + static_cast<std::ptrdiff_t>(std::min(step, steps.size()));
+    };
+    auto moved = std::make_shared<std::vector<Step>>(
+        at(unit.first - 1), at(std::size_t{unit.last} + 1 + 1 + steps_foreseen));
+    const Process& process = program_->processes[s.process];
+    const Line own_line =
+        process.first_own_line + (number_of(s) - process.first_stream) * process.own_lines;
+    const std::uint32_t* place = &program_->own_places[unit.own];
+    for (std::size_t i = 1; i <= unit.last - unit.first; ++i) {
+        Step& step = (*moved)[i];
+        if (is_access(step) && (step.flags & step_own) != 0) step.line = own_line + *place++;
+    }
+    return moved;
 }
 
 void Simulation::offer_task(std::uint32_t number, Ticks at) {
