@@ -30,6 +30,12 @@ struct Seen {
     std::uint32_t written;
 };
 
+// No two streams have memory of their own in one page of 2 MiB.
+std::uint64_t pages_apart(std::uint32_t groups) {
+    constexpr std::uint64_t pages = 512;
+    return (8 * std::uint64_t{groups} + pages - 1) / pages * pages;
+}
+
 bool moves(const Unit& unit) { return !unit.in_place; }
 
 }  // namespace
@@ -112,11 +118,12 @@ void ProgramBuilder::make_room_for_own_memory(std::uint32_t number, std::uint32_
             "among it");
     process.first_own_line = groups_ << group_shift;
     process.own_lines = groups << group_shift;
-    for (std::uint32_t i = 0; i < groups * process.streams; ++i) {
-        const std::uint64_t page = first_own_page + 8 * std::uint64_t{i};
-        program_.group_of_.emplace(program_.group_at(number, page).key(), groups_++);
-        first_page_.push_back(std::uint64_t{number} << process_shift | page);
-    }
+    for (std::uint32_t stream = 0; stream < process.streams; ++stream)
+        for (std::uint32_t group = 0; group < groups; ++group) {
+            const std::uint64_t page = first_own_page + stream * pages_apart(groups) + 8 * group;
+            program_.group_of_.emplace(program_.group_at(number, page).key(), groups_++);
+            first_page_.push_back(std::uint64_t{number} << process_shift | page);
+        }
 }
 
 }  // namespace autofinity::sim
