@@ -60,8 +60,8 @@ static inline int autofinity_rule(const double sample[]) {
     if (ratio[0] <= 0.11379412387794499) return 0;
     /* sLP if 0.1138 < llc_miss_share <= 0.3065 */
     if (ratio[0] > 0.11379412387794499 && ratio[0] <= 0.30649545741343487) return 1;
-    /* sLP if llc_miss_share > 0.8655 */
-    if (ratio[0] > 0.8655429003045645) return 2;
+    /* sLP if llc_miss_share > 0.8094 */
+    if (ratio[0] > 0.8094217638399409) return 2;
     (void)sample;
     return -1;
 }
@@ -128,9 +128,7 @@ static inline enum autofinity_hint autofinity_at(enum autofinity_hint hint, int 
         return AUTOFINITY_Slp;
     if (hint == AUTOFINITY_sLP && threads >= 19 && threads <= 30)
         return AUTOFINITY_SlP;
-    if (hint == AUTOFINITY_slP && threads >= 18 && threads <= 18)
-        return AUTOFINITY_Slp;
-    if (hint == AUTOFINITY_slP && threads >= 19 && threads <= 29)
+    if (hint == AUTOFINITY_slP && threads >= 19 && threads <= 30)
         return AUTOFINITY_SlP;
     (void)threads;
     return hint;

@@ -51,16 +51,14 @@ static inline const char *const *autofinity_counters(void) {
 /* Number of the rule that decides, from 0, or -1 for the default. */
 static inline int autofinity_rule(const double sample[]) {
     double missing = 0.0;
-    double ratio[2];
+    double ratio[1];
     missing /= missing; /* NaN, without a library */
     /* llc_miss_share */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
-    /* llc_misses_pki */
-    ratio[1] = sample[2] > 0.0 ? 1000.0 * (sample[0]) / (sample[2]) : missing;
-    /* SLP if llc_miss_share <= 0.4554 and llc_misses_pki > 1.334 */
-    if (ratio[0] <= 0.4554137406014602 && ratio[1] > 1.3341626388316064) return 0;
-    /* SLP if llc_miss_share > 0.6207 */
-    if (ratio[0] > 0.6206578821758737) return 1;
+    /* Slp if llc_miss_share <= 0.216 */
+    if (ratio[0] <= 0.21604224710294848) return 0;
+    /* Slp if 0.4554 < llc_miss_share <= 0.5991 */
+    if (ratio[0] > 0.4554137406014602 && ratio[0] <= 0.5990678092857074) return 1;
     (void)sample;
     return -1;
 }
@@ -68,9 +66,9 @@ static inline int autofinity_rule(const double sample[]) {
 /* The hint for a sample. */
 static inline enum autofinity_hint autofinity_decide(const double sample[]) {
     static const enum autofinity_hint hints[autofinity_rule_count + 1] = {
-        AUTOFINITY_Slp,
         AUTOFINITY_SLP,
-        AUTOFINITY_SLP};
+        AUTOFINITY_Slp,
+        AUTOFINITY_Slp};
     return hints[autofinity_rule(sample) + 1];
 }
 
