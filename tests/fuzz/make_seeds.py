@@ -46,8 +46,8 @@ def beginning(folder: Path) -> core.Trace:
 def hand_made() -> dict[str, core.Trace]:
     """One trace for each way in which streams meet."""
     made = {"false-sharing": sim_programs.false_sharing(3, 40, 4)}
-    locks, tokens, units, marks = (core.TraceBuilder() for _ in range(4))
-    for builder in (locks, tokens, units, marks):
+    locks, tokens, units, frames, marks = (core.TraceBuilder() for _ in range(5))
+    for builder in (locks, tokens, units, frames, marks):
         for _ in range(3):
             builder.stream()
     for stream in range(3):
@@ -64,6 +64,13 @@ def hand_made() -> dict[str, core.Trace]:
             units.access(stream, 8192 + unit, 2, 3, 4, 900)
             units.unit_end(stream, 1, unit)
         units.barrier(stream, 3, 3)
+        # Enough units for the first line to be the thread's own; thread 0's take longer.
+        for unit in range(stream, 60, 3):
+            frames.unit_begin(stream, 1, unit)
+            frames.access(stream, 8192 + 512 * stream, 2, 3, 4, 900 if stream == 0 else 90)
+            frames.access(stream, 16384 + unit // 6, 1, 1)
+            frames.unit_end(stream, 1, unit)
+        frames.barrier(stream, 3, 3)
         if stream == 0:
             marks.roi_begin(stream)
         sim_programs.chase(marks, stream, sim_programs.region(2)[stream::5])
@@ -74,7 +81,8 @@ def hand_made() -> dict[str, core.Trace]:
     return made | {
         name: builder.build()
         for name, builder in (
-            ("locks", locks), ("tokens", tokens), ("units", units), ("marks", marks)
+            ("locks", locks), ("tokens", tokens), ("units", units), ("frames", frames),
+            ("marks", marks),
         )
     }  # fmt: skip
 
