@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 from sim_programs import ATOMIC, BASE, LINES_PER_PAGE, cpus, without_prefetch
@@ -15,6 +16,7 @@ from autofinity.sim.result import SimResult
 
 SPEC = without_prefetch(load_preset("opteron-6164he"))
 STREAMS, UNITS, PASSES = 4, 160, 5
+HELD = UNITS - 2  # a unit that another stream runs
 SHARED = BASE + 100 * LINES_PER_PAGE
 ACCESS, LOCK, UNIT_BEGIN, UNIT_END = 0, 1, 6, 7
 
@@ -23,26 +25,38 @@ def frame_of(stream: int) -> int:
     return BASE + (stream + 1) * 64 * LINES_PER_PAGE
 
 
-def loop(*, units: int = UNITS, shared: bool = False, frames: int = 2) -> Trace:
-    """Chunks that four threads took in turn, each with work in `frames` lines of its thread's own.
-
-    Thread 0's chunks take four times as long, so that a replay hands them out otherwise.
-    """
+def chunks(units: int, work: Callable[[TraceBuilder, int, int], None]) -> TraceBuilder:
+    """Units that four threads took in turn, and a barrier; streams are numbered from 0."""
     builder = TraceBuilder()
     streams = [builder.stream() for _ in range(STREAMS)]
     for unit in range(units):
         stream = streams[unit % STREAMS]
         builder.unit_begin(stream, 3, unit)
-        for _ in range(PASSES):
-            for line in range(frames):
-                builder.access(stream, frame_of(unit % STREAMS) + line, reads=3, writes=2)
-            if shared:
-                builder.event(stream, ACCESS, SHARED, reads=1, writes=1, flags=ATOMIC)
-            builder.compute(stream, gap=4000 if unit % STREAMS == 0 else 1000)
+        work(builder, stream, unit)
         builder.unit_end(stream, 3, unit)
     for stream in streams:
         builder.barrier(stream, 1, STREAMS)
-    return builder.build()
+    return builder
+
+
+def think(builder: TraceBuilder, stream: int) -> None:
+    """Four times as long in thread 0, so that a replay hands units out otherwise."""
+    builder.compute(stream, gap=4000 if stream == 0 else 1000)
+
+
+def loop(*, units: int = UNITS, frames: int = 2, writes: int = 2, shared: bool = False) -> Trace:
+    """Chunks with work in `frames` lines of the thread's own."""
+
+    def work(builder: TraceBuilder, stream: int, unit: int) -> None:
+        del unit
+        for _ in range(PASSES):
+            for line in range(frames):
+                builder.access(stream, frame_of(stream) + line, reads=3, writes=writes)
+            if shared:
+                builder.event(stream, ACCESS, SHARED, reads=1, writes=1, flags=ATOMIC)
+            think(builder, stream)
+
+    return chunks(units, work).build()
 
 
 def replay(trace: Trace, *numbers: int) -> SimResult:
@@ -87,18 +101,10 @@ def test_lines_in_so_few_units_that_it_may_be_chance_are_the_work_itself() -> No
 
 
 def test_what_is_only_read_stays_where_it_is() -> None:
-    builder = TraceBuilder()
-    streams = [builder.stream() for _ in range(STREAMS)]
-    for unit in range(UNITS):
-        stream = streams[unit % STREAMS]
-        builder.unit_begin(stream, 3, unit)
-        builder.access(stream, frame_of(unit % STREAMS), reads=3)
-        builder.compute(stream, gap=4000 if unit % STREAMS == 0 else 1000)
-        builder.unit_end(stream, 3, unit)
-    for stream in streams:
-        builder.barrier(stream, 1, STREAMS)
-    # All four lines come to each worker, and are shared there.
-    assert replay(builder.build(), *SPREAD).total("data_cache_misses") > STREAMS * 2
+    lines = 8
+    missed = replay(loop(frames=lines, writes=0), *SPREAD).total("data_cache_misses")
+    # The lines of all threads come to each; of its own copies a thread would have two sets only.
+    assert missed >= lines * STREAMS * STREAMS > 2 * lines * STREAMS + BARRIER
 
 
 def test_tasks_that_wait_for_their_children_keep_their_own_frames() -> None:
@@ -134,28 +140,22 @@ def test_tasks_that_wait_for_their_children_keep_their_own_frames() -> None:
 
 
 def test_a_deadlock_inside_a_unit_that_moved_names_its_own_events() -> None:
-    builder = TraceBuilder()
-    streams = [builder.stream() for _ in range(STREAMS)]
-    for unit in range(UNITS):
-        stream = streams[unit % STREAMS]
-        builder.unit_begin(stream, 3, unit)
-        builder.access(stream, frame_of(unit % STREAMS), reads=1, writes=1)
-        builder.compute(stream, gap=4000 if unit % STREAMS == 0 else 1000)
-        if unit == UNITS - 1:
+    def work(builder: TraceBuilder, stream: int, unit: int) -> None:
+        builder.access(stream, frame_of(stream), reads=1, writes=1)
+        think(builder, stream)
+        if unit == HELD:
             builder.lock(stream, 9)  # and never let go
-        builder.unit_end(stream, 3, unit)
-    last = streams[(UNITS - 1) % STREAMS]
-    for stream in streams:
-        builder.barrier(stream, 1, STREAMS)
+
+    builder = chunks(UNITS, work)
+    for stream in range(STREAMS):
         builder.lock(stream, 9)
     trace = builder.build()
     with pytest.raises(SimulationError) as error:
         replay(trace, *SPREAD)
     held = re.search(
-        r"held by stream \d+(?: \(in a work unit of stream (\d+)\))?, event (\d+)", str(error.value)
+        r"held by stream \d+ \(in a work unit of stream (\d+)\), event (\d+)", str(error.value)
     )
     assert held is not None, error.value
-    source, event = held.groups()
-    if source is not None:
-        assert int(source) == last
-        assert trace.events(last)[int(event)]["kind"] == LOCK
+    source, event = map(int, held.groups())
+    assert source == HELD % STREAMS
+    assert trace.events(source)[event]["kind"] == LOCK

@@ -10,6 +10,7 @@
 // in so many units that chance, which hands out the units, would do so once in a million.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "error.hpp"
 #include "ordered_accesses.hpp"
@@ -48,14 +49,12 @@ std::vector<std::uint32_t> ProgramBuilder::units_beyond_chance() const {
     for (const Process& process : program_.processes) {
         const auto first = units.begin() + process.first_stream;
         const auto last = first + process.streams;
-        double all = 0;
-        for (auto each = first; each != last; ++each) all += *each;
+        const double all = std::accumulate(first, last, 0.0);
         const double most = all == 0 ? 0 : *std::max_element(first, last);
         if (most == all) continue;
         const double beyond_chance = 1 + std::ceil(bits_of_a_million / std::log2(all / most));
-        for (auto each = first; each != last; ++each)
-            enough[static_cast<std::size_t>(each - units.begin())] =
-                std::max(static_cast<std::uint32_t>(beyond_chance), *each / 16);
+        std::fill_n(enough.begin() + process.first_stream, process.streams,
+                    static_cast<std::uint32_t>(beyond_chance));
     }
     return enough;
 }
