@@ -1,6 +1,17 @@
-"""`python -m autofinity`."""
+"""`python -m autofinity`, and the console script beside the launcher."""
 
-from autofinity.cli.main import main
+import signal
+
+
+def main() -> None:
+    """Run the command line."""
+    # While it is imported Ctrl-C ends us as it ends any program, not with a traceback of an import.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from autofinity.cli.main import main as command_line
+
+    command_line()
+
 
 if __name__ == "__main__":
     main()

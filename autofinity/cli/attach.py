@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,7 +102,6 @@ def command(
     The program goes on either way, and every mask stays valid: as it was placed, or with --restore
     as it was before. `autofinity restore PID` puts masks back later.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as by Ctrl-C
     path = (db or default_path()).absolute()
     if migrate_pages and mechanism == "autofinity":
         raise UsageError(

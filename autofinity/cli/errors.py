@@ -8,11 +8,17 @@ from collections.abc import Callable
 
 import click
 
+from autofinity.cli.interruption import Interruption
 from autofinity.model.errors import AutofinityError
 
 
 def reported(action: Callable[[], object]) -> None:
-    """Do it; every error that a user can cause becomes one line and `sys.exit` with its code."""
+    """Do it; every error that a user can cause becomes one line and `sys.exit` with its code.
+
+    A command that was interrupted ends by the signal that did it, whatever it made of that.
+    """
+    interruption = Interruption()
+    interruption.listen()
     try:
         action()
     except click.exceptions.Exit as done:
@@ -22,7 +28,7 @@ def reported(action: Callable[[], object]) -> None:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         _say("interrupted; what was recorded is kept")
-        sys.exit(130)
+        interruption.end()
     except BrokenPipeError:
         # The reader of our output went away (`autofinity hints … | head`): no error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -18,6 +18,7 @@ from autofinity.model.errors import CapabilityError
 
 _GATED = Path(__file__).with_name("gated_program.py")
 _LOOK_MS = 50
+_OF_TERMINALS = (signal.SIGINT, signal.SIGHUP)
 
 
 def watch_touches(
@@ -30,8 +31,9 @@ def watch_touches(
     """Exit code (128 + n for signal n), the tally of its touches, and how many records were lost.
 
     The program has our standard streams, or stderr for its stdout (`to_stderr`). `saw` is called
-    after each look. Ctrl-C is the program's: we stay and report. Raises `CapabilityError` when
-    these events cannot be sampled; the program has not started then.
+    after each look. Ctrl-C is the program's, and so is a terminal that is closed: we stay and
+    report. SIGTERM is handed on to it. Raises `CapabilityError` when these events cannot be
+    sampled; the program has not started then.
     """
     go, ready = os.pipe2(os.O_CLOEXEC)
     sys.stdout.flush()
@@ -53,14 +55,16 @@ def watch_touches(
         os.close(ready)  # it ends by itself
         os.waitpid(pid, 0)
         raise
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _OF_TERMINALS}
+    before[signal.SIGTERM] = signal.signal(signal.SIGTERM, lambda number, _: os.kill(pid, number))
     try:
         os.write(ready, b"1")
         os.close(ready)
         tally = TouchSharing()
         status = _follow(pid, sampler, tally, saw)
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         sampler.close()
     code = os.waitstatus_to_exitcode(status)
     return (code if code >= 0 else 128 - code), tally, sampler.lost

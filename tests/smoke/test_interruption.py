@@ -1,0 +1,132 @@
+"""Ctrl-C, SIGTERM and a closed terminal: nothing is left behind, and the parent sees which."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autofinity.linux.watched_program import watch_touches
+from autofinity.model.errors import CapabilityError
+
+COMMAND = (sys.executable, "-m", "autofinity")
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SUITE = """
+[suite]
+name = "lasting"
+[programs.lasting]
+build = "touch {out}/built"
+run = ["sh", "-c", "echo $$ >{dir}/pid.new; mv {dir}/pid.new {dir}/pid; exec sleep 600"]
+roi = "whole"
+[programs.lasting.inputs]
+small = ""
+"""
+
+
+def eventually(holds: Callable[[], bool]) -> bool:
+    for _ in range(6000):
+        if holds():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.fixture
+def lasting(tmp_path: Path) -> tuple[str, ...]:
+    """The capture of a program that would run for minutes, into `tmp_path`/traces."""
+    suite = tmp_path / "suite.toml"
+    suite.write_text(SUITE)
+    return (*COMMAND, "capture", "--suite", str(suite), "-t", "1", "-o", str(tmp_path / "traces"))
+
+
+def program_of(folder: Path) -> int:
+    assert eventually((folder / "pid").exists)
+    return int((folder / "pid").read_text())
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_captured_program_ends_with_the_capture(
+    tmp_path: Path, lasting: tuple[str, ...], number: signal.Signals
+) -> None:
+    with subprocess.Popen(lasting, stderr=subprocess.PIPE, start_new_session=True) as process:
+        pid = program_of(tmp_path)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == -number
+    assert said.splitlines()[-1] == b"autofinity: interrupted; what was recorded is kept"
+    assert b"Traceback" not in said
+    assert eventually(lambda: not alive(pid))
+    left = {path.name for path in (tmp_path / "traces").iterdir()}
+    assert left == {".builds"}
+    assert all((path / ".complete").exists() for path in (tmp_path / "traces/.builds").iterdir())
+
+
+def test_a_program_ends_when_the_terminal_of_its_capture_is_closed(
+    tmp_path: Path, lasting: tuple[str, ...]
+) -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        lasting,
+        **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0),
+    ) as process:
+        os.close(theirs)
+        pid = program_of(tmp_path)
+        os.close(ours)
+        assert process.wait(timeout=120) == -signal.SIGHUP
+    assert eventually(lambda: not alive(pid))
+    assert {path.name for path in (tmp_path / "traces").iterdir()} == {".builds"}
+
+
+def test_who_ignores_a_hangup_is_not_ended_by_it(tmp_path: Path, lasting: tuple[str, ...]) -> None:
+    with subprocess.Popen(["nohup", *lasting], stderr=subprocess.PIPE) as process:
+        pid = program_of(tmp_path)
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        assert process.poll() is None
+        assert alive(pid)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=120)
+    assert process.returncode == -signal.SIGTERM
+
+
+def test_an_interrupted_import_is_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport time\ntime.sleep(60)\n"
+    )
+    paths = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    done = subprocess.run(
+        [*COMMAND, "machines"], env={**os.environ, "PYTHONPATH": paths}, capture_output=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
+
+
+def test_a_watched_program_gets_the_sigterm_of_who_watches_it(tmp_path: Path) -> None:
+    try:
+        watch_touches(["true"])
+    except CapabilityError as error:
+        pytest.skip(str(error))
+    words = ("sh", "-c", f"echo $$ >{tmp_path}/p; mv {tmp_path}/p {tmp_path}/pid; exec sleep 600")
+    with subprocess.Popen([*COMMAND, "detect", "--", *words], stderr=subprocess.PIPE) as process:
+        pid = program_of(tmp_path)
+        process.terminate()
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 128 + signal.SIGTERM, said
+    assert not alive(pid)
