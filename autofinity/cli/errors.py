@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import click
 
-from autofinity.cli.interruption import Interruption
+from autofinity.cli.interruption import Interruption, say
 from autofinity.model.errors import AutofinityError
 
 
@@ -27,23 +27,19 @@ def reported(action: Callable[[], object]) -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _say("interrupted; what was recorded is kept")
+        say("interrupted; what was recorded is kept")
         interruption.end()
     except BrokenPipeError:
         # The reader of our output went away (`autofinity hints … | head`): no error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except AutofinityError as error:
-        _say(str(error))
+        say(str(error))
         sys.exit(error.exit_code)
     except (MemoryError, RecursionError) as error:
         # Input files are bounded where they are read; this is the net below that.
-        _say(f"the input is too large or too deeply nested for this machine ({error!r})")
+        say(f"the input is too large or too deeply nested for this machine ({error!r})")
         sys.exit(1)
     except OSError as error:
-        _say(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
+        say(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
         sys.exit(1)
-
-
-def _say(message: str) -> None:
-    print(f"autofinity: {message}", file=sys.stderr)

@@ -3,15 +3,21 @@
 All of them are a `KeyboardInterrupt` to the command, so that programs it started end with it and
 what is half written goes; afterwards the process ends by that very signal, as its parent expects: a
 shell's loop stops, and a batch system sees why.
+
+    signal ─► handler: KeyboardInterrupt in the main thread ─► tidied up ─► ended by the signal
+       └────► watcher, a second later: is the main thread in native code? then ended as it is
 """
 
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import signal
 import stat
 import sys
+import threading
+import time
 from contextlib import suppress
 from types import FrameType
 from typing import Never
@@ -20,36 +26,71 @@ _OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _UNTOUCHED = (signal.SIG_DFL, signal.default_int_handler)
 
 
+_PATIENCE_S = 1.0
+"""In which the main thread notices a signal, unless native code keeps it."""
+
+
 class Interruption:
     """Which signal has come, if any has."""
 
     def __init__(self) -> None:
-        self.by: signal.Signals | None = None
+        self._by: signal.Signals | None = None
+        self._since_s = 0.0
 
     def listen(self) -> None:
-        """From now on those signals interrupt; one that is ignored (nohup) stays so."""
+        """From now on those signals interrupt; one that is ignored (nohup) stays so.
+
+        Python's handlers run between two steps of the main thread. Native code that is at work for
+        minutes is no step, so another thread looks whether the handler has run.
+        """
         for number in _OURS:
             if signal.getsignal(number) in _UNTOUCHED:
                 signal.signal(number, self._interrupt)
+        came, wakeup = os.pipe()
+        os.set_blocking(wakeup, False)
+        signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
+        threading.Thread(target=self._watch, args=(came,), daemon=True).start()
 
-    def end(self, default: signal.Signals = signal.SIGINT) -> Never:
-        """End this process by the signal that came, without waiting for threads."""
-        number = self.by or default
-        for other in _OURS:
-            signal.signal(other, signal.SIG_IGN)
+    def end(self, number: signal.Signals | None = None) -> Never:
+        """End this process by that signal, else by the one that came, without waiting for threads.
+
+        In any thread.
+        """
+        number = number or self._by or signal.SIGINT
         with suppress(OSError, ValueError):
             sys.stdout.flush()
         atexit._run_exitfuncs()
-        signal.signal(number, signal.SIG_DFL)
+        ctypes.CDLL(None).signal(int(number), None)  # Python's own serves the main thread only
         os.kill(os.getpid(), number)
         os._exit(128 + number)  # where it is blocked
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         del frame
-        self.by = signal.Signals(number)
-        if number == signal.SIGHUP:
-            _forget_terminal()
-        raise KeyboardInterrupt
+        if self._by is None:
+            self._by, self._since_s = signal.Signals(number), time.monotonic()
+            if number == signal.SIGHUP:
+                _forget_terminal()
+            raise KeyboardInterrupt
+        # Who presses Ctrl-C twice at once does not keep us from tidying up; who does so again after
+        # a while is tired of waiting.
+        if time.monotonic() - self._since_s > _PATIENCE_S:
+            self.end(signal.Signals(number))
+
+    def _watch(self, came: int) -> None:
+        number = 0
+        while number not in _OURS or signal.getsignal(number) != self._interrupt:
+            number = os.read(came, 1)[0]  # of who handles it otherwise, it is theirs
+        time.sleep(_PATIENCE_S)
+        if self._by is None:
+            say("interrupted; what was recorded is kept")
+            self.end(signal.Signals(number))
+        say("interrupted; what is under way will be finished and kept; Ctrl-C again ends at once")
+
+
+def say(message: str) -> None:
+    """One line on stderr, which may be gone."""
+    with suppress(OSError, ValueError):
+        print(f"autofinity: {message}", file=sys.stderr, flush=True)
 
 
 def _forget_terminal() -> None:

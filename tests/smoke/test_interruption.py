@@ -118,15 +118,66 @@ def test_an_interrupted_import_is_no_traceback(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
 
 
+NATIVE = """
+import ctypes, sys
+def work():
+    library, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(64)
+    library.pthread_mutex_lock(mutex)
+    print("begun", flush=True)
+    library.pthread_mutex_lock(mutex)
+"""
+UNDER_WAY = """
+import time
+def work():
+    try:
+        print("begun", flush=True)
+        time.sleep(600)
+    except KeyboardInterrupt:
+        time.sleep(600)
+"""
+
+
+def working(source: str) -> subprocess.Popen[str]:
+    """A process that does that as a command would."""
+    end = "from autofinity.cli.errors import reported\nreported(work)\n"
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", source + end], text=True, **pipes)
+
+
+def begun(process: subprocess.Popen[str]) -> bool:
+    return process.stdout is not None and process.stdout.readline() == "begun\n"
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_native_code_that_is_at_work_for_minutes_is_ended(number: signal.Signals) -> None:
+    with working(NATIVE) as process:
+        assert begun(process)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == -number
+    assert said == "autofinity: interrupted; what was recorded is kept\n"
+
+
+def test_who_does_not_want_to_wait_for_what_is_under_way_interrupts_again() -> None:
+    with working(UNDER_WAY) as process:
+        assert begun(process) and process.stderr is not None
+        process.send_signal(signal.SIGINT)
+        assert "will be finished and kept" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=120) == -signal.SIGINT
+
+
 def test_a_watched_program_gets_the_sigterm_of_who_watches_it(tmp_path: Path) -> None:
     try:
         watch_touches(["true"])
     except CapabilityError as error:
         pytest.skip(str(error))
-    words = ("sh", "-c", f"echo $$ >{tmp_path}/p; mv {tmp_path}/p {tmp_path}/pid; exec sleep 600")
+    slowly = "trap 'sleep 3; exit 9' TERM"
+    written = f"echo $$ >{tmp_path}/p; mv {tmp_path}/p {tmp_path}/pid"
+    words = ("sh", "-c", f"{slowly}; {written}; while :; do sleep 0.1; done")
     with subprocess.Popen([*COMMAND, "detect", "--", *words], stderr=subprocess.PIPE) as process:
         pid = program_of(tmp_path)
         process.terminate()
         _, said = process.communicate(timeout=120)
-    assert process.returncode == 128 + signal.SIGTERM, said
+    assert process.returncode == 9, said
     assert not alive(pid)
