@@ -1,0 +1,101 @@
+"""`scripts/setup`: which Python it takes, what it says of the others, and its interruption."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SETUP = Path(__file__).parents[2] / "scripts" / "setup"
+TOOLS = ("sh", "dirname", "date", "sed", "sleep", "tail", "tr", "touch", "cc", "c++")
+OLD = """#!/bin/sh
+echo 'Python 3.9.2' >&2
+exit 1
+"""
+BROKEN = """#!/bin/sh
+echo 'error while loading shared libraries: libpython3.12.so.1.0' >&2
+exit 127
+"""
+PIP = """
+import pathlib, subprocess
+child = subprocess.Popen(["sleep", "600"])
+written = pathlib.Path(__file__).with_name("new")
+written.write_text(str(child.pid))
+written.rename(written.with_name("pid"))
+child.wait()
+"""
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    """Nothing but the tools that the script needs, and no Python."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for tool in TOOLS:
+        found = shutil.which(tool)
+        if found is None:
+            pytest.skip(f"no {tool}")
+        (folder / tool).symlink_to(found)
+    return {"PATH": str(folder), "HOME": str(tmp_path / "home"), "LC_ALL": "C.UTF-8"}
+
+
+def program(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def test_interpreters_that_will_not_do_are_named_with_the_reason(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    old = program(tmp_path / "bin" / "python3", OLD)
+    broken = program(tmp_path / "home/.pyenv/versions/3.12.1/bin/python3", BROKEN)
+    done = subprocess.run(
+        [SETUP, tmp_path / "venv"],
+        env={**env, "PYENV_ROOT": str(tmp_path / "elsewhere")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "no Python ≥ 3.12 with venv found" in done.stderr
+    lines = done.stderr.splitlines()
+    assert f"  {old}: Python 3.9.2" in lines
+    assert f"  {broken}: error while loading shared libraries: libpython3.12.so.1.0" in lines
+    assert not (tmp_path / "venv").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_setup_leaves_no_compiler_running(
+    tmp_path: Path, env: dict[str, str], number: signal.Signals
+) -> None:
+    python = tmp_path / "venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    program(tmp_path / "lib" / "pip.py", PIP)
+    env["PYTHONPATH"] = str(tmp_path / "lib")
+    command = [SETUP, tmp_path / "venv"]
+    with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) as process:
+        for _ in range(6000):
+            if (tmp_path / "lib" / "pid").exists():
+                break
+            time.sleep(0.02)
+        compiler = int((tmp_path / "lib" / "pid").read_text())
+        process.send_signal(number)
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == -number, said
+    assert "interrupted; the same command begins again" in said
+    assert not (tmp_path / "venv" / ".ready").exists()
+    for _ in range(500):
+        if not Path(f"/proc/{compiler}/stat").exists():
+            break
+        time.sleep(0.02)
+    else:
+        os.kill(compiler, signal.SIGKILL)
+        pytest.fail("what was started runs on")
