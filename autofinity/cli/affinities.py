@@ -10,6 +10,7 @@ import click
 from autofinity.cli.backends import available_cpus, machine_topology
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, threads_option, topology_option
+from autofinity.cli.page import page, print_table
 from autofinity.model.errors import UsageError
 
 ROWS_SHOWN = 50
@@ -52,16 +53,15 @@ def command(
         click.echo(json.dumps(document))
         return
 
-    from rich.console import Console
     from rich.table import Table
 
     rows = ROWS_SHOWN if limit is None else limit
-    console = Console(highlight=False)
+    console = page()
     console.print(f"{count} affinities of {threads} threads on {machine}", soft_wrap=True)
     table = Table("affinity", "sockets", "LLCs")
     for affinity in islice(found, rows):
         table.add_row(str(affinity), str(affinity.sockets), str(sum(map(len, affinity.occupancy))))
     if rows:
-        console.print(table)
+        print_table(table, console)
     if count > rows:
         console.print(f"and {count - rows} more; --limit N lists more of them")

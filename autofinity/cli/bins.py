@@ -14,6 +14,7 @@ from autofinity.cli.options.learning import (
     machine_option,
     observations_argument,
 )
+from autofinity.cli.page import print_table
 from autofinity.learning.settings import LearningSettings
 
 
@@ -51,7 +52,6 @@ def command(
         ]
         click.echo(json.dumps({"counters": document}))
         return
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(title=f"{settings.discretisation}, {settings.bins} bins", title_justify="left")
@@ -65,4 +65,4 @@ def command(
             label = name if index == 0 else ""
             table.add_row(label, edges[index], edges[index + 1], str(count))
         table.add_section()
-    Console(highlight=False).print(table)
+    print_table(table)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from autofinity.cli.page import print_table
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -142,10 +143,9 @@ def _document(meta: TraceMeta) -> dict[str, Any]:
 
 
 def _print(traces: list[TraceMeta]) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    table = Table("trace", box=None, pad_edge=False)
+    table = Table(Column("trace", overflow="fold"), box=None, pad_edge=False)
     for heading in ("streams", "M accesses", "in ROI", "M events", "MB", "CPU s"):
         table.add_column(heading, justify="right")
     table.add_column("instructions")
@@ -161,4 +161,4 @@ def _print(traces: list[TraceMeta]) -> None:
             f"{meta.cpu_s:.2f}",
             meta.instructions,
         )
-    Console().print(table)
+    print_table(table)

@@ -16,6 +16,7 @@ from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
+from autofinity.cli.page import print_table
 from autofinity.model.errors import SimulationError, UsageError
 
 if TYPE_CHECKING:
@@ -138,12 +139,9 @@ def command(
     if as_json:
         click.echo(json.dumps(comparison_table.as_json(cases, summary)))
         return
-    from rich.console import Console
-
-    console = Console(width=max(comparison_table.WIDTH, Console().width))
-    console.print(comparison_table.table(summary, title))
+    print_table(comparison_table.table(summary, title))
     if any(sum(of.overhead.values()) for of in summary.values()):
-        console.print(comparison_table.overhead_table(summary))
+        print_table(comparison_table.overhead_table(summary))
     for case in cases:
         if case.run is None:
             click.echo(f"left out: {case.program}, {case.mechanism}: {case.reason}", err=True)

@@ -14,6 +14,7 @@ from autofinity.cli.options.learning import (
     machine_option,
     observations_argument,
 )
+from autofinity.cli.page import page, print_table
 from autofinity.learning.settings import LearningSettings
 
 
@@ -51,7 +52,6 @@ def command(
         }
         click.echo(json.dumps(document))
         return
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(title=report.note, title_justify="left")
@@ -64,8 +64,8 @@ def command(
         if index + 1 == report.stopped_at:
             marks.append("the search alone stops here")
         table.add_row(str(index + 1), ranked.counter, f"{ranked.merit:.4f}", ", ".join(marks))
-    console = Console(highlight=False)
-    console.print(table)
+    console = page()
+    print_table(table, console)
     if report.left_out:
         console.print("never vary, left out: " + ", ".join(report.left_out))
     if report.repeats:

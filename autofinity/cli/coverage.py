@@ -13,6 +13,7 @@ from autofinity.cli.options.figure import observations_of, picture_option, show_
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import hints_for, learning_options
 from autofinity.cli.options.placing import simulated_option
+from autofinity.cli.page import print_table
 from autofinity.learning.settings import LearningSettings
 
 if TYPE_CHECKING:
@@ -69,7 +70,6 @@ def command(
 
 def _print(counters: tuple[str, ...], covered: list[ProgramCoverage]) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
     shown = Table("program", box=SIMPLE_HEAD, title=" · ".join(counters), title_justify="left")
@@ -78,4 +78,4 @@ def _print(counters: tuple[str, ...], covered: list[ProgramCoverage]) -> None:
     for each in covered:
         numbers = (each.behaviours, each.cumulative, each.new, each.own)
         shown.add_row(each.program, *map(str, numbers))
-    Console().print(shown)
+    print_table(shown)

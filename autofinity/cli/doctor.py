@@ -6,6 +6,7 @@ import json
 
 import click
 
+from autofinity.cli.page import page, print_table
 from autofinity.linux.capabilities import TIERS, Capability, Ladder, probe
 from autofinity.model.errors import LinuxError
 from autofinity.runtime.launcher import find_launcher
@@ -21,7 +22,6 @@ def command(as_json: bool) -> None:
     if as_json:
         print(json.dumps(_document(ladder, parts), indent=2))
         return
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
@@ -31,10 +31,8 @@ def command(as_json: bool) -> None:
     for capability in (*ladder.capabilities, *parts):
         mark = "[green]yes[/green]" if capability.available else "[yellow]no[/yellow]"
         table.add_row(mark, capability.name, escape(capability.detail), escape(capability.remedy))
-    console = Console()
-    if not console.is_terminal:
-        console.width = 160  # a pipe has no width to keep to
-    console.print(table)
+    console = page()
+    print_table(table, console)
     console.print()
     console.print(f"A run here decides by: [bold]{ladder.tier}[/bold]. {_meaning(ladder.tier)}")
 

@@ -19,6 +19,7 @@ from autofinity.cli.options.campaign import (
 )
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import learning_options
+from autofinity.cli.page import print_table
 from autofinity.cli.progress import progress
 from autofinity.cli.shipped_observations import shipped_observations
 from autofinity.cli.train import learn
@@ -130,12 +131,9 @@ def command(
     if as_json:
         click.echo(json.dumps(evaluation_table.as_json(cases, verdict, skipped)))
         return
-    from rich.console import Console
-
     affinities = len(judged.placed_by("affinity").affinity.names)
     title = f"{wanted.machine}: ms of the region of interest; oracle of {affinities} affinities"
-    console = Console()
-    console.print(evaluation_table.table(cases, title))
+    print_table(evaluation_table.table(cases, title))
     for sentence in evaluation_table.sentences(verdict):
         click.echo(sentence)
     for missed in skipped:

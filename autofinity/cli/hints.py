@@ -10,6 +10,7 @@ from autofinity.cli.backends import available_cpus, cpu_list, machine_topology
 from autofinity.cli.options.hint import hint_of
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, threads_option, topology_option
+from autofinity.cli.page import print_table
 from autofinity.model.errors import UsageError
 
 
@@ -83,7 +84,6 @@ def command(
         click.echo(json.dumps(document))
         return
 
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(title=f"{threads} threads on {machine}", title_justify="left")
@@ -98,11 +98,10 @@ def command(
             cpu_list(frozenset(match.cpus)),
             "" if same == str(each) else same,
         )
-    Console(highlight=False).print(table)
+    print_table(table)
 
 
 def _print_launchers() -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from autofinity.affinity.launchers import LAUNCHERS
@@ -112,4 +111,4 @@ def _print_launchers() -> None:
         table.add_column(heading, overflow="fold")
     for name, form in LAUNCHERS.items():
         table.add_row(name, form.meaning, "yes" if form.pins_threads else "no: all on the set")
-    Console(highlight=False).print(table)
+    print_table(table)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from autofinity.cli.options.json import json_option
+from autofinity.cli.page import print_table
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -121,7 +122,7 @@ def _print_sources(names: tuple[str, ...], markdown: bool) -> None:
     if markdown:
         _print_rows(headings, rows)
     else:
-        _print_rich(headings, rows, padding=0)
+        _print_rich(headings, rows)
 
 
 def _print_markdown(specs: list[MachineSpec]) -> None:
@@ -140,17 +141,16 @@ def _print_rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         click.echo("| " + " | ".join(row) + " |")
 
 
-def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]], padding: int = 1) -> None:
-    """A table for the terminal, with so many blanks on both sides of a cell."""
-    from rich.console import Console
+def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(padding=(0, padding))
-    for column, heading in enumerate(headings):
-        table.add_column(heading, overflow="fold", no_wrap=column == 0)
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for heading in headings:
+        table.add_column(heading)
     for row in rows:
         table.add_row(*row)
-    Console(highlight=False).print(table)
+    print_table(table)
 
 
 def _cells(spec: MachineSpec) -> dict[str, str]:

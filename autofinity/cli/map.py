@@ -13,6 +13,7 @@ from autofinity.cli.options.figure import picture_option
 from autofinity.cli.options.hint import hint_of, print_picture
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, topology_option
+from autofinity.cli.page import print_table
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -159,7 +160,6 @@ def _print(
     chosen: Mapped,
     others: list[Mapped],
 ) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from autofinity.mapping.mappers import MAPPERS
@@ -178,4 +178,4 @@ def _print(
         ratio = f"{m.cost / chosen.cost:.3f}" if chosen.cost else "-"
         time_ms = f"{m.time_s * 1e3:.2f}"
         table.add_row(m.name, f"{m.cost:g}", ratio, time_ms, MAPPERS[m.name].meaning)
-    Console(highlight=False).print(table)
+    print_table(table)

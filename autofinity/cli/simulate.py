@@ -15,6 +15,7 @@ from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.microseconds import microseconds
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
+from autofinity.cli.page import page, print_table
 from autofinity.cli.simulate_policy import show_policy_at_work
 from autofinity.cli.simulate_together import bound_runs, durations_ns, show, unbound_runs
 from autofinity.model.affinity import Affinity
@@ -260,12 +261,11 @@ def _document(trace: Path, spec: MachineSpec, result: SimResult) -> dict[str, ob
 
 
 def _print(trace: Path, spec: MachineSpec, result: SimResult, every: bool) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from autofinity.sim.events import EVENTS
 
-    console = Console(highlight=False)
+    console = page()
     console.print(
         f"{trace.name} on {spec.name}, CPUs {','.join(map(str, result.cpus))}", soft_wrap=True
     )
@@ -281,7 +281,7 @@ def _print(trace: Path, spec: MachineSpec, result: SimResult, every: bool) -> No
     for event in EVENTS if every else SHOWN:
         count = result.total(event)
         table.add_row(event, f"{count:,}", f"{1000 * count / instructions:.3f}")
-    console.print(table)
+    print_table(table, console)
     shared = len(result.cpus) - len(set(result.cpus))
     if shared:
         console.print(f"{shared} threads share a CPU: {cpu_list(frozenset(result.cpus))} are used")

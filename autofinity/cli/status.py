@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.page import page, print_table
 from autofinity.runtime.claims import live_runs, monitor_of
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
@@ -50,7 +51,6 @@ def _print(
     due: bool,
     log: list[str],
 ) -> None:
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
@@ -60,9 +60,7 @@ def _print(
             table.add_column(heading, overflow="fold")
         return table
 
-    console = Console()
-    if not console.is_terminal:
-        console.width = 160  # a pipe has no width to keep to
+    console = page()
     if not known and not runs:
         console.print(f"nothing is known yet ({escape(str(path))}); `autofinity run` finds out")
     if known:
@@ -76,7 +74,7 @@ def _print(
                 row.tier,
                 _when(row.sampled_at),
             )
-        console.print(table)
+        print_table(table, console)
     if live:
         table = titled(
             "running", "run", "pid", "program", "threads", "phase", "hint", "CPUs", "monitor"
@@ -92,7 +90,7 @@ def _print(
                 run.cpus or "-",
                 "alive" if monitor_of(run).alive else "gone",
             )
-        console.print(table)
+        print_table(table, console)
     if runs:
         table = titled(
             "latest runs", "run", "pid", "started", "ended", "threads", "hint", "bound", "notes"
@@ -108,7 +106,7 @@ def _print(
                 str(run.bound),
                 escape(run.notes),
             )
-        console.print(table)
+        print_table(table, console)
     if due:
         console.print("there is enough new to learn a policy from: `autofinity rebuild` does it")
     for line in log:

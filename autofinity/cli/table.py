@@ -15,6 +15,7 @@ from autofinity.cli.options.learning import (
     machine_option,
     observations_argument,
 )
+from autofinity.cli.page import page, print_table
 from autofinity.learning.settings import LearningSettings
 
 
@@ -84,7 +85,6 @@ def command(
         }
         click.echo(json.dumps(document))
         return
-    from rich.console import Console
     from rich.table import Table
 
     shown = Table(title=f"{len(table)} rows", title_justify="left")
@@ -104,8 +104,8 @@ def command(
             f"{min(known):.4g}",
             f"{row.weight:g}",
         )
-    console = Console(highlight=False)
-    console.print(shown)
+    console = page()
+    print_table(shown, console)
     console.print("bins of: " + ", ".join(table.counters))
     labels = np.bincount(table.best, minlength=len(HINTS))
     counted = ", ".join(f"{hint} {n}" for hint, n in zip(HINTS, labels, strict=True) if n)

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-WIDTH = 126
-"""Columns that the table needs."""
-
-
 def table(summary: Mapping[str, MechanismSummary], title: str) -> Table:
     """One row a mechanism, against the operating system."""
     from rich.box import SIMPLE_HEAD
