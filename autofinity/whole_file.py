@@ -12,8 +12,8 @@ def replace_file(path: Path, content: bytes | bytearray | str, *, durable: bool 
 
     A file beside it takes the content and its name, so that readers see the old one or the new
     one, also after a crash; without `durable` (no fsync) only as long as the machine runs. What is
-    no regular file (a pipe, /dev/stdout) cannot be replaced and is written to. Raises `OSError`;
-    what was there is then kept.
+    no regular file (a pipe, /dev/stdout) cannot be replaced and is written to. Raises `OSError`
+    that names `path`; what was there is then kept.
     """
     data = content.encode() if isinstance(content, str) else content
     if path.exists() and not path.is_file():
@@ -27,9 +27,11 @@ def replace_file(path: Path, content: bytes | bytearray | str, *, durable: bool 
                 stream.flush()
                 os.fsync(stream.fileno())
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            error.filename, error.filename2 = str(path), None  # nobody knows the temporary one
         raise
     if durable:
         _keep_name(path.parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -12,11 +13,17 @@ from autofinity.cli.interruption import Interruption, say
 from autofinity.model.errors import AutofinityError
 
 
+class ReaderGoneError(Exception):
+    """The reader of our output went away (`autofinity hints … | head`): no error of ours."""
+
+
 def reported(action: Callable[[], object]) -> None:
     """Do it; every error that a user can cause becomes one line and `sys.exit` with its code.
 
     A command that was interrupted ends by the signal that did it, whatever it made of that.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # who cannot read a box or a dash sees a `?`
     interruption = Interruption()
     interruption.listen()
     try:
@@ -29,8 +36,7 @@ def reported(action: Callable[[], object]) -> None:
     except (click.Abort, KeyboardInterrupt):
         say("interrupted; what was recorded is kept")
         interruption.end()
-    except BrokenPipeError:
-        # The reader of our output went away (`autofinity hints … | head`): no error of ours.
+    except ReaderGoneError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except AutofinityError as error:

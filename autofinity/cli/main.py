@@ -8,7 +8,7 @@ import importlib
 import click
 
 from autofinity import __version__
-from autofinity.cli.errors import reported
+from autofinity.cli.errors import ReaderGoneError, reported
 
 # Command → one line of help, by what one wants to do. Each lives in the module of its name, as
 # `command`.
@@ -78,6 +78,13 @@ class _Lazy(click.Group):
         if near and args[0] not in COMMANDS and not ctx.resilient_parsing:
             ctx.fail(f"no command {args[0]!r}; did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """As click does, but that it has its own way with a reader that is gone."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise ReaderGoneError from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table above, without importing any command."""

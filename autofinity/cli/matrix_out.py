@@ -6,6 +6,7 @@ from pathlib import Path
 
 from autofinity.model.errors import UsageError
 from autofinity.model.sharing import SharingMatrix
+from autofinity.whole_file import replace_file
 
 
 def check_matrix_out(out: Path | None) -> None:
@@ -25,4 +26,4 @@ def save_matrix(sharing: SharingMatrix, title: str, out: Path | None) -> None:
         return
     from autofinity.report.heat_map import heat_svg
 
-    out.write_text(heat_svg(sharing, title), encoding="utf-8")
+    replace_file(out, heat_svg(sharing, title), durable=False)

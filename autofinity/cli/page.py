@@ -18,7 +18,12 @@ def page() -> Console:
     """The standard output. A pipe has no width to keep to, unless COLUMNS gives it one."""
     from rich.console import Console
 
-    console = Console(highlight=False)
+    class Page(Console):
+        def on_broken_pipe(self) -> None:
+            """Who reads us went away: said where all commands say it, not here as an error."""
+            raise BrokenPipeError
+
+    console = Page(highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _UNBOUNDED
     return console

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autofinity.model.errors import UsageError
 from autofinity.model.sharing import SharingMatrix
+from autofinity.whole_file import replace_file
 
 MOST_THREADS = 2048
 MOST_SHARING = 1e200
@@ -47,7 +48,7 @@ def read_matrix(path: Path, *, directed: bool = False) -> SharingMatrix:
 def write_matrix(sharing: SharingMatrix, path: Path) -> None:
     """Its cells, so that `read_matrix` gives the same matrix."""
     rows = (",".join(f"{cell:.17g}" for cell in row) + "\n" for row in sharing.cells)
-    path.write_text("".join(rows), encoding="utf-8")
+    replace_file(path, "".join(rows), durable=False)
 
 
 def _rows(path: Path) -> list[tuple[int, list[float]]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from autofinity.model.errors import CapabilityError, UsageError
 from autofinity.report.chart import Chart
+from autofinity.whole_file import replace_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,8 +42,10 @@ def save_figure(figure: Figure, title: str, path: Path) -> None:
         ".pdf": {"CreationDate": None},
         ".png": {},
     }[path.suffix]
+    content = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": title}):
-        figure.savefig(path, metadata=unstamped, bbox_inches="tight")
+        figure.savefig(content, format=path.suffix[1:], metadata=unstamped, bbox_inches="tight")
+    replace_file(path, content.getvalue(), durable=False)
 
 
 def _check_suffix(path: Path) -> None:

@@ -31,10 +31,17 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_no_other(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match="No space") as caught:
         replace_file(path, "new")
+    assert (caught.value.filename, caught.value.filename2) == (str(path), None)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_is_missing_is_told_by_the_name_that_was_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        replace_file(tmp_path / "missing" / "file", "new")
+    assert caught.value.filename == str(tmp_path / "missing" / "file")
 
 
 def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
