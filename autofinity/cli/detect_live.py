@@ -51,6 +51,8 @@ def detect_live(program: Sequence[str], out: Path | None, *, arm: bool, as_json:
         code, tally, lost = watch_touches(
             program, events=events or (PAGE_FAULTS,), to_stderr=as_json
         )
+    if code in (126, 127) and not tally.tids and not as_json:
+        return code  # it could not be run, as has been said
     by = ", ".join(event.name for event in events or (PAGE_FAULTS,))
     title = f"{Path(program[0]).name}, by {by}"
     save_matrix(tally.sharing, title, out)

@@ -50,7 +50,8 @@ def watch_touches(
     os.close(go)
     try:
         online = parse_cpu_list(read_text("/sys/devices/system/cpu/online"))
-        sampler = open_touches(pid, online, events)
+        # Without sysfs, as in some containers, those that it may run on are known.
+        sampler = open_touches(pid, online or os.sched_getaffinity(0), events)
     except CapabilityError:
         os.close(ready)  # it ends by itself
         os.waitpid(pid, 0)

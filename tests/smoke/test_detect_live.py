@@ -89,7 +89,17 @@ def test_detect_runs_the_program_as_it_is_and_reports_beside_it(
     assert document["touches"] > 0
     assert len(document["sharing"]) == len(document["tids"])
     assert "out\n" in told.stderr
-    assert detect(run, "--", "/nowhere").returncode == 127
+    nowhere = detect(run, "--", "/nowhere")
+    assert nowhere.returncode == 127
+    assert nowhere.stderr == "autofinity: cannot run /nowhere: not found\n"
+
+
+def test_without_sysfs_the_cpus_that_are_allowed_are_watched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("autofinity.linux.watched_program.read_text", lambda path: "")
+    code, tally, _ = watch_touches(["true"])
+    assert (code, len(tally.tids)) == (0, 1)
 
 
 def test_a_trace_and_a_program_at_once_are_refused(run: Runner) -> None:
