@@ -44,11 +44,11 @@ Ticks Memory::entry_derived(std::uint32_t slot, Line line, bool write, Ticks now
     bool contended = false;
     if (state == invalid) {
         ++(*counts_)[page_walk_misses];
-        ready = fetch(slot, line, write ? Request::store : Request::load, now, state, contended);
+        ready = fetch(c, line, write ? Request::store : Request::load, now, state, contended);
         set_private_state(slot, line, state);
     }
     if (!write) return ready;
-    if (state == shared || state == owned) return upgrade(slot, line, false, ready, contended);
+    if (state == shared || state == owned) return upgrade(c, line, false, ready, contended);
     set_private_state(slot, line, modified);
     return ready;
 }
@@ -96,17 +96,16 @@ Served Memory::access_derived(std::uint32_t slot, const Step& step, Ticks now) {
         const Request request = reads_first ? Request::load
                                 : atomic    ? Request::atomic
                                             : Request::store;
-        served.ready = fetch(slot, line, request, served.ready, state, served.contended);
+        served.ready = fetch(c, line, request, served.ready, state, served.contended);
         if (state != shared) d.owner_state = static_cast<std::uint8_t>(state);
         if (state == modified && request == Request::load && (step.flags & step_run) == 0)
             served.dirty_victims = step.span;
     }
     if (writes && (state == shared || state == owned))
-        served.ready = upgrade(slot, line, atomic, served.ready, served.contended);
+        served.ready = upgrade(c, line, atomic, served.ready, served.contended);
     else if (writes && state == exclusive)
         d.owner_state = modified;
-    if (!hit && trains)
-        c.prefetcher.train(line, now, [&](Line ahead) { prefetch(slot, ahead, now); });
+    if (!hit && trains) c.prefetcher.train(line, now, [&](Line ahead) { prefetch(c, ahead, now); });
     return served;
 }
 
@@ -121,7 +120,7 @@ std::uint32_t Memory::follow(std::uint32_t slot, const Step& step) {
     }
     // Nothing is fetched ahead from a page that nobody has touched, whatever a stage file says.
     if (!pages_.mapped(step.line >> page_shift)) return 0;
-    prefetch(slot, step.line, now_);
+    prefetch(*cores_[slot], step.line, now_);
     return derived_state(d, slot) == modified ? step.span : 0;
 }
 

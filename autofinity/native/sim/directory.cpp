@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bits.hpp"
+#include "copies.hpp"
 #include "directory_filter.hpp"
 #include "traffic.hpp"
 
@@ -80,9 +81,8 @@ template <bool many>
     d.dirty_llc_plus_one = 0;
 }
 
-Ticks Memory::upgrade(std::uint32_t slot, Line line, bool atomic, Ticks now, bool& contended) {
-    if (mode_ == Mode::derive) return derive_upgrade(slot, line, now, contended);
-    PrivateCaches& c = *cores_[slot];
+Ticks Memory::upgrade(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended) {
+    if (mode_ == Mode::derive) return derive_upgrade(c.domain, line, now, contended);
     if (c.shares_l2) [[unlikely]] {
         const Word held = private_state(c.domain, line);
         if (held != shared && held != owned) return upgrade_in_l2(c, line, now, contended);
@@ -121,7 +121,7 @@ Ticks Memory::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks now, 
     return ready;
 }
 
-template <bool many>
+template <MachineKind kind, bool many>
 [[gnu::always_inline]] inline Ticks Memory::fetch_line(PrivateCaches& c, Line line, Request request,
                                                        Ticks now, Word& granted, bool& contended) {
     Counts& n = *counts_;
@@ -133,10 +133,21 @@ template <bool many>
     ++(load ? any_core_[c.llc].reads : any_core_[c.llc].modifies);
     SharersOf<many> have = sharers<many>(line, d);  // the core itself does not
     const bool others = !have.none();
-    if (!filters_.empty()) track(line, others || d.llcs != 0);
+    if (Asked<kind>::limits_directory(machine_)) track(line, others || d.llcs != 0);
 
     const Ticks start = wait_for_line(line, now);
     contended |= start != now;
+    const std::uint32_t home = pages_.node(line >> page_shift);
+    if (!others && d.llcs == 0) {
+        ++n[llc_misses];
+        signal(c.node, home);
+        const Ticks ready = from_dram(c, line, start);
+        have.add(c.domain);
+        d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
+        granted = load ? exclusive : modified;
+        if (Asked<kind>::llc_includes(machine_)) llc_insert<kind>(c.llc, line);
+        return ready;
+    }
     const auto& from_modified = load                        ? machine_.load_modified
                                 : request == Request::store ? machine_.store_modified
                                                             : machine_.atomic_modified;
@@ -146,7 +157,6 @@ template <bool many>
     const std::uint32_t other_llcs = d.llcs & ~own_llc;
     const bool hit = (d.llcs & own_llc) != 0;
     ++n[hit ? llc_hits : llc_misses];
-    const std::uint32_t home = pages_.node(line >> page_shift);
     if (!hit) signal(c.node, home);
     Ticks ready;
     bool transferred = false;
@@ -178,7 +188,7 @@ template <bool many>
                     set_private_state(owner, line, shared);
                     d.owner_plus_one = 0;
                     if (had == modified) {
-                        if (machine_.llc_inclusive)
+                        if (Asked<kind>::llc_includes(machine_))
                             d.dirty_llc_plus_one = static_cast<std::uint8_t>(o.llc + 1);
                         else
                             write_dram(o.node, line);
@@ -222,14 +232,14 @@ template <bool many>
         if (others || transferred) keep_busy(line, ready);
         take_from_others<many>(c, line, d);
         granted = modified;
-        if (machine_.llc_inclusive) llc_insert(c.llc, line);
+        if (Asked<kind>::llc_includes(machine_)) llc_insert<kind>(c.llc, line);
         return ready;
     }
     if (!others && other_llcs == 0) {
         // Nobody else. The line moves up with the duty to write it back, which an inclusive LLC
         // keeps until the core has written it anew.
         granted = exclusive;
-        if (!machine_.llc_inclusive) {
+        if (!Asked<kind>::llc_includes(machine_)) {
             if (d.dirty_llc_plus_one != 0) granted = modified;
             d.dirty_llc_plus_one = 0;
             if (hit) llc_remove(c.llc, line);
@@ -240,17 +250,19 @@ template <bool many>
         if (hit) llc_touch(c.llc, line);
     }
     have.add(c.domain);
-    if (machine_.llc_inclusive) llc_insert(c.llc, line);
+    if (Asked<kind>::llc_includes(machine_)) llc_insert<kind>(c.llc, line);
     return ready;
 }
 
-[[gnu::noinline]] Ticks Memory::fetch(std::uint32_t slot, Line line, Request request, Ticks now,
+template <MachineKind kind>
+[[gnu::noinline]] Ticks Memory::fetch(PrivateCaches& c, Line line, Request request, Ticks now,
                                       Word& granted, bool& contended) {
+    if constexpr (Asked<kind>::known)
+        return fetch_line<kind, false>(c, line, request, now, granted, contended);
     if (mode_ == Mode::derive) [[unlikely]]
-        return derive_fetch(slot, line, request, now, granted, contended);
-    PrivateCaches& c = *cores_[slot];
-    return more_words_ == 0 ? fetch_line<false>(c, line, request, now, granted, contended)
-                            : fetch_line<true>(c, line, request, now, granted, contended);
+        return derive_fetch(c.domain, line, request, now, granted, contended);
+    return more_words_ == 0 ? fetch_line<kind, false>(c, line, request, now, granted, contended)
+                            : fetch_line<kind, true>(c, line, request, now, granted, contended);
 }
 
 }  // namespace autofinity::sim

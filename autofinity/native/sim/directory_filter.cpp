@@ -1,6 +1,9 @@
 // What a probe filter that is full takes back.
+#include "directory_filter.hpp"
+
 #include "bits.hpp"
-#include "memory.hpp"
+#include "copies.hpp"
+#include "traffic.hpp"
 
 namespace autofinity::sim {
 

@@ -9,7 +9,7 @@
 
 namespace autofinity::sim {
 
-inline void Memory::track(Line line, bool held) {
+[[gnu::always_inline]] inline void Memory::track(Line line, bool held) {
     Sets& filter = filters_[pages_.node(line >> page_shift)];
     Word* set = filter.at(pages_.physical(line));
     if (held)
@@ -23,7 +23,7 @@ inline void Memory::track(Line line, bool held) {
     }
 }
 
-inline void Memory::untrack(Line line) {
+[[gnu::always_inline]] inline void Memory::untrack(Line line) {
     Sets& filter = filters_[pages_.node(line >> page_shift)];
     Word* set = filter.at(pages_.physical(line));
     if (const int way = filter.find(set, line); way >= 0) filter.remove(set, way);

@@ -1,8 +1,8 @@
 // What must hold between any two accesses; tests ask for it.
 #include <string>
 
+#include "copies.hpp"
 #include "error.hpp"
-#include "memory.hpp"
 
 namespace autofinity::sim {
 namespace {

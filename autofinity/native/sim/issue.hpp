@@ -82,11 +82,15 @@ template <Mode mode>
     const Ticks begun = p.time;
     // What an access asks of the memory it asks at its own time, after a fault or a walk too: cores
     // would otherwise act far ahead of the others. The latencies add up all the same.
-    const Ticks walk = staged ? memory_.translate_derived(p.slot, step, issued, faulted)
-                              : memory_.translate(p.slot, step, issued, faulted || induced);
-    Served served = staged ? memory_.access_derived(p.slot, step, issued)
-                           : memory_.access(p.slot, step, issued);
-    served.ready += begun - issued + walk;
+    Served served;
+    if constexpr (staged) {
+        const Ticks walk = memory_.translate_derived(p.slot, step, issued, faulted);
+        served = memory_.access_derived(p.slot, step, issued);
+        served.ready += walk;
+    } else {
+        served = memory_.access(p.slot, step, issued, faulted || induced);
+    }
+    served.ready += begun - issued;
     s.counts[data_cache_loads] += step.reads;
     s.counts[data_cache_stores] += step.writes;
     if (atomic) ++s.counts[atomics];

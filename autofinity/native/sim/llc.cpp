@@ -1,5 +1,7 @@
 // Last-level caches: victim caches of the L2s, or inclusive of them.
+#include "copies.hpp"
 #include "directory_filter.hpp"
+#include "traffic.hpp"
 
 namespace autofinity::sim {
 
@@ -9,6 +11,7 @@ void Memory::llc_touch(std::uint32_t llc, Line line) {
     to_front(set, way, set[way]);
 }
 
+template <MachineKind kind>
 void Memory::llc_insert(std::uint32_t llc, Line line) {
     DirectoryLine& d = directory_[line];
     const std::uint32_t bit = 1u << llc;
@@ -19,7 +22,7 @@ void Memory::llc_insert(std::uint32_t llc, Line line) {
     d.llcs |= bit;
     Word* set = llcs_[llc].at(pages_.physical(line));
     if (const Word out = llcs_[llc].insert(set, word_of(line, shared)); out != 0)
-        llc_evict(llc, line_of(out));
+        llc_evict<kind>(llc, line_of(out));
 }
 
 void Memory::llc_remove(std::uint32_t llc, Line line) {
@@ -29,6 +32,7 @@ void Memory::llc_remove(std::uint32_t llc, Line line) {
 }
 
 // The array has dropped the line already; the directory and the cores learn of it here.
+template <MachineKind kind>
 [[gnu::always_inline]] inline void Memory::llc_evict(std::uint32_t llc, Line line) {
     DirectoryLine& d = directory_[line];
     Counts& n = *counts_;
@@ -36,7 +40,7 @@ void Memory::llc_remove(std::uint32_t llc, Line line) {
     d.llcs &= ~(1u << llc);
     bool dirty = d.dirty_llc_plus_one == llc + 1;
     if (dirty) d.dirty_llc_plus_one = 0;
-    if (machine_.llc_inclusive) {
+    if (Asked<kind>::llc_includes(machine_)) {
         sharers(line, d).take(domains_of_llc(llc), [&](auto domain) {
             each_copy(domain, line, [&](PrivateCaches&) { ++n[back_invalidations]; });
             dirty |= is_dirty(drop_private(domain, line));
@@ -48,7 +52,8 @@ void Memory::llc_remove(std::uint32_t llc, Line line) {
         ++n[llc_writebacks];
         write_dram(node_of_llc_[llc], line);
     }
-    if (!filters_.empty() && d.llcs == 0 && in_no_core(line, d)) untrack(line);
+    if (Asked<kind>::limits_directory(machine_) && d.llcs == 0 && in_no_core<kind>(line, d))
+        untrack(line);
 }
 
 }  // namespace autofinity::sim

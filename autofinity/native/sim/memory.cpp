@@ -26,6 +26,7 @@ Memory::Memory(const Machine& machine, const Program& program, Placement placeme
       more_words_((most_slots_ - 1) / domains_in_a_word),
       more_sharers_(std::size_t{program.n_lines} * more_words_),
       worth_foresight_(directory_.size() * sizeof(DirectoryLine) >= near_bytes),
+      kind_(kind_of(machine, most_slots_, mode)),
       slot_of_core_(machine.llc_of_core.size(), -1),
       domain_of_l2_(machine.llc_of_core.size(), -1),
       l2_is_shared_(machine.llc_of_core.size(), false),
@@ -48,17 +49,35 @@ Memory::Memory(const Machine& machine, const Program& program, Placement placeme
     lost_.reserve(most_slots_);
 }
 
-Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {
+Served Memory::access(std::uint32_t slot, const Step& step, Ticks now, bool faulted) {
     PrivateCaches& c = *cores_[slot];
+    switch (kind_) {
+        case MachineKind::exclusive:
+            return access_on<MachineKind::exclusive>(c, step, now, faulted);
+        case MachineKind::victim:
+            return access_on<MachineKind::victim>(c, step, now, faulted);
+        case MachineKind::inclusive:
+            return access_on<MachineKind::inclusive>(c, step, now, faulted);
+        default:
+            return access_on<MachineKind::any>(c, step, now, faulted);
+    }
+}
+
+template <MachineKind kind>
+[[gnu::noinline]] Served Memory::access_on(PrivateCaches& c, const Step& step, Ticks now,
+                                           bool faulted) {
     Counts& n = *c.counts;
     counts_ = &n;
     now_ = now;
     const Line line = step.line;
+    const Ticks walk = translate<kind>(c, line >> page_shift, now, faulted);
     const bool atomic = (step.flags & step_atomic) != 0;
     const bool writes = step.writes != 0;
     const bool reads_first =
         step.reads != 0 && !(writes && (atomic || (step.flags & step_first_write) != 0));
-    Served served{now, false};
+    Ticks ready = now;
+    bool contended = false;
+    std::uint8_t supplied = 0;
     Word* set = c.l1.at(line);
     const int way = c.l1.find(set, line);
     Word state = way >= 0 ? state_of(set[way]) : Word{invalid};
@@ -68,52 +87,55 @@ Served Memory::access(std::uint32_t slot, const Step& step, Ticks now) {
     } else {
         if (way >= 0) {
             ++n[coherence_misses];
-            outcome_.found = Found::tag;
-            served.contended = true;
+            if (!Asked<kind>::known) outcome_.found = Found::tag;
+            contended = true;
         }
         ++n[data_cache_misses];
-        const bool in_llc = !c.has_l2 && (directory_[line].llcs >> c.llc & 1) != 0;
         // The directory knows, and is asked next if it is not there.
-        const bool in_l2 = holds(c.domain, line);
-        if (c.has_l2) ++n[l2_accesses];
+        const bool in_l2 = holds<kind>(c.domain, line);
+        const bool was_there =
+            Asked<kind>::has_l2(c) ? in_l2 : (directory_[line].llcs >> c.llc & 1) != 0;
+        if (Asked<kind>::has_l2(c)) ++n[l2_accesses];
         if (in_l2) {
             Word* set2 = c.l2.at(pages_.physical(line));
             const int way2 = c.l2.find(set2, line);
             state = state_of(set2[way2]);
             ++n[data_cache_refills_from_l2];
-            outcome_.found = way >= 0 ? Found::tag_and_l2 : Found::l2;
-            served.ready = now + c.side.l2_hit;
-            if (c.exclusive_levels)
+            if (!Asked<kind>::known) outcome_.found = way >= 0 ? Found::tag_and_l2 : Found::l2;
+            ready = now + c.side.l2_hit;
+            if (Asked<kind>::levels_exclude(c))
                 c.l2.remove(set2, way2);
             else
                 to_front(set2, way2, set2[way2]);
-            if (c.shares_l2) [[unlikely]]
-                state = take_from_l2(c, line, reads_first || !writes, now, served);
-            fill_l1(c, set, way, word_of(line, state));
+            if (Asked<kind>::shares_l2(c)) [[unlikely]]
+                state = take_from_l2(c, line, reads_first || !writes, now, ready, contended);
         } else {
-            if (c.has_l2) ++n[l2_misses];
+            if (Asked<kind>::has_l2(c)) ++n[l2_misses];
             ++n[data_cache_refills_from_northbridge];
             const Request request = reads_first ? Request::load
                                     : atomic    ? Request::atomic
                                                 : Request::store;
             supplied_ = 0;
-            served.ready = fetch(slot, line, request, now, state, served.contended);
-            served.supplied = supplied_;
-            if (!c.exclusive_levels) fill_l2(c, line, state);
-            fill_l1(c, set, way, word_of(line, state));
+            if constexpr (Asked<kind>::known)
+                ready = fetch_line<kind, false>(c, line, request, now, state, contended);
+            else
+                ready = fetch(c, line, request, now, state, contended);
+            supplied = supplied_;
+            if (!Asked<kind>::levels_exclude(c)) fill_l2<kind>(c, line, state);
         }
+        fill_l1<kind>(c, set, way, word_of(line, state));
         if (c.prefetcher.present()) {
-            served.ready = arrival(c, line, c.has_l2 ? in_l2 : in_llc, served.ready);
+            ready = arrival<kind>(c, line, was_there, ready);
             missed = true;
         }
     }
     if (writes && (state == shared || state == owned))
-        served.ready = upgrade(slot, line, atomic, served.ready, served.contended);
+        ready = upgrade(c, line, atomic, ready, contended);
     else if (writes && state == exclusive)
-        c.l1.at(line)[0] = word_of(line, modified);
+        set[0] = word_of(line, modified);
     // Last, for what it fetches may push the line out again.
-    if (missed) c.prefetcher.train(line, now, [&](Line ahead) { prefetch(slot, ahead, now); });
-    return served;
+    if (missed) c.prefetcher.train(line, now, [&](Line ahead) { prefetch<kind>(c, ahead, now); });
+    return {ready + walk, contended, supplied};
 }
 
 }  // namespace autofinity::sim

@@ -28,6 +28,7 @@
 #include "directory_line.hpp"
 #include "foresight.hpp"
 #include "machine.hpp"
+#include "machine_kind.hpp"
 #include "pages.hpp"
 #include "private_caches.hpp"
 #include "private_stage.hpp"
@@ -58,9 +59,6 @@ class Memory {
     bool faults(Line line) const { return !pages_.mapped(line >> page_shift); }
     // Page fault: the kernel places the line's page; returns how long that keeps the core.
     Ticks take_fault(std::uint32_t slot, Line line);
-    // Makes the translation of the step's page present at `now`; returns what it cost. `faulted`:
-    // a fault has just written the page-table entry.
-    Ticks translate(std::uint32_t slot, const Step& step, Ticks now, bool faulted);
     // Begins to bring what the accesses after `at` will look at, should they miss, into the host's
     // caches (foresight.cpp). Changes nothing but `seen`, what it knows of them.
     void foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const;
@@ -68,11 +66,12 @@ class Memory {
     bool worth_foresight() const { return worth_foresight_; }
     void foresee_derived(std::uint32_t slot, const Step* at) const;
     // Whether an access would stay within the private caches and push nothing out of them.
-    bool stays_private(std::uint32_t slot, const Step& step);
+    bool stays_private(std::uint32_t slot, const Step& step) const;
     // Whether it would find its line in the L1.
-    bool hits_l1(std::uint32_t slot, const Step& step);
-    // Carries an access out at `now`. The page must have been translated.
-    Served access(std::uint32_t slot, const Step& step, Ticks now);
+    bool hits_l1(std::uint32_t slot, const Step& step) const;
+    // Carries an access to a mapped page out at `now`, once the page has been translated.
+    // `faulted`: a fault has just written the page-table entry.
+    Served access(std::uint32_t slot, const Step& step, Ticks now, bool faulted);
     // The same for the steps of a derived program (derived_access.cpp).
     Ticks translate_derived(std::uint32_t slot, const Step& step, Ticks now, bool faulted) {
         return translated_of(step.kind) == Translated::tlb1
@@ -141,8 +140,10 @@ class Memory {
         return &domains_of_llc_[std::size_t{llc} * (more_words_ + 1)];
     }
     // Whether no core has the line.
+    template <MachineKind kind = MachineKind::any>
     bool in_no_core(Line line, DirectoryLine& d) {
-        return d.first_sharers == 0 && (more_words_ == 0 || sharers(line, d).none());
+        return d.first_sharers == 0 &&
+               (!Asked<kind>::many_sharers(more_words_) || sharers(line, d).none());
     }
     // Nobody has the line.
     void forget(Line line) {
@@ -162,9 +163,16 @@ class Memory {
     template <bool many>
     Supplier supplier_of_clean(std::uint32_t llc, const SharersOf<many>& have, std::uint32_t llcs);
 
-    Ticks fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
+    template <MachineKind kind>
+    Served access_on(PrivateCaches& c, const Step& step, Ticks now, bool faulted);
+    // Makes the translation of a page present; returns what it cost.
+    template <MachineKind kind>
+    Ticks translate(PrivateCaches& c, std::uint32_t page, Ticks now, bool faulted);
+
+    template <MachineKind kind = MachineKind::any>
+    Ticks fetch(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
                 bool& contended);
-    Ticks upgrade(std::uint32_t slot, Line line, bool atomic, Ticks now, bool& contended);
+    Ticks upgrade(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended);
     Ticks from_dram(PrivateCaches& c, Line line, Ticks now);
     // Takes a line over the links between two nodes; returns how long it waited for them.
     Ticks cross(std::uint32_t from_node, std::uint32_t to_node, Ticks now, Counts& n);
@@ -178,7 +186,7 @@ class Memory {
     template <bool many>
     void take_from_others(const PrivateCaches& c, Line line, DirectoryLine& d);
     // `fetch` and `upgrade`, compiled for lines of at most 64 sharers and of more.
-    template <bool many>
+    template <MachineKind kind, bool many>
     Ticks fetch_line(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
                      bool& contended);
     template <bool many>
@@ -191,13 +199,18 @@ class Memory {
     void recall(Line line);
 
     // Page-table entry of a walk, read or (by a page fault) written.
-    Ticks entry(std::uint32_t slot, Line line, bool write, Ticks now);
+    template <MachineKind kind>
+    Ticks entry(PrivateCaches& c, Line line, bool write, Ticks now);
+    template <MachineKind kind = MachineKind::any>
     Ticks arrival(PrivateCaches& c, Line line, bool was_there, Ticks ready);
-    void prefetch(std::uint32_t slot, Line line, Ticks now);
-    void prefetch_into_l2(std::uint32_t slot, Line line, Ticks now);
+    template <MachineKind kind = MachineKind::any>
+    void prefetch(PrivateCaches& c, Line line, Ticks now);
+    template <MachineKind kind>
+    void prefetch_into_l2(PrivateCaches& c, Line line, Ticks now);
     void prefetch_into_llc(PrivateCaches& c, Line line, Ticks now);
 
     // Private side.
+    bool finds_all_in(PrivateCaches& c, const Step& step, Word* set1, Word state) const;
     // What a core of a derived program has of a line.
     static Word derived_state(const DirectoryLine& d, std::uint32_t slot) {
         if ((d.first_sharers >> slot & 1) == 0) return invalid;
@@ -211,12 +224,14 @@ class Memory {
     void take_in_derivation(std::uint32_t slot, Line line);
     void derive_leave(std::uint32_t slot, Line line);
     // Of an L2 domain. Whether it has the line the directory knows; its state the arrays.
+    template <MachineKind kind = MachineKind::any>
     bool holds(std::uint32_t domain, Line line) const {
-        const std::uint64_t sharers =
-            domain < domains_in_a_word
-                ? directory_[line].first_sharers
-                : more_sharers_[std::size_t{line} * more_words_ + domain / domains_in_a_word - 1];
-        return (sharers >> domain % domains_in_a_word & 1) != 0;
+        if (Asked<kind>::known || domain < domains_in_a_word)
+            return (directory_[line].first_sharers >> domain & 1) != 0;
+        const std::size_t word = domain / domains_in_a_word - 1;
+        return (more_sharers_[line * std::size_t{more_words_} + word] >>
+                    domain % domains_in_a_word &
+                1) != 0;
     }
     Word private_state(std::uint32_t domain, Line line);
     void set_private_state(std::uint32_t domain, Line line, Word state);
@@ -230,12 +245,16 @@ class Memory {
     // only the L2 has it.
     template <typename Visit>
     void each_copy(std::uint32_t domain, Line line, Visit&& visit);
+    template <MachineKind kind>
     void fill_l2(PrivateCaches& c, Line line, Word state);
+    template <MachineKind kind>
     void fill_l1(PrivateCaches& c, Word* set, int tag, Word word);
+    template <MachineKind kind = MachineKind::any>
     void leave_private(const PrivateCaches& c, Word word);
 
     // Cores that share an L2 (shared_l2.cpp).
-    Word take_from_l2(PrivateCaches& c, Line line, bool load, Ticks now, Served& served);
+    Word take_from_l2(PrivateCaches& c, Line line, bool load, Ticks now, Ticks& ready,
+                      bool& contended);
     Ticks upgrade_in_l2(PrivateCaches& c, Line line, Ticks now, bool& contended);
     bool take_from_siblings(PrivateCaches& c, Line line);
     template <typename Visit>
@@ -260,7 +279,9 @@ class Memory {
     bool will_walk(PrivateCaches& c, std::uint32_t page) const;
 
     // LLC side.
+    template <MachineKind kind = MachineKind::any>
     void llc_insert(std::uint32_t llc, Line line);
+    template <MachineKind kind>
     void llc_evict(std::uint32_t llc, Line line);
     void llc_remove(std::uint32_t llc, Line line);
     void llc_touch(std::uint32_t llc, Line line);
@@ -287,6 +308,7 @@ class Memory {
     const std::uint32_t more_words_;      // of a line's sharers, after the first
     Zeroed<std::uint64_t> more_sharers_;  // these, by line
     const bool worth_foresight_;
+    const MachineKind kind_;
     std::vector<std::unique_ptr<PrivateCaches>> cores_;
     std::vector<std::int32_t> slot_of_core_;
     std::vector<std::uint32_t> free_slots_;
@@ -311,32 +333,15 @@ class Memory {
     Counts* counts_ = &nobody_;
 };
 
-// Visits the valid words that other cores of the domain have for a line: their slots and words.
-template <typename Visit>
-inline void Memory::each_sibling_copy(const PrivateCaches& c, Line line, Visit&& visit) {
-    for (const std::uint32_t slot : l2_domains_[c.domain]->slots) {
-        PrivateCaches& other = *cores_[slot];
-        if (&other == &c) continue;
-        Word* set = other.l1.at(line);
-        const int way = other.l1.find(set, line);
-        if (way >= 0 && state_of(set[way]) != invalid) visit(slot, set[way]);
-    }
-}
-
-template <typename Visit>
-inline void Memory::each_copy(std::uint32_t domain, Line line, Visit&& visit) {
-    const L2Domain& d = *l2_domains_[domain];
-    bool any = false;
-    if (d.shared)
-        for (const std::uint32_t slot : d.slots) {
-            PrivateCaches& c = *cores_[slot];
-            const Word* set = c.l1.at(line);
-            const int way = c.l1.find(set, line);
-            if (way < 0 || state_of(set[way]) == invalid) continue;
-            any = true;
-            visit(c);
-        }
-    if (!any) visit(*d.first);
+[[gnu::always_inline]] inline bool Memory::stays_private(std::uint32_t slot,
+                                                         const Step& step) const {
+    PrivateCaches& c = *cores_[slot];
+    Word* set = c.l1.at(step.line);
+    const int way = c.l1.find(set, step.line);
+    const Word state = way >= 0 ? state_of(set[way]) : Word{invalid};
+    // A miss that the prefetcher learns of may reach memory.
+    if (state == invalid && (c.prefetcher.present() || c.shares_l2)) return false;
+    return finds_all_in(c, step, set, state);
 }
 
 }  // namespace autofinity::sim

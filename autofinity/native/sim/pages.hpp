@@ -27,7 +27,7 @@ struct Placement {
 class Pages {
   public:
     struct Page {
-        std::uint32_t frame;  // decides the colour: which sets the page's lines fall into
+        Line first_line;  // in physical memory: the colour, which decides where the lines fall
         std::uint16_t node_plus_one;
         std::uint16_t moves;
     };
@@ -49,7 +49,7 @@ class Pages {
     std::uint32_t node(std::uint32_t page) const { return pages_[page].node_plus_one - 1u; }
     // Number of a line in physical memory; its low bits index L2 and LLC.
     std::uint32_t physical(Line line) const {
-        return pages_[line >> page_shift].frame << page_shift | (line & (lines_per_page - 1));
+        return pages_[line >> page_shift].first_line | (line & (lines_per_page - 1));
     }
     void bring_near(Line line) const { sim::bring_near(&pages_[line >> page_shift]); }
 
@@ -95,7 +95,7 @@ class Pages {
     }
     void put(std::uint32_t page, std::uint32_t node, std::uint32_t frame) {
         Page& entry = pages_[page];
-        entry.frame = frame;
+        entry.first_line = frame << page_shift;
         entry.node_plus_one = static_cast<std::uint16_t>(node + 1);
         ++entry.moves;
     }

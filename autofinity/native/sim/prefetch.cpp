@@ -8,41 +8,44 @@ namespace autofinity::sim {
 
 // When a demand miss of the L1 is served, which could be at `ready`: later if a prefetch, of any
 // core with the same L2, has the line on its way.
-Ticks Memory::arrival(PrivateCaches& c, Line line, bool was_there, Ticks ready) {
-    const Ticks due =
-        c.shares_l2 ? due_from_any(*l2_domains_[c.domain], line) : c.prefetcher.take(line);
+template <MachineKind kind>
+[[gnu::always_inline]] inline Ticks Memory::arrival(PrivateCaches& c, Line line, bool was_there,
+                                                    Ticks ready) {
+    const Ticks due = Asked<kind>::shares_l2(c) ? due_from_any(*l2_domains_[c.domain], line)
+                                                : c.prefetcher.take(line);
     if (!was_there || due == 0) return ready;
-    outcome_.prefetched = true;
+    if (!Asked<kind>::known) outcome_.prefetched = true;
     ++(*counts_)[prefetches_useful];
     (*counts_)[prefetches_late] += due > ready;
     return std::max(ready, due);
 }
 
-void Memory::prefetch(std::uint32_t slot, Line line, Ticks now) {
+template <MachineKind kind>
+void Memory::prefetch(PrivateCaches& c, Line line, Ticks now) {
     // Nobody waits for a prefetch: what it waits for is no time of the thread.
     Counts& n = *counts_;
     const std::uint64_t waited[] = {n[memory_queue_clocks], n[link_queue_clocks]};
-    if (cores_[slot]->has_l2)
-        prefetch_into_l2(slot, line, now);
+    if (Asked<kind>::has_l2(c))
+        prefetch_into_l2<kind>(c, line, now);
     else
-        prefetch_into_llc(*cores_[slot], line, now);
+        prefetch_into_llc(c, line, now);
     n[memory_queue_clocks] = waited[0];
     n[link_queue_clocks] = waited[1];
 }
 
-void Memory::prefetch_into_l2(std::uint32_t slot, Line line, Ticks now) {
-    PrivateCaches& c = *cores_[slot];
-    if (holds(c.domain, line)) return;
+template <MachineKind kind>
+void Memory::prefetch_into_l2(PrivateCaches& c, Line line, Ticks now) {
+    if (holds<kind>(c.domain, line)) return;
     ++(*counts_)[prefetches_issued];
     Word state = invalid;
     bool contended = false;
     const Found found = outcome_.found;
-    if (mode_ == Mode::derive) outcome_.pushed.push_back({line, kind_prefetch});
-    const Ticks ready = fetch(slot, line, Request::load, now, state, contended);
-    if (mode_ == Mode::staged)
+    if (Asked<kind>::is(Mode::derive, mode_)) outcome_.pushed.push_back({line, kind_prefetch});
+    const Ticks ready = fetch<kind>(c, line, Request::load, now, state, contended);
+    if (Asked<kind>::is(Mode::staged, mode_))
         set_private_state(c.domain, line, state);
     else
-        fill_l2(c, line, state);
+        fill_l2<kind>(c, line, state);
     outcome_.found = found;  // of the miss that asked for it
     c.prefetcher.sent(line, ready);
 }

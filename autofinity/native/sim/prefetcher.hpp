@@ -123,7 +123,7 @@ class Prefetcher {
 
     // Where in the order the page's stream is; -1: it has none.
     [[gnu::always_inline]] int place_of(std::uint32_t page) const {
-        return find_way<number_mask>(order_.data(), padded_, page << number_bits);
+        return find_way<number_bits>(order_.data(), padded_, page);
     }
     // The stream of the page, or the least recent one to start anew; it is the most recent one now.
     [[gnu::always_inline]] std::pair<bool, Stream&> stream_of(std::uint32_t page) {

@@ -4,13 +4,9 @@
 
 namespace autofinity::sim {
 
-bool Memory::stays_private(std::uint32_t slot, const Step& step) {
-    PrivateCaches& c = *cores_[slot];
-    Word* set1 = c.l1.at(step.line);
-    const int way1 = c.l1.find(set1, step.line);
-    Word state = way1 >= 0 ? state_of(set1[way1]) : Word{invalid};
-    // A miss that the prefetcher learns of, a page fault and a page walk may reach memory.
-    if (state == invalid && (c.prefetcher.present() || c.shares_l2)) return false;
+[[gnu::noinline]] bool Memory::finds_all_in(PrivateCaches& c, const Step& step, Word* set1,
+                                            Word state) const {
+    // A page fault and a page walk may reach memory.
     const std::uint32_t page = step.line >> page_shift;
     const std::uint32_t unit = c.units.of(page);
     if (!pages_.mapped(page) ||
@@ -32,10 +28,10 @@ bool Memory::stays_private(std::uint32_t slot, const Step& step) {
     return step.writes == 0 || state == exclusive || state == modified;
 }
 
-bool Memory::hits_l1(std::uint32_t slot, const Step& step) {
-    PrivateCaches& c = *cores_[slot];
-    const Word* set = c.l1.at(step.line);
-    const int way = c.l1.find(set, step.line);
+bool Memory::hits_l1(std::uint32_t slot, const Step& step) const {
+    const Sets& l1 = cores_[slot]->l1;
+    const Word* set = l1.at(step.line);
+    const int way = l1.find(set, step.line);
     return way >= 0 && state_of(set[way]) != invalid;
 }
 
@@ -95,7 +91,9 @@ Word Memory::drop_private(std::uint32_t domain, Line line) {
 }
 
 // `tag`: the way of `set` that kept the tag when the line was taken away; -1: none.
-void Memory::fill_l1(PrivateCaches& c, Word* set, int tag, Word word) {
+template <MachineKind kind>
+[[gnu::always_inline]] inline void Memory::fill_l1(PrivateCaches& c, Word* set, int tag,
+                                                   Word word) {
     Counts& n = *counts_;
     int victim = tag >= 0 ? tag : last_invalid_way(set, c.l1.ways());
     if (victim < 0) victim = static_cast<int>(c.l1.ways()) - 1;
@@ -103,7 +101,8 @@ void Memory::fill_l1(PrivateCaches& c, Word* set, int tag, Word word) {
     to_front(set, victim, word);
     if (old == 0) return;
     // A replay finds out itself whether it misses the line and so fills its own tag anew.
-    if (mode_ == Mode::derive && line_of(old) != line_of(word)) outcome_.l1_victims.push_back(old);
+    if (Asked<kind>::is(Mode::derive, mode_) && line_of(old) != line_of(word))
+        outcome_.l1_victims.push_back(old);
     const Word old_state = state_of(old);
     if (old_state == invalid) {
         ++n[invalid_data_cache_lines_evicted];
@@ -111,45 +110,48 @@ void Memory::fill_l1(PrivateCaches& c, Word* set, int tag, Word word) {
     }
     ++n[is_dirty(old_state) ? modified_data_cache_lines_evicted : clean_data_cache_lines_evicted];
     Word* set2 = c.l2.at(pages_.physical(line_of(old)));
-    if (c.exclusive_levels) {
-        if (const Word out = c.l2.insert(set2, old); out != 0) leave_private(c, out);
+    if (Asked<kind>::levels_exclude(c)) {
+        if (const Word out = c.l2.insert(set2, old); out != 0) leave_private<kind>(c, out);
     } else if (is_dirty(old_state)) {
         if (const int way = c.l2.find(set2, line_of(old)); way >= 0) set2[way] = old;
     }
 }
 
 // Where L1 and L2 are exclusive the line must not be in the L1.
-void Memory::fill_l2(PrivateCaches& c, Line line, Word state) {
+template <MachineKind kind>
+[[gnu::always_inline]] inline void Memory::fill_l2(PrivateCaches& c, Line line, Word state) {
     Word out = c.l2.insert(c.l2.at(pages_.physical(line)), word_of(line, state));
     if (out == 0) return;
-    if (c.shares_l2) [[unlikely]] {
+    if (Asked<kind>::shares_l2(c)) [[unlikely]] {
         out = leave_l1s(c, out);
-    } else if (!c.exclusive_levels) {
+    } else if (!Asked<kind>::levels_exclude(c)) {
         Word* set1 = c.l1.at(line_of(out));
         if (const int way = c.l1.find(set1, line_of(out)); way >= 0) {
             if (state_of(set1[way]) != invalid) out = set1[way];
             set1[way] = 0;
         }
     }
-    leave_private(c, out);
+    leave_private<kind>(c, out);
 }
 
+template <MachineKind kind>
 [[gnu::noinline]] void Memory::leave_private(const PrivateCaches& c, Word word) {
     const Line line = line_of(word);
-    if (mode_ == Mode::derive) return derive_leave(c.domain, line);
+    if (Asked<kind>::is(Mode::derive, mode_)) return derive_leave(c.domain, line);
     const bool dirty = is_dirty(state_of(word));
     const std::uint32_t llc = c.llc;
     const std::uint32_t domain = c.domain;
     DirectoryLine& d = directory_[line];
     ++(*counts_)[l2_evictions];
     if (dirty) ++(*counts_)[l2_writebacks];
-    if (more_words_ == 0)
+    if (!Asked<kind>::many_sharers(more_words_))
         sharers<false>(line, d).remove(domain);
     else
         sharers(line, d).remove(domain);
     if (d.owner_plus_one == domain + 1) d.owner_plus_one = 0;
-    if (!machine_.llc_inclusive) llc_insert(llc, line);
+    if (!Asked<kind>::llc_includes(machine_)) llc_insert<kind>(llc, line);
     if (dirty) d.dirty_llc_plus_one = static_cast<std::uint8_t>(llc + 1);
 }
+template void Memory::leave_private<MachineKind::any>(const PrivateCaches&, Word);
 
 }  // namespace autofinity::sim

@@ -17,14 +17,13 @@ namespace autofinity::sim {
 class Server {
   public:
     // Serves a request that arrives at `at`; returns the wait. `service` is the same every time.
-    Ticks take(Ticks at, Ticks service) {
+    [[gnu::always_inline]] Ticks take(Ticks at, Ticks service) {
         if (service == 0) return 0;
-        if (kept_ == most) forget_oldest();
-        const Ticks last_end = kept_ > 0 ? request(kept_ - 1).end : forgotten_end_;
-        if (kept_ > 0 && request(kept_ - 1).at > at) [[unlikely]]
+        const Request& last = request(next_ - 1);
+        if (last.at > at) [[unlikely]]
             return take_late(at, service);
-        const Ticks start = std::max(at, last_end);
-        request(kept_++) = {at, start + service};
+        const Ticks start = std::max(at, last.end);
+        request(next_++) = {at, start + service};
         return start - at;
     }
 
@@ -32,18 +31,19 @@ class Server {
     struct Request {
         Ticks at, end;
     };
-    static constexpr std::size_t most = 16;  // within the skew; a power of two
+    static constexpr std::uint32_t most = 16;  // within the skew
 
-    // One that comes after others that have arrived later.
-    Ticks take_late(Ticks at, Ticks service) {
-        std::size_t place = kept_++;
-        for (; place > 0 && request(place - 1).at > at; --place)
+    // One that comes after others that have arrived later. Its place is after the one before them,
+    // or after the last that is forgotten, whenever that arrived.
+    [[gnu::noinline]] Ticks take_late(Ticks at, Ticks service) {
+        const std::uint32_t oldest = next_ - (most - 1);
+        std::uint32_t place = next_++;
+        for (; place != oldest && request(place - 1).at > at; --place)
             request(place) = request(place - 1);
-        const Ticks before = place > 0 ? request(place - 1).end : forgotten_end_;
-        Ticks end = std::max(at, before) + service;
+        Ticks end = std::max(at, request(place - 1).end) + service;
         Ticks wait = end - service - at;
         request(place) = {at, end};
-        for (std::size_t i = place + 1; i < kept_; ++i) {
+        for (std::uint32_t i = place + 1; i != next_; ++i) {
             const Ticks start = request(i).end - service;
             if (start >= end) break;
             wait += end - start;
@@ -52,16 +52,12 @@ class Server {
         }
         return wait;
     }
-    Request& request(std::size_t i) { return recent_[(first_ + i) % most]; }
-    void forget_oldest() {
-        forgotten_end_ = request(0).end;
-        first_ = (first_ + 1) % most;
-        --kept_;
-    }
+    Request& request(std::uint32_t number) { return recent_[number % recent_.size()]; }
 
-    std::array<Request, most> recent_{};  // in order of arrival, from first_ on
-    std::size_t first_ = 0, kept_ = 0;
-    Ticks forgotten_end_ = 0;  // when the last request before those was done
+    // In order of arrival, at their numbers: of the last `most` and the one before them. Those that
+    // never were arrived at 0 and were done.
+    std::array<Request, 2 * std::size_t{most}> recent_{};
+    std::uint32_t next_ = 0;
 };
 
 }  // namespace autofinity::sim

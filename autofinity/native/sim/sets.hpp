@@ -14,32 +14,30 @@
 
 namespace autofinity::sim {
 
-// Set number from an index that may exceed the number of sets, which may be no power of two.
+// Set number from an index that may exceed the number of sets, which may be no power of two: the
+// exact remainder for 32 bits (Lemire, Kaser & Kurz 2019, "Faster remainder by direct
+// computation"), which has no branch for a host to take.
 class SetIndex {
   public:
-    explicit SetIndex(std::uint32_t sets)
-        : sets_(sets),
-          mask_(std::has_single_bit(sets) ? sets - 1 : 0),
-          magic_(UINT64_MAX / sets + 1) {}
+    explicit SetIndex(std::uint32_t sets) : sets_(sets), magic_(UINT64_MAX / sets + 1) {}
 
     [[gnu::always_inline]] std::uint32_t operator()(std::uint32_t index) const {
-        if (mask_ != 0 || sets_ == 1) return index & mask_;
-        // Exact remainder for 32 bits (Lemire, Kaser & Kurz 2019, "Faster remainder by direct
-        // computation").
-        const std::uint64_t low = magic_ * index;
-        return static_cast<std::uint32_t>((static_cast<unsigned __int128>(low) * sets_) >> 64);
+        return static_cast<std::uint32_t>(wide(index));
     }
-    std::uint32_t sets() const { return sets_; }
+    [[gnu::always_inline]] std::uint64_t wide(std::uint32_t index) const {
+        const std::uint64_t low = magic_ * index;
+        return static_cast<std::uint64_t>((static_cast<unsigned __int128>(low) * sets_) >> 64);
+    }
+    std::uint32_t sets() const { return static_cast<std::uint32_t>(sets_); }
 
   private:
-    std::uint32_t sets_, mask_;
-    std::uint64_t magic_;
+    std::uint64_t sets_, magic_;
 };
 
 // One cache or TLB array. Empty ways are always at the end of a set. An array of no ways finds
-// nothing and hands back what is put in. A copy is the same array: cores that share an L2 have one
-// each.
-class Sets {
+// nothing and hands back what is put in (its sets are words that stay empty). A copy is the same
+// array: cores that share an L2 have one each.
+class alignas(host_line_bytes) Sets {
   public:
     Sets(std::uint32_t sets, std::uint32_t ways)
         : Sets(sets, ways, std::make_shared<Zeroed<Word>>(words_of(sets, ways)), 0) {}
@@ -56,22 +54,22 @@ class Sets {
         return all;
     }
 
-    Word* at(std::uint32_t index) { return words_ + std::size_t{index_(index)} * padded_; }
+    [[gnu::always_inline]] Word* at(std::uint32_t index) const {
+        return words_ + index_.wide(index) * padded_;
+    }
     [[gnu::always_inline]] int find(const Word* set, Line line) const {
-        return find_way(set, padded_, line << line_shift);
+        return find_way(set, padded_, line);
     }
     std::uint32_t ways() const { return ways_; }
-    std::uint32_t padded() const { return padded_; }
+    std::uint32_t padded() const { return static_cast<std::uint32_t>(padded_); }
     std::uint32_t sets() const { return index_.sets(); }
-    bool full(const Word* set) const { return ways_ == 0 || set[ways_ - 1] != 0; }
+    bool full(const Word* set) const { return ways_ == 0 || set[last_] != 0; }
 
     // Word of the least recent way of a set; 0 for none.
-    Word last(std::uint32_t index) const {
-        return ways_ == 0 ? 0 : words_[std::size_t{index_(index)} * padded_ + ways_ - 1];
-    }
+    Word last(std::uint32_t index) const { return at(index)[last_]; }
     // Begins to bring a set into the host's caches.
     [[gnu::always_inline]] void bring_near(std::uint32_t index) const {
-        const Word* set = words_ + std::size_t{index_(index)} * padded_;
+        const Word* set = at(index);
         sim::bring_near(set);
         for (std::uint32_t way = words_of_host_line; way < padded_; way += words_of_host_line)
             sim::bring_near(set + way);
@@ -80,7 +78,7 @@ class Sets {
     // Puts a word in front; returns what fell out at the end (0: nothing).
     Word insert(Word* set, Word word) const {
         if (ways_ == 0) return word;
-        const Word out = set[ways_ - 1];
+        const Word out = set[last_];
         push_front(set, ways_, word);
         return out;
     }
@@ -98,11 +96,14 @@ class Sets {
     Sets(std::uint32_t sets, std::uint32_t ways, std::shared_ptr<Zeroed<Word>> kept,
          std::size_t first)
         : index_(sets),
-          ways_(ways),
           padded_(padded_to_four(ways)),
-          kept_(std::move(kept)),
-          words_(kept_->data() + first) {}
-    static std::uint32_t padded_to_four(std::uint32_t ways) { return (ways + 3) / 4 * 4; }
+          words_(kept->data() + first),
+          ways_(ways),
+          last_(ways == 0 ? 0 : ways - 1),
+          kept_(std::move(kept)) {}
+    static std::uint32_t padded_to_four(std::uint32_t ways) {
+        return ways == 0 ? 4 : (ways + 3) / 4 * 4;
+    }
     static std::size_t words_of(std::uint32_t sets, std::uint32_t ways) {
         return std::size_t{sets} * padded_to_four(ways);
     }
@@ -110,9 +111,11 @@ class Sets {
     static constexpr std::uint32_t words_of_host_line = host_line_bytes / sizeof(Word);
 
     SetIndex index_;
-    std::uint32_t ways_, padded_;
-    std::shared_ptr<Zeroed<Word>> kept_;
+    std::size_t padded_;
     Word* words_;
+    std::uint32_t ways_;
+    std::uint32_t last_;  // way of a set
+    std::shared_ptr<Zeroed<Word>> kept_;
 };
 
 // Where the sets of an array are whose number is a power of two, as that of an L1 is (machine.cpp).
@@ -121,11 +124,12 @@ class DirectSets {
     explicit DirectSets(const Sets& sets)
         : words_(sets.words_), mask_(sets.sets() - 1), padded_(sets.padded_) {}
 
-    Word* at(std::uint32_t index) const { return words_ + std::size_t{index & mask_} * padded_; }
+    Word* at(std::uint32_t index) const { return words_ + (index & mask_) * padded_; }
 
   private:
     Word* words_;
-    std::uint32_t mask_, padded_;
+    std::uint32_t mask_;
+    std::size_t padded_;
 };
 
 }  // namespace autofinity::sim

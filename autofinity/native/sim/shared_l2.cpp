@@ -6,22 +6,22 @@
 // one L1 to another through the L2, at its latency.
 #include <algorithm>
 
-#include "memory.hpp"
+#include "copies.hpp"
 
 namespace autofinity::sim {
 
 // The L2 has a line that the L1 misses. Other L1s give up what the access needs; returns the state
 // that the line has in the L1 then.
-Word Memory::take_from_l2(PrivateCaches& c, Line line, bool load, Ticks now, Served& served) {
+Word Memory::take_from_l2(PrivateCaches& c, Line line, bool load, Ticks now, Ticks& ready,
+                          bool& contended) {
     const Ticks start = wait_for_line(line, now);
-    served.contended |= start != now;
-    served.ready = start + c.side.l2_hit;
+    contended |= start != now;
+    ready = start + c.side.l2_hit;
     Word* set2 = c.l2.at(pages_.physical(line));
     Word& word2 = set2[c.l2.find(set2, line)];
     if (!load) {
         const bool taken = take_from_siblings(c, line);
-        if (taken && state_of(word2) != shared && state_of(word2) != owned)
-            keep_busy(line, served.ready);
+        if (taken && state_of(word2) != shared && state_of(word2) != owned) keep_busy(line, ready);
         return state_of(word2);
     }
     bool held = false;
@@ -34,7 +34,7 @@ Word Memory::take_from_l2(PrivateCaches& c, Line line, bool load, Ticks now, Ser
         if (state_of(word) == modified) word2 = word;
         word = word_of(line, shared);
         lost_.push_back({slot, line, true});
-        keep_busy(line, served.ready);
+        keep_busy(line, ready);
     });
     return held ? Word{shared} : state_of(word2);
 }

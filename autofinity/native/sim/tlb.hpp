@@ -43,7 +43,7 @@ class Tlb {
         return true;
     }
     // Returns the unit that fell out, or 0.
-    std::uint32_t insert(std::uint32_t unit) {
+    [[gnu::always_inline]] std::uint32_t insert(std::uint32_t unit) {
         if (sets_.ways() != 0) return line_of(sets_.insert(sets_.at(unit), word_of(unit, shared)));
         std::uint32_t victim = 0;
         if (filled_ < entries_) {

@@ -29,14 +29,6 @@ void Memory::signal(std::uint32_t from_node, std::uint32_t to_node) const {
         bytes_of_signal * (machine_.route_begin[pair + 1] - machine_.route_begin[pair]);
 }
 
-void Memory::write_dram(std::uint32_t from_node, Line line) {
-    Counts& n = *counts_;
-    ++n[dram_writes];
-    const std::uint32_t home = pages_.node(line >> page_shift);
-    cross(from_node, home, now_, n);
-    controllers_[home].take(now_, machine_.memory_service[home]);
-}
-
 // A line from a cache of another domain, or of the own one; returns what it had to wait for.
 Ticks Memory::transfer_line(PrivateCaches& c, std::uint32_t from_llc, Ticks now) {
     Counts& n = *counts_;

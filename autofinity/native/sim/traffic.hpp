@@ -5,7 +5,8 @@
 
 namespace autofinity::sim {
 
-inline Ticks Memory::cross(std::uint32_t from_node, std::uint32_t to_node, Ticks now, Counts& n) {
+[[gnu::always_inline]] inline Ticks Memory::cross(std::uint32_t from_node, std::uint32_t to_node,
+                                                  Ticks now, Counts& n) {
     const std::uint32_t pair = from_node * machine_.nodes + to_node;
     if (machine_.route_begin[pair] == machine_.route_begin[pair + 1]) return 0;
     return cross_links(pair, now, n);
@@ -22,6 +23,14 @@ inline Ticks Memory::cross(std::uint32_t from_node, std::uint32_t to_node, Ticks
     if (machine_.fabric_service != 0)
         wait += fabrics_[c.llc].take(now + wait, machine_.fabric_service);
     return now + wait + machine_.dram[away];
+}
+
+[[gnu::always_inline]] inline void Memory::write_dram(std::uint32_t from_node, Line line) {
+    Counts& n = *counts_;
+    ++n[dram_writes];
+    const std::uint32_t home = pages_.node(line >> page_shift);
+    cross(from_node, home, now_, n);
+    controllers_[home].take(now_, machine_.memory_service[home]);
 }
 
 }  // namespace autofinity::sim

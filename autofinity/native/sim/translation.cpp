@@ -7,27 +7,26 @@
 
 namespace autofinity::sim {
 
-Ticks Memory::translate(std::uint32_t slot, const Step& step, Ticks now, bool faulted) {
-    PrivateCaches& c = *cores_[slot];
-    const std::uint32_t page = step.line >> page_shift;
+template <MachineKind kind>
+[[gnu::always_inline]] inline Ticks Memory::translate(PrivateCaches& c, std::uint32_t page,
+                                                      Ticks now, bool faulted) {
     const std::uint32_t unit = c.units.of(page);
     if (c.tlb1.touch(unit)) return 0;
-    Counts& n = *c.counts;
-    counts_ = &n;
-    now_ = now;
+    Counts& n = *counts_;
     ++n[dtlb_misses];
     Ticks cost = c.side.tlb2_hit;
     Word* set = c.tlb2.at(unit);
     const int way = c.tlb2.find(set, unit);
     if (way >= 0) {
         ++n[l2_tlb_hits];
-        outcome_.translated = Translated::tlb2;
+        if (!Asked<kind>::known) outcome_.translated = Translated::tlb2;
         to_front(set, way, set[way]);
     } else {
         ++n[page_walks];
-        outcome_.translated = Translated::walk;
+        if (!Asked<kind>::known) outcome_.translated = Translated::walk;
         cost += c.side.page_walk;
-        if (c.side.walk_reads_caches) cost += entry(slot, c.units.entry(page), faulted, now) - now;
+        if (c.side.walk_reads_caches)
+            cost += entry<kind>(c, c.units.entry(page), faulted, now) - now;
         const Word out = c.tlb2.insert(set, word_of(unit, shared));
         const std::uint32_t first_out = c.tlb1.insert(unit);
         walk_ = {true, c.tlb2.ways() != 0 ? line_of(out) : first_out};
@@ -37,30 +36,33 @@ Ticks Memory::translate(std::uint32_t slot, const Step& step, Ticks now, bool fa
     return cost;
 }
 
-[[gnu::always_inline]] inline Ticks Memory::entry(std::uint32_t slot, Line line, bool write,
+template <MachineKind kind>
+[[gnu::always_inline]] inline Ticks Memory::entry(PrivateCaches& c, Line line, bool write,
                                                   Ticks now) {
-    PrivateCaches& c = *cores_[slot];
     if (!pages_.mapped(line >> page_shift)) pages_.map_table(line >> page_shift, c.node);
-    Sets& array = c.has_l2 ? c.l2 : c.l1;
-    Word* set = array.at(c.has_l2 ? pages_.physical(line) : line);
+    const bool from_l2 = Asked<kind>::has_l2(c);
+    Sets& array = from_l2 ? c.l2 : c.l1;
+    Word* set = array.at(from_l2 ? pages_.physical(line) : line);
     const int way = array.find(set, line);
     Word state = way >= 0 ? state_of(set[way]) : Word{invalid};
-    Ticks ready = now + (c.has_l2 ? c.side.l2_hit : c.side.l1_hit);
+    Ticks ready = now + (from_l2 ? c.side.l2_hit : c.side.l1_hit);
     bool contended = false;
     if (state != invalid) {
         to_front(set, way, set[way]);
     } else {
         ++(*counts_)[page_walk_misses];
-        ready = fetch(slot, line, write ? Request::store : Request::load, now, state, contended);
-        outcome_.found = Found::l1;  // of the access itself nothing is known yet
-        outcome_.translated = Translated::walk_beyond;
-        if (c.has_l2)
-            fill_l2(c, line, state);
+        ready = fetch<kind>(c, line, write ? Request::store : Request::load, now, state, contended);
+        if (!Asked<kind>::known) {
+            outcome_.found = Found::l1;  // of the access itself nothing is known yet
+            outcome_.translated = Translated::walk_beyond;
+        }
+        if (from_l2)
+            fill_l2<kind>(c, line, state);
         else
-            fill_l1(c, set, way, word_of(line, state));
+            fill_l1<kind>(c, set, way, word_of(line, state));
     }
     if (!write) return ready;
-    if (state == shared || state == owned) return upgrade(slot, line, false, ready, contended);
+    if (state == shared || state == owned) return upgrade(c, line, false, ready, contended);
     set_private_state(c.domain, line, modified);
     return ready;
 }

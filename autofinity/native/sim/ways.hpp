@@ -44,11 +44,11 @@ inline __m128i four_words_across(const Word* at) {
 inline void put_four_words(Word* at, __m128i words) {
     _mm_store_si128(reinterpret_cast<__m128i*>(at), words);
 }
-// Those of `changed` up to lane `last`, those of `kept` after it.
-inline __m128i up_to_lane(std::uint32_t last, __m128i changed, __m128i kept) {
-    const __m128i after =
-        _mm_cmpgt_epi32(_mm_setr_epi32(0, 1, 2, 3), _mm_set1_epi32(static_cast<int>(last)));
-    return _mm_or_si128(_mm_andnot_si128(after, changed), _mm_and_si128(after, kept));
+inline constexpr Word lanes_on_and_off[] = {~0u, ~0u, ~0u, ~0u, 0, 0, 0, 0};
+// The first `lanes` of `changed`, at most four, those of `kept` after them.
+inline __m128i first_lanes(std::size_t lanes, __m128i changed, __m128i kept) {
+    const __m128i first = four_words_across(lanes_on_and_off + 4 - lanes);
+    return _mm_or_si128(_mm_and_si128(first, changed), _mm_andnot_si128(first, kept));
 }
 // The last lane of `before`, then the first three of `words`.
 inline __m128i one_on(__m128i before, __m128i words) {
@@ -67,28 +67,33 @@ inline __m128i with_front(Word word, __m128i words) {
     return _mm_or_si128(_mm_slli_si128(words, 4), _mm_cvtsi32_si128(static_cast<int>(word)));
 }
 
-// Way of the first word that is `wanted` but for the bits of `ignored`, or -1.
-template <Word ignored = state_mask>
-[[gnu::always_inline]] inline int find_way(const Word* set, std::uint32_t padded, Word wanted) {
+// Way of the first word that is `wanted` above its lowest `ignored` bits, or -1. `padded`: at
+// least 4.
+template <Word ignored = line_shift>
+[[gnu::always_inline]] inline int find_way(const Word* set, std::size_t padded, Word wanted) {
     const __m128i want = _mm_set1_epi32(static_cast<int>(wanted));
-    const __m128i mask = _mm_set1_epi32(static_cast<int>(~ignored));
-    const auto equal = [&](const Word* at) {
-        return _mm_cmpeq_epi32(_mm_and_si128(four_words(at), mask), want);
+    const auto equal = [&](std::size_t at) {
+        return _mm_cmpeq_epi32(_mm_srli_epi32(four_words(set + at), ignored), want);
     };
-    const Word* at = set;
-    const Word* const end = set + padded;
-    for (; end - at >= 16; at += 16) {
-        const __m128i eight = _mm_packs_epi32(equal(at), equal(at + 4));
-        const __m128i more = _mm_packs_epi32(equal(at + 8), equal(at + 12));
-        const int hit = _mm_movemask_epi8(_mm_packs_epi16(eight, more));
-        if (hit != 0)
-            return static_cast<int>(at - set) + std::countr_zero(static_cast<unsigned>(hit));
+    const auto way = [](std::size_t at, int hit) {
+        return static_cast<int>(at) + std::countr_zero(static_cast<unsigned>(hit));
+    };
+    std::size_t at = 0;
+    if (padded >= 16) {
+        do {
+            const __m128i eight = _mm_packs_epi32(equal(at), equal(at + 4));
+            const __m128i more = _mm_packs_epi32(equal(at + 8), equal(at + 12));
+            const int hit = _mm_movemask_epi8(_mm_packs_epi16(eight, more));
+            if (hit != 0) return way(at, hit);
+            at += 16;
+        } while (padded - at >= 16);
+        if (at == padded) return -1;
     }
-    for (; at != end; at += 4) {
+    do {
         const int hit = _mm_movemask_ps(_mm_castsi128_ps(equal(at)));
-        if (hit != 0)
-            return static_cast<int>(at - set) + std::countr_zero(static_cast<unsigned>(hit));
-    }
+        if (hit != 0) return way(at, hit);
+        at += 4;
+    } while (at != padded);
     return -1;
 }
 
@@ -126,30 +131,30 @@ inline constexpr std::uint32_t ways_of_wide_set = 32;
 // Makes `word` the most recent one of a set of so many ways: all move one on, and the last falls
 // out.
 [[gnu::always_inline]] inline void push_front(Word* set, std::uint32_t ways, Word word) {
+    if (ways <= 4) {
+        const __m128i words = four_words(set);
+        put_four_words(set, first_lanes(ways, with_front(word, words), words));
+        return;
+    }
     const std::uint32_t rest = ways % 4;
     Word* const end = set + (ways - rest);
     if (ways >= ways_of_wide_set) {
         if (rest != 0)
-            put_four_words(end, up_to_lane(rest - 1, four_words_across(end - 1), four_words(end)));
+            put_four_words(end, first_lanes(rest, four_words_across(end - 1), four_words(end)));
         fours_one_on_across(set, end);
         put_four_words(set, with_front(word, four_words(set)));
         return;
     }
-    __m128i before = _mm_setzero_si128();
-    if (end != set) {
-        before = four_words(set);
-        put_four_words(set, with_front(word, before));
-        for (Word* at = set + 4; at != end; at += 4) {
-            const __m128i words = four_words(at);
-            put_four_words(at, one_on(before, words));
-            before = words;
-        }
+    __m128i before = four_words(set);
+    put_four_words(set, with_front(word, before));
+    for (Word* at = set + 4; at != end; at += 4) {
+        const __m128i words = four_words(at);
+        put_four_words(at, one_on(before, words));
+        before = words;
     }
     if (rest == 0) return;
     const __m128i words = four_words(end);
-    put_four_words(
-        end,
-        up_to_lane(rest - 1, end == set ? with_front(word, words) : one_on(before, words), words));
+    put_four_words(end, first_lanes(rest, one_on(before, words), words));
 }
 
 // Makes `way` the most recent one and its word `word`; those before it move one on.
@@ -162,13 +167,12 @@ inline constexpr std::uint32_t ways_of_wide_set = 32;
 }
 
 // Takes `way` out; the later ones close up.
-[[gnu::always_inline]] inline void close_up(Word* set, std::uint32_t padded, std::uint32_t way) {
+[[gnu::always_inline]] inline void close_up(Word* set, std::size_t padded, std::uint32_t way) {
     Word* at = set + way / 4 * 4;
     Word* const last = set + padded - 4;
-    const std::uint32_t lanes_kept = way % 4;
     __m128i words = four_words(at);
     const auto put_first = [&](__m128i closed) {
-        put_four_words(at, lanes_kept == 0 ? closed : up_to_lane(lanes_kept - 1, words, closed));
+        put_four_words(at, first_lanes(way % 4, words, closed));
     };
     if (at == last) {
         put_first(_mm_srli_si128(words, 4));
@@ -199,10 +203,10 @@ inline constexpr std::uint32_t ways_of_wide_set = 32;
 
 #else
 
-template <Word ignored = state_mask>
-[[gnu::always_inline]] inline int find_way(const Word* set, std::uint32_t padded, Word wanted) {
-    for (std::uint32_t way = 0; way < padded; ++way)
-        if ((set[way] & ~ignored) == wanted) return static_cast<int>(way);
+template <Word ignored = line_shift>
+[[gnu::always_inline]] inline int find_way(const Word* set, std::size_t padded, Word wanted) {
+    for (std::size_t way = 0; way < padded; ++way)
+        if (set[way] >> ignored == wanted) return static_cast<int>(way);
     return -1;
 }
 
@@ -221,7 +225,7 @@ template <Word ignored = state_mask>
     to_front(set, static_cast<int>(ways) - 1, word);
 }
 
-inline void close_up(Word* set, std::uint32_t padded, std::uint32_t way) {
+inline void close_up(Word* set, std::size_t padded, std::uint32_t way) {
     std::memmove(set + way, set + way + 1, (padded - 1 - way) * sizeof(Word));
     set[padded - 1] = 0;
 }

@@ -1,0 +1,36 @@
+// The copies of a line that the cores of an L2 domain have.
+#pragma once
+
+#include "memory.hpp"
+
+namespace autofinity::sim {
+
+// Visits the valid words that other cores of the domain have for a line: their slots and words.
+template <typename Visit>
+inline void Memory::each_sibling_copy(const PrivateCaches& c, Line line, Visit&& visit) {
+    for (const std::uint32_t slot : l2_domains_[c.domain]->slots) {
+        PrivateCaches& other = *cores_[slot];
+        if (&other == &c) continue;
+        Word* set = other.l1.at(line);
+        const int way = other.l1.find(set, line);
+        if (way >= 0 && state_of(set[way]) != invalid) visit(slot, set[way]);
+    }
+}
+
+template <typename Visit>
+inline void Memory::each_copy(std::uint32_t domain, Line line, Visit&& visit) {
+    const L2Domain& d = *l2_domains_[domain];
+    bool any = false;
+    if (d.shared)
+        for (const std::uint32_t slot : d.slots) {
+            PrivateCaches& c = *cores_[slot];
+            const Word* set = c.l1.at(line);
+            const int way = c.l1.find(set, line);
+            if (way < 0 || state_of(set[way]) == invalid) continue;
+            any = true;
+            visit(c);
+        }
+    if (!any) visit(*d.first);
+}
+
+}  // namespace autofinity::sim
