@@ -24,7 +24,7 @@ MOST_WITHOUT_LIMIT = 1_000_000
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
-    help=f"List at most so many (default: {ROWS_SHOWN} in the table, all in JSON).",
+    help=f"List at most so many.  [default: {ROWS_SHOWN} in the table, all in JSON]",
 )
 @json_option
 def command(

@@ -38,7 +38,7 @@ from autofinity.store.behaviour_file import default_path
     "--threads",
     type=click.IntRange(min=1),
     default=None,
-    help="Threads it computes with (default: those that are seen to compute).",
+    help="Threads it computes with.  [default: those that are seen to compute]",
 )
 @click.option(
     "--bind",

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     "suite_path",
     type=click.Path(path_type=Path),
     default=None,
-    help="Suite manifest (TOML). Default: the training suite that is shipped.",
+    help="Suite manifest (TOML).  [default: the training suite that is shipped]",
 )
 @click.option("--threads", default="8", show_default=True, help="Of each program.")
 @click.option(

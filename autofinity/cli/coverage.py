@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 @click.command("coverage")
 @simulated_option
 @click.argument("observations", type=click.Path(path_type=Path), required=False)
-@click.option("--threads", type=click.IntRange(min=1), default=8, show_default=True)
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    default=8,
+    show_default=True,
+    help="Thread count of the runs.",
+)
 @learning_options("table")
 @picture_option
 @json_option

@@ -42,7 +42,12 @@ WHOLE_TRACE = "trace"
 @simulated_option
 @latencies_option
 @page_size_option
-@click.option("--threads", "-t", type=int, help="Default: as many as the program had.")
+@click.option(
+    "--threads",
+    "-t",
+    type=int,
+    help="Threads of the trace that are placed.  [default: as many as the program had]",
+)
 @click.option("--hint", default="SLP", show_default=True, help="Where the threads run.")
 @click.option(
     "--with",

@@ -33,7 +33,7 @@ from autofinity.model.errors import UsageError
 @click.option(
     "--db",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Behaviour database that RUN is in (default: the one in the state folder).",
+    help="Behaviour database that RUN is in.  [default: the one in the state folder]",
 )
 @json_option
 def command(

@@ -22,7 +22,7 @@ from autofinity.cli.options.policy import named_policy, policy_argument
     "--output",
     "-o",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write. Default: standard output.",
+    help="File to write.  [default: standard output]",
 )
 @click.option(
     "--prefix",

@@ -51,25 +51,25 @@ class Rebuilt:
 @click.option(
     "--observations",
     type=click.Path(path_type=Path),
-    help="Observations the present policy was learned from (default: the shipped ones of its "
-    "machine, if there are any). They are used when they are of this machine.",
+    help="Observations the present policy was learned from; used when they are of this machine.  "
+    "[default: the shipped ones of its machine, if there are any]",
 )
 @click.option(
     "--policy",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Present policy, whose settings and counters are kept (default: the one runs ask).",
+    help="Present policy, whose settings and counters are kept.  [default: the one runs ask]",
 )
 @click.option(
     "--db",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Behaviour database (default: the one in the state folder).",
+    help="Behaviour database.  [default: the one in the state folder]",
 )
 @click.option(
     "--output",
     "-o",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The new policy (default: autofinity/policy.json in the configuration folder, which runs "
-    "ask before the shipped one).",
+    help="The new policy.  [default: autofinity/policy.json in the configuration folder, which "
+    "runs ask before the shipped one]",
 )
 @click.option(
     "--if-due", is_flag=True, help="Only when the learnable rows have grown by a fifth or more."

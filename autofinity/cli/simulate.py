@@ -56,7 +56,12 @@ _PAGES = "first_touch"
 @simulated_option
 @latencies_option
 @page_size_option
-@click.option("--threads", "-t", type=int, help="Default: as many as the program had.")
+@click.option(
+    "--threads",
+    "-t",
+    type=int,
+    help="Threads of the trace that are placed.  [default: as many as the program had]",
+)
 @click.option("--hint", help="Place the threads as this hint says, for example SLP.")
 @click.option("--affinity", help="Place them as this affinity says, for example '{2,2}{4}'.")
 @click.option("--cpus", help="Place thread i on the i-th CPU of this list, for example 0,6,12-14.")
@@ -84,7 +89,13 @@ _PAGES = "first_touch"
 @click.option("--start", help="When each of several programs begins, for example 0,5ms.")
 @click.option("--after", is_flag=True, help="Several programs run one after the other.")
 @click.option("--restart", is_flag=True, help="Programs begin again until the longest has ended.")
-@click.option("--period-us", type=microseconds, default=500.0, show_default=True)
+@click.option(
+    "--period-us",
+    type=microseconds,
+    default=500.0,
+    show_default=True,
+    help="Sample period, simulated microseconds.",
+)
 @click.option("--all", "every", is_flag=True, help="Show every counter.")
 @json_option
 def command(

@@ -20,7 +20,7 @@ from autofinity.store.behaviour_rows import Known, RunRecord
 @click.option(
     "--db",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Behaviour database (default: the one in the state folder).",
+    help="Behaviour database.  [default: the one in the state folder]",
 )
 @click.option("--runs", "limit", default=10, show_default=True, help="How many runs to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")

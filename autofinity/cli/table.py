@@ -29,7 +29,9 @@ from autofinity.learning.settings import LearningSettings
     type=click.Path(path_type=Path, dir_okay=False),
     help="Keep the table here (Parquet), for `autofinity rules`.",
 )
-@click.option("--rows", type=click.IntRange(min=0), default=20, help="Rows to print; default 20.")
+@click.option(
+    "--rows", type=click.IntRange(min=0), default=20, show_default=True, help="Rows to print."
+)
 @json_option
 def command(
     observations: Path,

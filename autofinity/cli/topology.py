@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.command()
 @topology_option
 @click.option("--threads", "-t", type=int, help="Show where this many threads would sit.")
-@click.option("--hint", help="With --threads: the hint, for example sLp (default SLP).")
+@click.option("--hint", help="With --threads: the hint, for example sLp.  [default: SLP]")
 @available_option
 @json_option
 def command(

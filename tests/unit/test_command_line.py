@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,19 @@ def test_commands_and_their_options_are_completed() -> None:
     assert [item.value for item in complete.get_completions([], "ex")] == ["explain", "export"]
     assert "--format" in {item.value for item in complete.get_completions(["export"], "--")}
     assert complete.get_completions(["tarin"], "--")  # no error in the middle of a line
+
+
+def test_every_option_says_what_it_is_for_and_its_default_in_one_way() -> None:
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None and (command.help or name == "run")
+        for option in command.params:
+            if isinstance(option, click.Option):
+                said = option.help or ""
+                text, _, default = said.partition("  [default: ")
+                assert text.endswith(".") or not default, (name, option.opts, said)
+                assert said and not re.search(r"[(\b]default[: ]|Default:|; default", text), said
+                assert not default or (default.endswith("]") and not option.show_default), said
 
 
 def test_a_binary_is_captured_without_naming_a_folder() -> None:

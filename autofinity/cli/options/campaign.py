@@ -54,7 +54,7 @@ _OPTIONS = (
         "suite_path",
         type=click.Path(path_type=Path),
         default=None,
-        help="Suite manifest (TOML). Default: the training suite that is shipped.",
+        help="Suite manifest (TOML).  [default: the training suite that is shipped]",
     ),
     click.option(
         "--program",

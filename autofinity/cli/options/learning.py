@@ -256,7 +256,7 @@ machine_option = click.option(
     "--machine",
     "-m",
     default=None,
-    help="Machine whose hints are meant. Default: the one the observations are from.",
+    help="Machine whose hints are meant.  [default: the one the observations are from]",
 )
 
 

@@ -9,10 +9,10 @@ import click
 database_option = click.option(
     "--db",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Behaviour database (default: the one in the state folder).",
+    help="Behaviour database.  [default: the one in the state folder]",
 )
 policy_option = click.option(
     "--policy",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="Policy to ask (default: AUTOFINITY_POLICY, else the user's own, else the shipped one).",
+    help="Policy to ask.  [default: AUTOFINITY_POLICY, else the user's own, else the shipped one]",
 )
