@@ -14,6 +14,7 @@ import pytest
 
 from autofinity.cli.main import COMMANDS, cli
 from autofinity.runtime.launcher import find_launcher
+from autofinity.sim.preset import load_preset, preset_names
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
@@ -57,6 +58,25 @@ def test_every_command_and_option_that_a_document_shows_exists(document: Path) -
         known = options_of(words[1]) if words[1] in COMMANDS else set()
         wrong += [words] * any(option(word) not in known for word in ["--help", *own])
     assert not wrong
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_command_asks_a_machine_for_more_threads_than_it_has(document: Path) -> None:
+    wrong = []
+    for words in shown(document):
+        machine, threads = (value_of(words, name) for name in ("--machine", "--threads"))
+        known = words[:1] == ["autofinity"] and machine in preset_names()
+        for count in filter(str.isdigit, threads.split(",") if known else ()):
+            wrong += [words] * (int(count) > len(load_preset(machine).topology.pus))
+        # Of the reader's own machine this much is known.
+        wrong += [words] * (words[1:2] == ["hints"] and not machine and int(threads or 1) > 2)
+        wrong += [words] * (machine == "host" and words[1:2] == ["topology"] and threads > "2")
+    assert not wrong
+
+
+def value_of(words: list[str], option: str) -> str:
+    """The word after an option; empty without it."""
+    return words[words.index(option) + 1] if option in words[:-1] else ""
 
 
 @functools.cache
