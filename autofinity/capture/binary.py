@@ -26,6 +26,7 @@ from typing import Literal
 
 from autofinity.capture.trace_folder import is_whole, keep, recorded, trace_folder
 from autofinity.model.errors import CaptureError, UsageError
+from autofinity.preload import preloadable
 from autofinity.trace.meta import StreamMeta, TraceMeta
 
 INPUT = "binary"
@@ -122,8 +123,11 @@ def capture_binary(
     qemu = emulator(environment)
     program = _program(request.argv, environment)
     out = request.out.resolve()
-    with trace_folder(out, f"{program.name}-{INPUT}", program.name) as partial:
-        argv = [*_command(qemu, request, partial), str(program), *request.argv[1:]]
+    with (
+        trace_folder(out, f"{program.name}-{INPUT}", program.name) as partial,
+        preloadable(library_folder() / _PRELOAD) as preload,
+    ):
+        argv = [*_command(qemu, request, partial, preload), str(program), *request.argv[1:]]
         stdout = sys.stderr.fileno() if request.to_stderr else None
         code = subprocess.run(argv, env={**environment}, stdout=stdout, check=False).returncode
         what = shlex.join(request.argv)
@@ -160,10 +164,9 @@ def capture_binary(
     return BinaryCapture(meta, code)
 
 
-def _command(qemu: str, request: BinaryRequest, partial: Path) -> list[str]:
-    library = library_folder()
+def _command(qemu: str, request: BinaryRequest, partial: Path, preload: str) -> list[str]:
     guest = {
-        "LD_PRELOAD": str(library / _PRELOAD),
+        "LD_PRELOAD": preload,
         "AUTOFINITY_CAPTURE_DIR": str(partial),
         "AUTOFINITY_CAPTURE_ROI": request.roi,
         "AUTOFINITY_CAPTURE_AHEAD": str(request.ahead),
@@ -174,7 +177,7 @@ def _command(qemu: str, request: BinaryRequest, partial: Path) -> list[str]:
     if request.threads is not None:
         guest["OMP_NUM_THREADS"] = str(request.threads)
     # Without ERMS the C library copies by vector instructions, not byte by byte.
-    command = [qemu, "-cpu", "max,-erms", "-plugin", str(library / _PLUGIN)]
+    command = [qemu, "-cpu", "max,-erms", "-plugin", str(library_folder() / _PLUGIN)]
     for name, value in guest.items():
         command += ["-E", f"{name}={value}"]
     return command

@@ -27,6 +27,7 @@ from autofinity.model.errors import LinuxError
 from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Action, BindThreads, Interval, Outcome, RunRequest
+from autofinity.preload import preloadable
 
 _MARK = struct.Struct("qq")
 _BEGINS, _ENDS = 1, 2
@@ -118,7 +119,10 @@ class MarkedRun:
         self._closing.callback(os.close, self._output)
         self._marks, theirs = self._pipe()
         go, self._go = self._pipe()
-        self._child = self._spawn(cpus, theirs, go)
+        preload = ""
+        if self._conditions.marks:
+            preload = self._closing.enter_context(preloadable(marks_library()))
+        self._child = self._spawn(cpus, theirs, go, preload)
         self._closing.callback(self._kill)
         pidfd = open_pidfd(self._child.pid)
         self._closing.callback(os.close, pidfd)
@@ -144,11 +148,12 @@ class MarkedRun:
         self._closing.callback(os.close, writing)
         return reading, writing
 
-    def _spawn(self, cpus: frozenset[OsIndex], marks: int, go: int) -> subprocess.Popen[bytes]:
+    def _spawn(
+        self, cpus: frozenset[OsIndex], marks: int, go: int, preload: str
+    ) -> subprocess.Popen[bytes]:
         request, env = self._request, dict(self._request.env)
-        if self._conditions.marks:
-            preload = [str(marks_library()), env.get("LD_PRELOAD", "")]
-            env["LD_PRELOAD"] = ":".join(filter(None, preload))
+        if preload:
+            env["LD_PRELOAD"] = ":".join(filter(None, (preload, env.get("LD_PRELOAD", ""))))
             env |= {"AUTOFINITY_MARKS": str(marks), "AUTOFINITY_GO": str(go)}
         before = os.sched_getaffinity(0)
         try:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from autofinity._core import trace as core
-from autofinity.capture.binary import BinaryRequest, capture_binary, emulator
+from autofinity.capture.binary import BinaryRequest, capture_binary, emulator, library_folder
 from autofinity.capture.build import Compilers, build_program
 from autofinity.capture.campaign import capture_suite
 from autofinity.capture.run import CaptureRequest, arguments_of
@@ -84,6 +84,18 @@ LOCKED = """
     __asm__ volatile("mov $1000, %%ecx\\n1: lock incq (%0)\\n dec %%ecx\\n jnz 1b"
                      :: "r"(a) : "rcx", "memory");
 """
+
+
+@needs_qemu
+def test_an_installation_below_a_folder_with_a_blank_captures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "site env: ours"
+    elsewhere.symlink_to(library_folder())
+    monkeypatch.setattr("autofinity.capture.binary.library_folder", lambda: elsewhere)
+    work = "for (int i = 0; i < 1000; i++) a[i]++;"
+    meta = capture(tmp_path, MARKED.replace("BODY", work), roi="marks")
+    assert meta.roi_accesses >= 2000
 
 
 @needs_qemu

@@ -16,7 +16,7 @@ import pytest
 from autofinity.cli.host_programs import host_subjects
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.host_machine import HostMachine, event_groups, merged
-from autofinity.linux.marked_run import Conditions, MarkedRun
+from autofinity.linux.marked_run import Conditions, MarkedRun, marks_library
 from autofinity.linux.perf import open_event
 from autofinity.linux.topology import host_topology
 from autofinity.model.affinity import Affinity
@@ -114,6 +114,18 @@ def test_a_run_is_timed_and_counted_between_its_marks(program: str, placement: P
     assert 0.15 < computed_s < 0.75
     counted = {name for i in seen for s in i.samples for name in s.counts}
     assert "instructions" in counted
+
+
+def test_marks_are_seen_from_an_installation_below_a_folder_with_a_blank(
+    program: str, placement: Placement, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "site env: ours"
+    elsewhere.symlink_to(marks_library().parent)
+    monkeypatch.setattr(
+        "autofinity.linux.marked_run.marks_library", lambda: elsewhere / marks_library().name
+    )
+    run = MarkedRun(request(program, "0.05"), placement, {}, Conditions(expect="^ok"))
+    assert list(to_the_end(run))[-1].ended
 
 
 def test_each_worker_is_bound_to_its_mask_and_the_waiting_main_thread_to_none(
