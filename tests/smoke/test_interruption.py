@@ -96,7 +96,9 @@ def test_a_program_ends_when_the_terminal_of_its_capture_is_closed(
 
 
 def test_who_ignores_a_hangup_is_not_ended_by_it(tmp_path: Path, lasting: tuple[str, ...]) -> None:
-    with subprocess.Popen(["nohup", *lasting], stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        ["nohup", *lasting], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as process:
         pid = program_of(tmp_path)
         process.send_signal(signal.SIGHUP)
         time.sleep(0.5)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 SETUP = Path(__file__).parents[2] / "scripts" / "setup"
-TOOLS = ("sh", "dirname", "date", "sed", "sleep", "tail", "tr", "touch", "cc", "c++")
+TOOLS = ("sh", "dirname", "date", "sed", "sleep", "tail", "tee", "tr", "touch", "cc", "c++")
 OLD = """#!/bin/sh
 echo 'Python 3.9.2' >&2
 exit 1
@@ -21,6 +21,10 @@ exit 1
 BROKEN = """#!/bin/sh
 echo 'error while loading shared libraries: libpython3.12.so.1.0' >&2
 exit 127
+"""
+CLOCK = """#!/bin/sh
+test -e '{file}' && seconds=$(($(cat '{file}') + 61)) || seconds=0
+echo $seconds | tee '{file}'
 """
 PIP = """
 import pathlib, subprocess
@@ -69,6 +73,28 @@ def test_interpreters_that_will_not_do_are_named_with_the_reason(
     assert f"  {old}: Python 3.9.2" in lines
     assert f"  {broken}: error while loading shared libraries: libpython3.12.so.1.0" in lines
     assert not (tmp_path / "venv").exists()
+    homeless = {name: value for name, value in env.items() if name != "HOME"}
+    done = subprocess.run([SETUP, tmp_path / "venv"], env=homeless, capture_output=True, text=True)
+    assert f"  {old}: Python 3.9.2" in done.stderr.splitlines()
+
+
+def test_a_long_setup_says_every_minute_in_a_log_how_far_it_is(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    folder = Path(env["PATH"])
+    (folder / "date").unlink()
+    program(folder / "date", CLOCK.format(file=tmp_path / "seconds"))
+    (folder / "cat").symlink_to(shutil.which("cat") or "cat")
+    python = tmp_path / "venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    program(tmp_path / "lib" / "pip.py", "import time\nprint('Building')\ntime.sleep(2)\n")
+    env["PYTHONPATH"] = str(tmp_path / "lib")
+    done = subprocess.run([SETUP, tmp_path / "venv"], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "\nsetup: 61 s" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("setup: done in ")
+    assert (tmp_path / "venv" / ".ready").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
