@@ -142,7 +142,8 @@ def varint(number: int) -> bytes:
     return bytes([*head, number])
 
 
-NAMES = ("control", "gaps", "spans", "reads", "writes", "near", "far", "other")
+NUMBERS = ("gaps", "spans", "reads", "writes", "near", "far", "other")
+NAMES = ("control", *(name + place for name in NUMBERS for place in ("", "_second")), "rest")
 
 
 def columns(control: bytes = b"", **others: bytes) -> bytes:
@@ -151,10 +152,20 @@ def columns(control: bytes = b"", **others: bytes) -> bytes:
     return b"".join(varint(len(c)) + (b"\0" + c if c else b"") for c in raw)
 
 
+EMPTY = b"\0"
+"""A column without bytes."""
+
+
 def packed(lengths: dict[int, int], bits: bytes, n: int) -> bytes:
     """A payload whose first column is packed with these code lengths, the others empty."""
     table = bytes(lengths.get(i, 0) | lengths.get(i + 1, 0) << 4 for i in range(0, 256, 2))
-    return varint(n) + b"\1" + table + varint(len(bits)) + bits + b"\0" * 7
+    return varint(n) + b"\1" + table + varint(len(bits)) + bits + EMPTY * (len(NAMES) - 1)
+
+
+def number(name: str, value: int) -> dict[str, bytes]:
+    """The columns of a number of many bytes."""
+    coded = varint(value)
+    return {name: coded[:1], name + "_second": coded[1:2], "rest": coded[2:]}
 
 
 ONE = {"gaps": b"\5", "spans": b"\0", "reads": b"\2", "writes": b"\0", "far": b"\2"}
@@ -185,18 +196,23 @@ def test_a_forged_packed_column_that_decodes_is_read(tmp_path) -> None:
         (columns(b"\x8c"), 1),  # reserved shape mode
         (columns(b"\xce", other=b"\0\0"), 1),  # a kind that does not exist
         (columns(b"\xe1", other=b"\0\0"), 1),  # reserved bit of the other form
-        (columns(b"\xb8", **{**ONE, "gaps": b"\xff" * 10 + b"\x7f"}), 1),  # varint over 64 bits
-        (columns(b"\xb8", **{**ONE, "gaps": b"\x80"}), 1),  # varint that does not end
-        (columns(b"\xb8", **{**ONE, "gaps": b"\xff\xff\xff\xff\x1f"}), 1),  # gap over 32 bits
-        (columns(b"\xb8", **{**ONE, "spans": b"\xff\xff\x07"}), 1),  # span over 16 bits
+        (columns(b"\xb8", **{**ONE, **number("far", 1 << 64)}), 1),  # a number over 64 bits
+        (columns(b"\xb8", **{**ONE, **number("far", 1 << 77)}), 1),  # also behind its first bytes
+        (columns(b"\xb8", **{**ONE, "gaps": b"\x80"}), 1),  # a second byte that is not there
+        (columns(b"\xb8", **{**ONE, "gaps": b"\x80", "gaps_second": b"\x80"}), 1),  # nor a third
+        (columns(b"\xb8", **{**ONE, **number("gaps", 1 << 14), "rest": b"\x81"}), 1),  # nor its end
+        (columns(b"\xb8", **ONE, gaps_second=b"\1"), 1),  # a second byte without a first
+        (columns(b"\xb8", **ONE, rest=b"\1"), 1),  # bytes of no number
+        (columns(b"\xb8", **{**ONE, **number("gaps", 1 << 32)}), 1),  # gap over 32 bits
+        (columns(b"\xb8", **{**ONE, **number("spans", 1 << 16)}), 1),  # span over 16 bits
         (columns(b"\xb8", **{**ONE, "reads": b"\x03"}), 1),  # flags promised, not there
         (columns(b"\xb8", **{**ONE, "far": b""}), 1),  # no line
         (columns(b"\xd1", other=b"\0\0\0\0\0\0"), 1),  # the rarer fields cut off
         (b"", 1),
         (columns(b"\x00")[:-1], 1),  # a column is missing
         (columns(b"\x00") + b"\0", 1),  # or too many
-        (b"\x02\x00\x00" + b"\0" * 7, 1),  # a column shorter than it says
-        (b"\x01\x02\x00" + b"\0" * 7, 1),  # an unknown way of packing
+        (b"\x02\x00\x00" + EMPTY * 15, 1),  # a column shorter than it says
+        (b"\x01\x02\x00" + EMPTY * 15, 1),  # an unknown way of packing
         (varint(1 << 30) + b"\1" * 300, 1),  # a column larger than any
         (packed({0: 1, 1: 2}, b"\0", 1), 1),  # codes left over
         (packed({0: 1, 1: 1, 2: 1}, b"\0", 1), 1),  # more codes than there is room for
@@ -234,13 +250,42 @@ def test_no_payload_whatever_crashes_the_decoder(payload, events, tmp_path_facto
         assert core.read(str(folder)).n_events == events
 
 
-def test_a_newer_format_is_named_with_both_versions(tmp_path) -> None:
+@pytest.mark.parametrize("version", [2, 9])
+def test_another_format_is_named_with_both_versions(tmp_path, version) -> None:
     forge(tmp_path, columns(b"\x00"), 1)
     data = bytearray((tmp_path / "index.aft").read_bytes())
-    data[8] = 9
+    data[8] = version
     (tmp_path / "index.aft").write_bytes(bytes(data))
-    with pytest.raises(TraceError, match=r"format 9.*reads 2"):
+    with pytest.raises(TraceError, match=rf"format {version}.*reads 3"):
         core.read(str(tmp_path))
+
+
+# Around each border between one byte and two, two and three, in every field that has it.
+BORDERS = (0, 1, 63, 64, 127, 128, 8191, 8192, (1 << 14) - 1, 1 << 14, (1 << 14) + 1, (1 << 16) - 1)
+
+
+@pytest.mark.parametrize("field", FIELDS[1:])
+def test_numbers_of_all_lengths_are_read_again(tmp_path, field) -> None:
+    wide = {"value": 58, "gap": 32}.get(field, 8 if field == "flags" else 16)
+    longer = {1 << bits for bits in range(14, wide)} | {
+        (1 << bits) - 1 for bits in range(14, wide + 1)
+    }
+    written = []
+    for number in (n for n in (*BORDERS, *sorted(longer)) if n < 1 << wide):
+        for kind in (0, 5):
+            event = dict.fromkeys(FIELDS, 0) | {
+                "kind": kind,
+                "value": 77,
+                "reads": 1,
+                field: number,
+            }
+            written += [tuple(event.values())] * 2
+    builder = core.TraceBuilder()
+    builder.stream(0)
+    for event in written:
+        builder.event(0, *event)
+    builder.write(str(tmp_path))
+    assert rows(core.read(str(tmp_path)).events(0)) == written
 
 
 def test_events_keep_their_trace_alive_and_cannot_be_written_to() -> None:

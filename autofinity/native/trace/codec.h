@@ -3,10 +3,13 @@
 //   control  0nnnnnnn   n+1 accesses, each exactly as predicted (model.h)
 //            10llss00   one access: `ss` says how its shape, `ll` how its line is told
 //            110ekkkk   an event of kind k; e: the rarer fields follow
-//   gap, span, reads, writes    of shapes that were not predicted: varints, and flags after writes
+//   gap, span, reads, writes    of shapes that were not predicted; flags are bytes after writes
 //   near, far                   lines that were not predicted: distance to the line before, or to
 //                               what the shape suggests
 //   other                       fields of events that are no accesses
+//
+// Numbers are varints, low bits first. Their first bytes are in one column, their second bytes in
+// another, and what follows is in one column for all: where a byte stands says what it may be.
 //
 // Nothing here allocates or fails: the encoder holds AF_COLUMN_BYTES a column, which is room for
 // AF_ROOM_EVENTS events as long as af_encoder_full() says no; the decoder says where input is
@@ -20,13 +23,15 @@
 
 enum {
     AF_CONTROL,
+    // Of numbers: the column of their first bytes, and behind it that of their second ones.
     AF_GAPS,
-    AF_SPANS,
-    AF_READS,
-    AF_WRITES,
-    AF_NEAR,
-    AF_FAR,
-    AF_OTHER,
+    AF_SPANS = AF_GAPS + 2,
+    AF_READS = AF_SPANS + 2,
+    AF_WRITES = AF_READS + 2,
+    AF_NEAR = AF_WRITES + 2,
+    AF_FAR = AF_NEAR + 2,
+    AF_OTHER = AF_FAR + 2,
+    AF_REST = AF_OTHER + 2,  // third bytes and on, of all numbers
     AF_COLUMNS,
 };
 
@@ -58,17 +63,30 @@ static inline int af_encoder_full(const af_encoder* e) {
     return bytes >= AF_FULL_BYTES || e->events > AF_CHUNK_MAX_EVENTS - AF_ROOM_EVENTS;
 }
 
+static inline void af_put_long(af_encoder* e, int column, uint64_t value) {
+    *e->end[column]++ = (uint8_t)(value | 0x80);
+    *e->end[column + 1]++ = (uint8_t)(value >> 7 | 0x80);
+    e->end[AF_REST] = af_put_varint(e->end[AF_REST], value >> 14);
+}
+
 // Most numbers take one byte or two, and which is as hard to foresee as the accesses: no branch.
 static inline void af_put(af_encoder* e, int column, uint64_t value) {
-    uint8_t* const out = e->end[column];
     if (__builtin_expect(value < 1u << 14, 1)) {
         const unsigned more = value >= 0x80;
-        out[0] = (uint8_t)(value | more << 7);
-        out[1] = (uint8_t)(value >> 7);  // of the next number, unless there is more
-        e->end[column] = out + 1 + more;
+        *e->end[column]++ = (uint8_t)(value | more << 7);
+        *e->end[column + 1] = (uint8_t)(value >> 7);  // of the next number, unless there is more
+        e->end[column + 1] += more;
     } else {
-        e->end[column] = af_put_varint(out, value);
+        af_put_long(e, column, value);
     }
+}
+
+// A number that hardly ever takes more than one byte.
+static inline void af_put_small(af_encoder* e, int column, uint64_t value) {
+    if (__builtin_expect(value < 0x80, 1))
+        *e->end[column]++ = (uint8_t)value;
+    else
+        af_put(e, column, value);
 }
 
 static inline void af_put_byte(af_encoder* e, int column, unsigned value) {
@@ -90,8 +108,8 @@ static inline void af_tell_shape(af_encoder* e, uint64_t timing, uint32_t counts
     const unsigned flags = (unsigned)(timing >> 48);
     af_put(e, AF_GAPS, (uint32_t)timing);
     af_put(e, AF_SPANS, timing >> 32 & UINT16_MAX);
-    af_put(e, AF_READS, (uint64_t)(counts & UINT16_MAX) << 1 | (flags != 0));
-    af_put(e, AF_WRITES, counts >> 16);
+    af_put_small(e, AF_READS, (uint64_t)(counts & UINT16_MAX) << 1 | (flags != 0));
+    af_put_small(e, AF_WRITES, counts >> 16);
     if (flags != 0) af_put_byte(e, AF_WRITES, flags);
 }
 
@@ -101,20 +119,31 @@ static inline __attribute__((always_inline)) void af_encode_access(af_encoder* e
                                                                    uint64_t line, uint64_t timing,
                                                                    uint32_t counts) {
     af_model* const m = &e->model;
-    const af_shape* const expected = af_shape3_after(m, last);
+    af_shape* const expected = af_shape3_after(m, last);
+    af_shape* const usual = af_shape1_after(m, last);
+    uint64_t* const delta = af_delta_after(m, last);
+    const uint64_t from_last = line - last->line, from_delta = from_last - *delta;
     const int known = af_is_shape(expected, timing, counts);
-    const af_shape shape = known ? *expected : af_shape_of(timing, counts);
-    const uint64_t from_last = line - last->line, from_delta = from_last - *af_delta_after(m, last);
+    // Not loaded as a whole: both halves may just have been stored.
+    const af_shape shape =
+        known ? (af_shape){timing, expected->counts} : af_shape_of(timing, counts);
+    const uint64_t shapes = af_shapes_with(last, shape);
+    af_local* const local = af_local_of(m, shapes);
     if (known && from_delta == 0) {
+        *usual = shape;
+        af_learn_local(local, line);
+        af_go_on(last, shapes, line);
         if (++e->run == 128) af_flush_run(e);
-        af_learn(m, last, shape, line);
         return;
     }
-    const unsigned shape_mode =
-        known ? 0 : 2 - af_is_shape(af_shape1_after(m, last), timing, counts);
-    const af_local* const local = af_local_after(m, last, shape.hash);
+    const unsigned shape_mode = known ? 0 : 2 - af_is_shape(usual, timing, counts);
     const uint64_t from_shape = line - local->line - local->stride;
-    af_learn(m, last, shape, line);  // before it is told: what is expected next is near by then
+    *usual = shape;
+    *expected = shape;
+    *delta = from_last;
+    af_learn_local(local, line);
+    af_go_on(last, shapes, line);
+    // Before it is told: what is expected next is near by then.
     __builtin_prefetch(af_delta_after(m, last));
     __builtin_prefetch(af_shape3_after(m, last));
     if (from_delta == 0) {
@@ -125,7 +154,7 @@ static inline __attribute__((always_inline)) void af_encode_access(af_encoder* e
         const uint64_t near_last = af_zigzag(from_last), near_shape = af_zigzag(from_shape);
         const unsigned far = near_last >= near_shape;
         af_tell(e, 2 + far, shape_mode);
-        af_put(e, AF_NEAR + far, far ? near_shape : near_last);
+        af_put(e, far ? AF_FAR : AF_NEAR, far ? near_shape : near_last);
     }
     if (shape_mode == 2) af_tell_shape(e, timing, counts);
 }
@@ -172,70 +201,93 @@ typedef struct af_decoder {
     uint8_t column[AF_COLUMNS][AF_COLUMN_BYTES];
 } af_decoder;
 
-// The next number of a column; 0 when it has no more or the number is above `most`.
-static inline int af_get(af_decoder* d, int column, uint64_t most, uint64_t* value) {
-    const uint8_t* next = af_get_varint(d->at[column], d->end[column], value);
-    if (next == NULL || *value > most) return 0;
-    d->at[column] = next;
-    return 1;
-}
-
 static inline int af_get_byte(af_decoder* d, int column, uint8_t* value) {
     if (d->at[column] == d->end[column]) return 0;
     *value = *d->at[column]++;
     return 1;
 }
 
-static inline void af_fill_access(af_event* event, uint64_t line, const af_shape* shape) {
+// The next number of a column; 0 when it has no more or the number is above `most`.
+static inline int af_get(af_decoder* d, int column, uint64_t most, uint64_t* value) {
+    uint8_t byte;
+    if (!af_get_byte(d, column, &byte)) return 0;
+    *value = byte & 0x7f;
+    if (byte >= 0x80) {
+        if (!af_get_byte(d, column + 1, &byte)) return 0;
+        *value |= (uint64_t)(byte & 0x7f) << 7;
+    }
+    if (byte >= 0x80) {
+        uint64_t rest;
+        const uint8_t* const next = af_get_varint(d->at[AF_REST], d->end[AF_REST], &rest);
+        if (next == NULL || rest > UINT64_MAX >> 14) return 0;
+        d->at[AF_REST] = next;
+        *value |= rest << 14;
+    }
+    return *value <= most;
+}
+
+static inline void af_fill_access(af_event* event, uint64_t line, af_shape shape) {
     event->value = line;
-    event->gap = (uint32_t)shape->timing;
-    event->span = (uint16_t)(shape->timing >> 32);
+    event->gap = (uint32_t)shape.timing;
+    event->span = (uint16_t)(shape.timing >> 32);
     event->aux = 0;
-    event->reads = (uint16_t)shape->counts;
-    event->writes = (uint16_t)(shape->counts >> 16);
+    event->reads = (uint16_t)shape.counts;
+    event->writes = (uint16_t)(shape.counts >> 16);
     event->kind = 0;
-    event->flags = (uint8_t)(shape->timing >> 48);
+    event->flags = (uint8_t)(shape.timing >> 48);
     event->reserved = 0;
 }
 
+// As the encoder learns, when all was as expected.
 static inline void af_decode_run(af_model* m, af_event* out, uint32_t run) {
     af_history last = m->last;
     for (; run > 0; run--) {
         const af_shape shape = *af_shape3_after(m, &last);
         const uint64_t line = last.line + *af_delta_after(m, &last);
-        af_fill_access(out++, line, &shape);
-        af_learn(m, &last, shape, line);
+        const uint64_t shapes = af_shapes_with(&last, shape);
+        af_fill_access(out++, line, shape);
+        *af_shape1_after(m, &last) = shape;
+        af_learn_local(af_local_of(m, shapes), line);
+        af_go_on(&last, shapes, line);
     }
     m->last = last;
 }
 
+static inline int af_decode_shape(af_decoder* d, af_shape* shape) {
+    uint64_t gap, span, reads, writes;
+    uint8_t flags = 0;
+    if (!af_get(d, AF_GAPS, UINT32_MAX, &gap) || !af_get(d, AF_SPANS, UINT16_MAX, &span) ||
+        !af_get(d, AF_READS, 2 * UINT16_MAX + 1, &reads) ||
+        !af_get(d, AF_WRITES, UINT16_MAX, &writes))
+        return 0;
+    if ((reads & 1) != 0 && !af_get_byte(d, AF_WRITES, &flags)) return 0;
+    *shape = af_shape_of(gap | span << 32 | (uint64_t)flags << 48,
+                         (uint32_t)(reads >> 1 | writes << 16));
+    return 1;
+}
+
 static inline int af_decode_access(af_decoder* d, unsigned control, af_event* out) {
     af_model* const m = &d->model;
+    af_history* const last = &m->last;
     const unsigned line_mode = control >> 4 & 3, shape_mode = control >> 2 & 3;
     if ((control & 3) != 0 || shape_mode == 3) return 0;
-    af_shape shape =
-        shape_mode == 0 ? *af_shape3_after(m, &m->last) : *af_shape1_after(m, &m->last);
-    uint64_t gap, span, reads, writes, away;
-    if (shape_mode == 2) {
-        uint8_t flags = 0;
-        if (!af_get(d, AF_GAPS, UINT32_MAX, &gap) || !af_get(d, AF_SPANS, UINT16_MAX, &span) ||
-            !af_get(d, AF_READS, 2 * UINT16_MAX + 1, &reads) ||
-            !af_get(d, AF_WRITES, UINT16_MAX, &writes))
-            return 0;
-        if ((reads & 1) != 0 && !af_get_byte(d, AF_WRITES, &flags)) return 0;
-        shape = af_shape_of(gap | span << 32 | (uint64_t)flags << 48,
-                            (uint32_t)(reads >> 1 | writes << 16));
-    }
-    const af_local* const local = af_local_after(m, &m->last, shape.hash);
-    uint64_t line = line_mode == 0   ? m->last.line + *af_delta_after(m, &m->last)
-                    : line_mode == 2 ? m->last.line
-                                     : local->line + local->stride;
-    if (line_mode >= 2) {
-        if (!af_get(d, line_mode == 2 ? AF_NEAR : AF_FAR, UINT64_MAX, &away)) return 0;
-        line += af_unzigzag(away);
-    }
-    af_fill_access(out, line, &shape);
-    af_learn(m, &m->last, shape, line);
+    uint64_t away = 0;
+    if (line_mode >= 2 && !af_get(d, line_mode == 2 ? AF_NEAR : AF_FAR, UINT64_MAX, &away))
+        return 0;
+    af_shape shape = shape_mode == 0 ? *af_shape3_after(m, last) : *af_shape1_after(m, last);
+    if (shape_mode == 2 && !af_decode_shape(d, &shape)) return 0;
+    const uint64_t shapes = af_shapes_with(last, shape);
+    af_local* const local = af_local_of(m, shapes);
+    uint64_t* const delta = af_delta_after(m, last);
+    const uint64_t line = af_unzigzag(away) + (line_mode == 0   ? last->line + *delta
+                                               : line_mode == 2 ? last->line
+                                                                : local->line + local->stride);
+    af_fill_access(out, line, shape);
+    *af_shape1_after(m, last) = shape;
+    *af_shape3_after(m, last) = shape;
+    *delta = line - last->line;
+    af_learn_local(local, line);
+    af_go_on(last, shapes, line);
     return 1;
 }
 

@@ -17,7 +17,7 @@
 #error "the trace format is little endian; byte swapping is not written"
 #endif
 
-#define AF_VERSION 2u
+#define AF_VERSION 3u
 #define AF_STREAM_MAGIC 0x3153545254464101ull /* file header of a stream */
 #define AF_INDEX_MAGIC 0x3158444e49464101ull  /* file header of the index */
 #define AF_CHUNK_MAGIC 0x31434641u            /* "AFC1" */

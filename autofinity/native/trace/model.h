@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define AF_FAR_BITS 12
+#define AF_FAR_BITS 10
 #define AF_LOCAL_BITS 10
 #define AF_SHAPE_BITS 10
 #define AF_SHAPE1_BITS 8
@@ -16,8 +16,7 @@
 // Everything of an access but its line, packed so that two of them compare in two words.
 typedef struct af_shape {
     uint64_t timing;  // gap | span << 32 | flags << 48
-    uint32_t counts;  // reads | writes << 16
-    uint32_t hash;
+    uint64_t counts;  // reads | writes << 16, and above them a hash of it all
 } af_shape;
 
 typedef struct af_local {
@@ -25,14 +24,12 @@ typedef struct af_local {
     uint64_t stride;
 } af_local;
 
-// What came last, as what the next places in the tables are made of: a place is a hash of the last
-// few deltas or shapes, and each of those adds a multiple of itself to three of them.
+// What came last. Places in the tables are hashes of the last few deltas or shapes, which lie in
+// one word, AF_STEP bits from each other: what came before the last three has left it.
 typedef struct af_history {
-    uint64_t line;                      // of the last access
-    uint64_t deltas, deltas1, deltas2;  // sums for the next place, the one after it and so on
-    uint64_t shapes, shapes1, shapes2;
-    uint64_t shape;   // the last shape's alone
-    uint64_t before;  // what it adds to the place of line and stride
+    uint64_t line;  // of the last access
+    uint64_t deltas, shapes;
+    uint64_t delta_place, shape_place;  // of what is expected next, in bytes
 } af_history;
 
 // State that encoder and decoder carry through a chunk; zeroed at its start.
@@ -46,60 +43,59 @@ typedef struct af_model {
 } af_model;
 
 #define AF_MIX 0x9e3779b97f4a7c15ull
-#define AF_DELTA1 (AF_MIX * 0x85ebca6bull)
-#define AF_DELTA2 (AF_MIX * 0xc2b2ae3d27d4ebull)
-#define AF_SHAPE1 (AF_MIX * 0x10001u)
-#define AF_SHAPE2 (AF_MIX * 0x3000007u)
+#define AF_STEP 22
 
-static inline uint64_t af_top(uint64_t sum, int bits) { return sum >> (64 - bits); }
+static inline uint64_t af_top(uint64_t hash, int bits) { return hash >> (64 - bits); }
 
-// Where the entry of the top `bits` of `sum` begins in a table of entries of 16 bytes.
-static inline uint64_t af_offset(uint64_t sum, int bits) { return sum >> (60 - bits) & ~15ull; }
+// Where the entry of the top `bits` of `hash` begins in a table of entries of 16 bytes.
+static inline uint64_t af_offset(uint64_t hash, int bits) { return hash >> (60 - bits) & ~15ull; }
 
 static inline af_shape af_shape_of(uint64_t timing, uint32_t counts) {
-    const af_shape shape = {timing, counts, (uint32_t)af_top((timing * 31 + counts) * AF_MIX, 32)};
-    return shape;
+    const uint64_t hash = af_top((timing * 31 + counts) * AF_MIX, 32);
+    return (af_shape){timing, counts | hash << 32};
 }
 
 static inline int af_is_shape(const af_shape* shape, uint64_t timing, uint32_t counts) {
-    return shape->timing == timing && shape->counts == counts;
+    return shape->timing == timing && (uint32_t)shape->counts == counts;
 }
 
 // Where the model keeps what it expects after `last`.
 static inline uint64_t* af_delta_after(af_model* m, const af_history* last) {
-    return &m->far_delta[af_top(last->deltas, AF_FAR_BITS)];
+    return (uint64_t*)((char*)m->far_delta + last->delta_place);
 }
 
 static inline af_shape* af_shape3_after(af_model* m, const af_history* last) {
-    return (af_shape*)((char*)m->shape3 + af_offset(last->shapes, AF_SHAPE_BITS));
+    return (af_shape*)((char*)m->shape3 + last->shape_place);
 }
 
 static inline af_shape* af_shape1_after(af_model* m, const af_history* last) {
-    return (af_shape*)((char*)m->shape1 + af_offset(last->shape, AF_SHAPE1_BITS));
+    // The highest bits that are the last shape's alone.
+    return (af_shape*)((char*)m->shape1 +
+                       af_offset(last->shapes << (64 - AF_STEP), AF_SHAPE1_BITS));
 }
 
-static inline af_local* af_local_after(af_model* m, const af_history* last, uint32_t shape_hash) {
+// What the history of shapes is once one with this hash has come.
+static inline uint64_t af_shapes_with(const af_history* last, af_shape shape) {
+    return (last->shapes << AF_STEP) + (shape.counts >> 32);
+}
+
+// By the last two of them.
+static inline af_local* af_local_of(af_model* m, uint64_t shapes) {
     return (af_local*)((char*)m->local +
-                       af_offset(last->before + shape_hash * AF_MIX, AF_LOCAL_BITS));
+                       af_offset(shapes * (AF_MIX << (64 - 2 * AF_STEP)), AF_LOCAL_BITS));
 }
 
-static inline void af_learn(af_model* m, af_history* last, af_shape shape, uint64_t line) {
-    const uint64_t delta = line - last->line;
-    af_local* const local = af_local_after(m, last, shape.hash);
+static inline void af_learn_local(af_local* local, uint64_t line) {
     local->stride = line - local->line;
     local->line = line;
-    *af_delta_after(m, last) = delta;
-    *af_shape3_after(m, last) = shape;
-    *af_shape1_after(m, last) = shape;
+}
+
+static inline void af_go_on(af_history* last, uint64_t shapes, uint64_t line) {
+    last->deltas = (last->deltas << AF_STEP) + (line - last->line);
     last->line = line;
-    last->deltas = last->deltas1 + delta * AF_MIX;
-    last->deltas1 = last->deltas2 + delta * AF_DELTA1;
-    last->deltas2 = delta * AF_DELTA2;
-    last->shape = shape.hash * AF_MIX;
-    last->before = shape.hash * AF_SHAPE1;
-    last->shapes = last->shapes1 + last->shape;
-    last->shapes1 = last->shapes2 + last->before;
-    last->shapes2 = shape.hash * AF_SHAPE2;
+    last->shapes = shapes;
+    last->delta_place = af_top(last->deltas * AF_MIX, AF_FAR_BITS) * sizeof(uint64_t);
+    last->shape_place = af_offset(shapes * AF_MIX, AF_SHAPE_BITS);
 }
 
 static inline uint64_t af_zigzag(uint64_t delta) { return (delta << 1) ^ (0 - (delta >> 63)); }
