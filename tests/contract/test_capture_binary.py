@@ -113,6 +113,63 @@ def test_accesses_and_instructions_of_a_binary_are_exact(
     assert 0 <= done.roi_instructions - base.roi_instructions - instructions <= 8
 
 
+# Instruction, then loads and stores of its line, and of the next.
+FORMS = (
+    ("mov (%0), %%rax", (1, 0), (0, 0)),
+    ("movzbl 3(%0), %%eax", (1, 0), (0, 0)),
+    ("movslq 60(%0), %%rax", (1, 0), (0, 0)),
+    ("mov 61(%0), %%eax", (1, 0), (1, 0)),
+    ("add 2(%0), %%ax", (1, 0), (0, 0)),
+    ("cmp %%al, 5(%0)", (1, 0), (0, 0)),
+    ("test %%rax, (%0)", (1, 0), (0, 0)),
+    ("add %%rax, (%0)", (1, 1), (0, 0)),
+    ("mov %%r9w, 62(%0)", (0, 1), (0, 0)),
+    ("mov %%rax, 60(%0)", (0, 1), (0, 1)),
+    ("movb $7, 63(%0)", (0, 1), (0, 0)),
+    ("movsd 56(%0), %%xmm0", (1, 0), (0, 0)),
+    ("movss %%xmm0, 4(%0)", (0, 1), (0, 0)),
+    ("mulsd (%0), %%xmm0", (1, 0), (0, 0)),
+    ("movapd 16(%0), %%xmm8", (1, 0), (0, 0)),
+    ("movaps %%xmm0, 48(%0)", (0, 1), (0, 0)),
+    ("movdqa %%xmm0, (%0)", (0, 1), (0, 0)),
+    ("mulpd 32(%0), %%xmm0", (1, 0), (0, 0)),
+    ("movups 24(%0), %%xmm0", (1, 0), (0, 0)),
+    ("movupd %%xmm0, 56(%0)", (0, 1), (0, 1)),
+    ("movdqu 60(%0), %%xmm0", (1, 0), (1, 0)),
+    ("unpcklpd 16(%0), %%xmm0", (1, 0), (0, 0)),
+    ("xchg %%rax, (%0)", (1, 1), (0, 0)),
+    ("pushq 8(%0)\\n pop 16(%0)", (1, 1), (0, 0)),
+)
+
+
+@needs_qemu
+def test_each_kind_of_instruction_is_recorded_once_a_line(tmp_path: Path) -> None:
+    loops = "".join(
+        f'__asm__ volatile("mov $1000, %%ecx\\n1: {text}\\n dec %%ecx\\n jnz 1b"'
+        f' :: "r"((char*)a + {128 * i}) : "rax", "rcx", "r9", "xmm0", "xmm8", "memory");'
+        for i, (text, _, _) in enumerate(FORMS)
+    )
+    meta = capture(tmp_path, MARKED.replace("BODY", loops), flags="-O1 -mno-red-zone", roi="marks")
+    events = core.read(str(meta.path)).events(0)
+    accesses = events[events["kind"] == 0]
+    counted: dict[int, list[int]] = {}
+    for line, reads, writes in zip(
+        accesses["value"], accesses["reads"], accesses["writes"], strict=True
+    ):
+        of_line = counted.setdefault(int(line), [0, 0])
+        of_line[0] += int(reads)
+        of_line[1] += int(writes)
+    low = min(line for line, (reads, _) in counted.items() if reads >= 1000)
+    found = [
+        (text, *(tuple(counted.get(low + 2 * i + k, (0, 0))) for k in range(2)))
+        for i, (text, _, _) in enumerate(FORMS)
+    ]
+    assert found == [
+        (text, *((1000 * reads, 1000 * writes) for reads, writes in lines))
+        for text, *lines in FORMS
+    ]
+
+
 THREADS = r"""
 #include <pthread.h>
 #include <semaphore.h>

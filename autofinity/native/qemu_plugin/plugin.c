@@ -14,23 +14,25 @@
 #include <unistd.h>
 
 #include "../capture/handshake.h"
+#include "instruction.h"
 #include "qemu_api.h"
 #include "spinning.h"
 
-enum { VCPUS = 1 << 16 };
-
 af_common* af_shared;
 
-// What is remembered of a vCPU; only its own host thread looks at it.
-static struct vcpu {
-    _Alignas(64) af_thread** self;
+// What is remembered of a vCPU, which is a thread of QEMU's.
+typedef struct vcpu {
+    af_thread** self;    // never NULL
     uint64_t repeating;  // address of the string instruction that ended the last block, or 0
-    // The last access, to tell the parts of a vector access:
+    // The last access that may have parts, to tell those of a vector:
     uintptr_t part;  // its instruction, or 0
     uint64_t end;
     bool store;
     spinning spin;
-} vcpus[VCPUS];
+} vcpu;
+
+static af_thread* nobody;
+static __thread vcpu mine __attribute__((tls_model("initial-exec"))) = {.self = &nobody};
 
 static uintptr_t runtime_text, runtime_end;
 
@@ -42,25 +44,26 @@ typedef struct {
     uint64_t first, last;  // addresses of instructions
 } block_facts;
 
-static af_thread* recording(unsigned vcpu) {
-    if (vcpu >= VCPUS || vcpus[vcpu].self == NULL) return NULL;
-    af_thread* t = *vcpus[vcpu].self;
+static inline af_thread* recording(const vcpu* c) {
+    af_thread* const t = *c->self;
     return t != NULL && !t->busy ? t : NULL;
 }
 
-static void on_block(unsigned vcpu, void* data) {
+static void on_block(unsigned number, void* data) {
+    (void)number;
     const block_facts* block = data;
-    af_thread* t = recording(vcpu);
+    vcpu* const c = &mine;
+    af_thread* t = recording(c);
     if (t == NULL) return;
-    struct vcpu* c = &vcpus[vcpu];
     // QEMU goes once through a block for every round of a repeated string instruction.
     t->now += block->instructions - (c->repeating == block->first);
     c->repeating = block->repeats ? block->last : 0;
     c->part = 0;
 }
 
-// `data` of an access: instructions of the block after this one, and a bit so that it is never 0.
-enum { NOT_ZERO = 1u << 30, AFTER = 0xffff };
+// `data` of an access: instructions of the block after this one, the size where it is known when
+// the instruction is translated, and a bit so that it is never 0.
+enum { NOT_ZERO = 1u << 30, AFTER = 0xffff, SHIFT_AT = 16 };
 
 // What QEMU's information on an access says, kept: to ask QEMU takes two calls.
 enum { KINDS_BITS = 6, KNOWN = 1 << 16, STORE = 1 << 8, SHIFT = 0xff };
@@ -85,19 +88,19 @@ static uint64_t kind_of(qemu_memory_info info) {
     return kind;
 }
 
-static inline bool is_next_part(const struct vcpu* c, uint64_t address, bool store,
+static inline bool is_next_part(const vcpu* c, uint64_t address, bool store,
                                 uintptr_t instruction) {
     return c->part == instruction && c->end == address && c->store == store;
 }
 
-static inline void keep_part(struct vcpu* c, uint64_t end, bool store, uintptr_t instruction) {
+static inline void keep_part(vcpu* c, uint64_t end, bool store, uintptr_t instruction) {
     c->part = instruction;
     c->end = end;
     c->store = store;
 }
 
 // An access that is not as nearly all are.
-static __attribute__((noinline)) void access_apart(struct vcpu* c, af_thread* t, uint64_t address,
+static __attribute__((noinline)) void access_apart(vcpu* c, af_thread* t, uint64_t address,
                                                    uint64_t kind, uintptr_t instruction) {
     const bool store = (kind & STORE) != 0;
     const unsigned size = 1u << (kind & SHIFT);
@@ -115,19 +118,23 @@ static __attribute__((noinline)) void access_apart(struct vcpu* c, af_thread* t,
 }
 
 // The rest of an access that is recorded already, where there is more to do than usual.
-static __attribute__((noinline)) void recorded_apart(struct vcpu* c, af_thread* t, uint64_t address,
-                                                     unsigned size, uintptr_t after) {
+static __attribute__((noinline)) void recorded_apart(vcpu* c, af_thread* t, uint64_t address,
+                                                     unsigned size, uintptr_t after, bool store) {
     t->now -= after;
     if (t->budget < 0) af_look_around(t);
-    spinning_after(&c->spin, t, address, size, !c->store, c->store);
+    spinning_after(&c->spin, t, address, size, !store, store);
     t->now += after;
 }
 
-// Calls come last, if at all: no stack is needed for them then.
-static inline void access_quick(struct vcpu* c, af_thread* t, uint64_t address, uint64_t kind,
-                                uintptr_t instruction, unsigned size, bool store) {
+// Calls come last, if at all: no stack is needed for them then. `parts`: the access may be one part
+// of an instruction's.
+static inline __attribute__((always_inline)) void access_quick(vcpu* c, af_thread* t,
+                                                               uint64_t address, uint64_t kind,
+                                                               uintptr_t instruction, bool store,
+                                                               bool parts) {
     const uintptr_t after = instruction & AFTER;
-    const bool next_part = is_next_part(c, address, store, instruction);
+    const unsigned size = 1u << (kind & SHIFT);
+    const bool next_part = parts && is_next_part(c, address, store, instruction);
     if (next_part && (address & 63) != 0) {  // of a line that the part before it is recorded in
         c->end = address + size;
         return;
@@ -139,48 +146,81 @@ static inline void access_quick(struct vcpu* c, af_thread* t, uint64_t address, 
         return;
     }
     if (size == 8 && !store) af_loaded_from(t, address);
-    keep_part(c, address + size, store, instruction);
+    if (parts) keep_part(c, address + size, store, instruction);
     if (AF_UNLIKELY(--t->budget < 0 || (store && spinning_is_watched(address))))
-        recorded_apart(c, t, address, size, after);
+        recorded_apart(c, t, address, size, after, store);
     else if (!store)
         spinning_looked_elsewhere(&c->spin, t, address);
 }
 
-#define QUICK(name, size, store)                                                               \
-    static __attribute__((noinline)) void name(struct vcpu* c, af_thread* t, uint64_t address, \
-                                               uint64_t kind, uintptr_t instruction) {         \
-        access_quick(c, t, address, kind, instruction, size, store);                           \
+// Instructions whose only access is told by their bytes.
+#define SCALAR(name, shift, is_store)                                                        \
+    static void name(unsigned number, qemu_memory_info info, uint64_t address, void* data) { \
+        (void)number, (void)info;                                                            \
+        vcpu* const c = &mine;                                                               \
+        af_thread* const t = recording(c);                                                   \
+        if (AF_UNLIKELY(t == NULL)) return;                                                  \
+        const uint64_t kind = KNOWN | (is_store ? STORE : 0) | (uint64_t)(shift);            \
+        access_quick(c, t, address, kind, (uintptr_t)data, is_store, false);                 \
     }
-QUICK(load8, 8, false)
-QUICK(load, 1u << (kind & SHIFT), false)
-QUICK(store, 1u << (kind & SHIFT), true)
+SCALAR(on_load8, 3, false)
+SCALAR(on_load, (uintptr_t)data >> SHIFT_AT & 3, false)
+SCALAR(on_store, (uintptr_t)data >> SHIFT_AT & 3, true)
 
-static __attribute__((noinline)) void access_first(struct vcpu* c, af_thread* t, uint64_t address,
+static __attribute__((noinline)) void load(vcpu* c, af_thread* t, uint64_t address, uint64_t kind,
+                                           uintptr_t instruction) {
+    access_quick(c, t, address, kind, instruction, false, true);
+}
+
+static __attribute__((noinline)) void store(vcpu* c, af_thread* t, uint64_t address, uint64_t kind,
+                                            uintptr_t instruction) {
+    access_quick(c, t, address, kind, instruction, true, true);
+}
+
+static __attribute__((noinline)) void access_first(vcpu* c, af_thread* t, uint64_t address,
                                                    qemu_memory_info info, uintptr_t instruction) {
     access_apart(c, t, address, kind_of(info), instruction);
 }
 
-static void on_access(unsigned vcpu, qemu_memory_info info, uint64_t address, void* data) {
-    af_thread* const t = recording(vcpu);
+// All other instructions.
+static void on_access(unsigned number, qemu_memory_info info, uint64_t address, void* data) {
+    (void)number;
+    vcpu* const c = &mine;
+    af_thread* const t = recording(c);
     if (t == NULL) return;
-    struct vcpu* const c = &vcpus[vcpu];
     const uint64_t kind = known_kind(info);
     if (AF_UNLIKELY(kind == 0))
         access_first(c, t, address, info, (uintptr_t)data);
-    else if ((kind & (STORE | SHIFT)) == 3)
-        load8(c, t, address, kind, (uintptr_t)data);
     else if (kind & STORE)
         store(c, t, address, kind, (uintptr_t)data);
     else
         load(c, t, address, kind, (uintptr_t)data);
 }
 
+// Sixteen bytes on a multiple of sixteen. QEMU makes two accesses of eight of them, as far as we
+// know: the second is of the line that the first is recorded in.
+#define VECTOR(name, is_store)                                                               \
+    static void name(unsigned number, qemu_memory_info info, uint64_t address, void* data) { \
+        if ((address & 8) != 0) return;                                                      \
+        vcpu* const c = &mine;                                                               \
+        af_thread* const t = recording(c);                                                   \
+        if (AF_UNLIKELY(t == NULL)) return;                                                  \
+        const uint64_t half = KNOWN | (is_store ? STORE : 0) | 3;                            \
+        if (AF_LIKELY((known_kind(info) & (KNOWN | STORE | SHIFT)) == half))                 \
+            access_quick(c, t, address, half, (uintptr_t)data, is_store, false);             \
+        else                                                                                 \
+            on_access(number, info, address, data);                                          \
+    }
+VECTOR(on_load_vector, false)
+VECTOR(on_store_vector, true)
+
 // A locked instruction: its load and its store come one by one, or as one store.
-static void on_locked(unsigned vcpu, qemu_memory_info info, uint64_t address, void* data) {
-    af_thread* t = recording(vcpu);
+static void on_locked(unsigned number, qemu_memory_info info, uint64_t address, void* data) {
+    (void)number;
+    vcpu* const c = &mine;
+    af_thread* t = recording(c);
     const uint64_t kind = kind_of(info);
     if (t == NULL || !(kind & STORE)) return;
-    struct vcpu* c = &vcpus[vcpu];
     const unsigned size = 1u << (kind & SHIFT);
     const uintptr_t after = (uintptr_t)data & AFTER;
     t->now -= after;
@@ -193,34 +233,11 @@ static void on_locked(unsigned vcpu, qemu_memory_info info, uint64_t address, vo
 }
 
 // The runtime's own accesses are not the program's.
-static void on_own_access(unsigned vcpu, qemu_memory_info info, uint64_t address, void* data) {
-    (void)vcpu, (void)info, (void)address, (void)data;
+static void on_own_access(unsigned number, qemu_memory_info info, uint64_t address, void* data) {
+    (void)number, (void)info, (void)address, (void)data;
 }
 
 // ---------------------------------------------------------------------- while it is translated
-
-static bool is_prefix(uint8_t byte) {
-    return byte == 0x66 || byte == 0x67 || byte == 0xf2 || byte == 0xf3 || byte == 0x2e ||
-           byte == 0x36 || byte == 0x3e || byte == 0x26 || byte == 0x64 || byte == 0x65;
-}
-
-// x86: whether the instruction is locked (by its prefix, or as xchg with memory always is), and
-// whether it is a string instruction that repeats.
-static void classify(const uint8_t* byte, size_t size, bool* locked, bool* repeats) {
-    bool repeat = false;
-    *locked = *repeats = false;
-    size_t at = 0;
-    for (; at < size && (is_prefix(byte[at]) || byte[at] == 0xf0); at++) {
-        *locked |= byte[at] == 0xf0;
-        repeat |= byte[at] == 0xf2 || byte[at] == 0xf3;
-    }
-    if (at < size && (byte[at] & 0xf0) == 0x40) at++;  // REX
-    if (at >= size) return;
-    const uint8_t code = byte[at];
-    if ((code == 0x86 || code == 0x87) && at + 1 < size) *locked |= byte[at + 1] < 0xc0;
-    *repeats = repeat && ((code >= 0xa4 && code <= 0xa7) || (code >= 0xaa && code <= 0xaf) ||
-                          (code >= 0x6c && code <= 0x6f));
-}
 
 // No instruction may be without a callback of its own. Up to 7.2, QEMU tells what its helpers
 // access (locked instructions are helpers) to the callbacks of the last instruction that had any: a
@@ -231,6 +248,23 @@ static void leave_alone(qemu_block* block) {
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++)
         qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), on_own_access,
                                          QEMU_CB_NO_REGISTERS, QEMU_LOADS_AND_STORES, NULL);
+}
+
+static qemu_memory_callback* callback_for(const instruction_facts* what) {
+    switch (what->access) {
+        case ACCESS_LOCKED:
+            return on_locked;
+        case ACCESS_LOAD:
+            return what->size_shift == 3 ? on_load8 : on_load;
+        case ACCESS_STORE:
+            return on_store;
+        case ACCESS_LOAD_VECTOR:
+            return on_load_vector;
+        case ACCESS_STORE_VECTOR:
+            return on_store_vector;
+        default:
+            return on_access;
+    }
 }
 
 static void on_translation(qemu_plugin_id id, qemu_block* block) {
@@ -247,25 +281,19 @@ static void on_translation(qemu_plugin_id id, qemu_block* block) {
     facts->first = first;
     for (size_t i = 0; i < n; i++) {
         qemu_instruction* instruction = qemu_plugin_tb_get_insn(block, i);
-        bool locked, repeats;
-        classify(qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction), &locked,
-                 &repeats);
-        facts->repeats = repeats;
+        const instruction_facts what =
+            classify(qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
+        facts->repeats = what.repeats;
         facts->last = qemu_plugin_insn_vaddr(instruction);
         const size_t after = n - 1 - i < AFTER ? n - 1 - i : AFTER;
-        void* const data = (void*)(after | NOT_ZERO);
-        qemu_plugin_register_vcpu_mem_cb(instruction, locked ? on_locked : on_access,
-                                         QEMU_CB_NO_REGISTERS, QEMU_LOADS_AND_STORES, data);
+        void* const data = (void*)(after | (size_t)what.size_shift << SHIFT_AT | NOT_ZERO);
+        qemu_plugin_register_vcpu_mem_cb(instruction, callback_for(&what), QEMU_CB_NO_REGISTERS,
+                                         QEMU_LOADS_AND_STORES, data);
     }
     qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_CB_NO_REGISTERS, facts);
 }
 
 // ------------------------------------------------------------------------------- the beginning
-
-static void on_vcpu(qemu_plugin_id id, unsigned vcpu) {
-    (void)id;
-    if (vcpu < VCPUS) memset(&vcpus[vcpu], 0, sizeof vcpus[vcpu]);
-}
 
 // Whether the guest's address is one of ours and what lies there is what we expect.
 static bool plausible(uint64_t address) {
@@ -278,13 +306,13 @@ static bool plausible(uint64_t address) {
 
 static void listen_to(qemu_plugin_id id);
 
-static void on_syscall(qemu_plugin_id id, unsigned vcpu, int64_t number, uint64_t what,
+static void on_syscall(qemu_plugin_id id, unsigned vcpu_number, int64_t number, uint64_t what,
                        uint64_t address, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g,
                        uint64_t h) {
-    (void)c, (void)d, (void)e, (void)f, (void)g, (void)h;
+    (void)vcpu_number, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h;
     if (number != AF_PLUGIN_CALL) return;
-    if (what == AF_PLUGIN_THREAD && af_shared != NULL && vcpu < VCPUS) {
-        vcpus[vcpu].self = (af_thread**)address;
+    if (what == AF_PLUGIN_THREAD && af_shared != NULL) {
+        mine.self = (af_thread**)address;
     } else if (what == AF_PLUGIN_ATTACH && af_shared == NULL && plausible(address)) {
         af_handshake* handshake = (af_handshake*)address;
         af_shared = handshake->common;
@@ -297,7 +325,6 @@ static void on_syscall(qemu_plugin_id id, unsigned vcpu, int64_t number, uint64_
 }
 
 static void listen_to(qemu_plugin_id id) {
-    qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
     qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
     if (af_shared != NULL) qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
 }

@@ -125,7 +125,7 @@ static bool begins_to_wait(spinning* s, af_thread* t) {
 }
 
 bool spinning_again(spinning* s, af_thread* t, unsigned size) {
-    const bool next = s->position == spinning_position(t);
+    const bool next = spinning_recorded_nothing(s, t);
     if (!next && s->kept != 0) spinning_ends(s, t);
     const uint64_t value = value_at(s->address, size);
     if (!next || s->repeats == 0 || (s->kept == 0 && value != s->value)) {

@@ -16,8 +16,10 @@ struct spinning_place;
 
 // What is remembered of a thread; only the thread itself looks at it.
 typedef struct spinning {
-    uint64_t address;   // of the last load, or locked instruction
-    uint64_t position;  // just after it
+    uint64_t address;  // of the last load, or locked instruction
+    const af_slot*
+        next;        // the thread's, just after it: they stay as they are as long as the thread
+    int32_t budget;  // records nothing
     uint64_t value;
     uint32_t repeats;
     uint64_t kept;                 // loads kept back
@@ -33,9 +35,13 @@ static inline uint64_t spinning_bit(uint64_t address) {
     return 1ull << ((address >> 3) * 0x9e3779b97f4a7c15ull >> 58);
 }
 
-// The same as long as the thread records nothing.
-static inline uint64_t spinning_position(const af_thread* t) {
-    return (uint64_t)(uintptr_t)t->next << 32 | (uint32_t)t->budget;
+static inline bool spinning_recorded_nothing(const spinning* s, const af_thread* t) {
+    return s->next == t->next && s->budget == t->budget;
+}
+
+static inline void spinning_note_position(spinning* s, const af_thread* t) {
+    s->next = t->next;
+    s->budget = t->budget;
 }
 
 // The thread looks again at the address that it looked at last. True: the access is kept back.
@@ -57,7 +63,7 @@ static inline bool spinning_before(spinning* s, af_thread* t, uint64_t address, 
 static inline void spinning_looked_elsewhere(spinning* s, const af_thread* t, uint64_t address) {
     s->repeats = 0;
     s->address = address;
-    s->position = spinning_position(t);
+    spinning_note_position(s, t);
 }
 
 // Whether a store at the address must be looked up.
@@ -70,7 +76,7 @@ static inline bool spinning_is_watched(uint64_t address) {
 static inline void spinning_after(spinning* s, af_thread* t, uint64_t address, unsigned size,
                                   bool looks, bool stores) {
     if (looks && s->address == address)
-        s->position = spinning_position(t);
+        spinning_note_position(s, t);
     else if (looks)
         spinning_looked_elsewhere(s, t, address);
     if (stores && spinning_is_watched(address)) spinning_stored(t, address, size, looks);
