@@ -15,7 +15,14 @@
 
 #include "record.h"
 
-enum { AF_PATIENCE_US = 20000, AF_NAP_US = 100, AF_LOOK_UP_AFTER = 10, AF_AT_MOST_NAPS = 50000 };
+enum {
+    AF_PATIENCE_US = 20000,
+    AF_SHORTEST_NAP_US = 100,
+    AF_BRIEF_NAP_US = 400,     // in which a thread makes fewer accesses than it may be ahead
+    AF_LONGEST_NAP_US = 1600,  // while the one that is waited for does not get on
+    AF_LOOK_UP_AFTER_US = 1000,
+    AF_AT_MOST_US = 5000000,
+};
 
 void af_sleep(unsigned microseconds) {
     struct timespec t = {microseconds / 1000000, (long)(microseconds % 1000000) * 1000};
@@ -127,28 +134,38 @@ static bool wants_to_run(const af_thread* t) {
     return n > 0 && text[n + 1] == 'R';
 }
 
-void af_fair_check(af_thread* t) {
-    if (atomic_exchange_explicit(&t->stalled, 0, memory_order_relaxed)) catch_up(t);
-    const uint64_t mine =
-        atomic_fetch_add_explicit(&t->progress, AF_PERIOD, memory_order_relaxed) + AF_PERIOD;
-    if (af_shared->ahead == 0) return;
-    unsigned asleep = 0, naps = 0;
+// Whoever has come too far waits until it is ahead by half of that: it would wait again at the next
+// look around otherwise, and to sleep takes as long as hundreds of accesses.
+static void wait_for_slowest(const af_thread* t, uint64_t mine) {
+    uint64_t allowed = af_shared->ahead;
+    unsigned asleep_us = 0, waited_us = 0, nap_us = AF_SHORTEST_NAP_US;
     const af_thread* watched = NULL;
     uint64_t seen = 0;
     for (;;) {
         af_thread* other = slowest(t);
         if (other == NULL) return;
         const uint64_t least = atomic_load_explicit(&other->progress, memory_order_relaxed);
-        if (mine <= least + af_shared->ahead) return;
+        if (mine <= least + allowed) return;
+        allowed = af_shared->ahead / 2;
         if (other != watched || least != seen) {
             watched = other;
             seen = least;
-            asleep = naps = 0;
-        } else if (asleep >= AF_PATIENCE_US || naps > AF_AT_MOST_NAPS) {
+            asleep_us = waited_us = 0;
+            if (nap_us > AF_BRIEF_NAP_US) nap_us = AF_BRIEF_NAP_US;
+        } else if (asleep_us >= AF_PATIENCE_US || waited_us > AF_AT_MOST_US) {
             atomic_store_explicit(&other->stalled, 1, memory_order_relaxed);
             continue;
         }
-        af_sleep(AF_NAP_US);
-        if (++naps < AF_LOOK_UP_AFTER || !wants_to_run(other)) asleep += AF_NAP_US;
+        af_sleep(nap_us);
+        waited_us += nap_us;
+        if (waited_us < AF_LOOK_UP_AFTER_US || !wants_to_run(other)) asleep_us += nap_us;
+        if (nap_us < AF_LONGEST_NAP_US) nap_us *= 2;
     }
+}
+
+void af_fair_check(af_thread* t) {
+    if (atomic_exchange_explicit(&t->stalled, 0, memory_order_relaxed)) catch_up(t);
+    const uint64_t mine =
+        atomic_fetch_add_explicit(&t->progress, AF_PERIOD, memory_order_relaxed) + AF_PERIOD;
+    if (af_shared->ahead != 0) wait_for_slowest(t, mine);
 }
