@@ -1,7 +1,8 @@
 """What all tests share.
 
 Property tests draw the same examples every time; `HYPOTHESIS_PROFILE=explore` draws new ones. Tests
-that are started in the background of a script ignore Ctrl-C, and what they start would, too.
+that are started in the background of a script ignore Ctrl-C, those under nohup a closed terminal,
+and what they start would, too.
 """
 
 from __future__ import annotations
@@ -18,3 +19,5 @@ settings.register_profile("explore", **_UNTIMED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda number, frame: None)  # what is started gets the default

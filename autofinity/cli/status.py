@@ -15,6 +15,9 @@ from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
 from autofinity.store.behaviour_rows import Known, RunRecord
 
+FOLDED = ("program", "CPUs")
+"""Columns whose words may be longer than a terminal is wide."""
+
 
 @click.command()
 @click.option(
@@ -57,7 +60,7 @@ def _print(
     def titled(title: str, *headings: str) -> Table:
         table = Table(box=None, pad_edge=False, title=title, title_justify="left")
         for heading in headings:
-            table.add_column(heading, overflow="fold")
+            table.add_column(heading, overflow="fold" if heading in FOLDED else "ellipsis")
         return table
 
     console = page()

@@ -10,8 +10,10 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,6 +57,16 @@ def lasting(tmp_path: Path) -> tuple[str, ...]:
     return (*COMMAND, "capture", "--suite", str(suite), "-t", "1", "-o", str(tmp_path / "traces"))
 
 
+@contextmanager
+def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[Any]]:
+    """A process that does not outlive a test that fails."""
+    with subprocess.Popen(command, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def program_of(folder: Path) -> int:
     assert eventually((folder / "pid").exists)
     return int((folder / "pid").read_text())
@@ -64,7 +76,7 @@ def program_of(folder: Path) -> int:
 def test_a_captured_program_ends_with_the_capture(
     tmp_path: Path, lasting: tuple[str, ...], number: signal.Signals
 ) -> None:
-    with subprocess.Popen(lasting, stderr=subprocess.PIPE, start_new_session=True) as process:
+    with started(lasting, stderr=subprocess.PIPE, start_new_session=True) as process:
         pid = program_of(tmp_path)
         process.send_signal(number)
         _, said = process.communicate(timeout=120)
@@ -81,7 +93,7 @@ def test_a_program_ends_when_the_terminal_of_its_capture_is_closed(
     tmp_path: Path, lasting: tuple[str, ...]
 ) -> None:
     ours, theirs = pty.openpty()
-    with subprocess.Popen(
+    with started(
         lasting,
         **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
         start_new_session=True,
@@ -96,9 +108,7 @@ def test_a_program_ends_when_the_terminal_of_its_capture_is_closed(
 
 
 def test_who_ignores_a_hangup_is_not_ended_by_it(tmp_path: Path, lasting: tuple[str, ...]) -> None:
-    with subprocess.Popen(
-        ["nohup", *lasting], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    ) as process:
+    with started(["nohup", *lasting], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         pid = program_of(tmp_path)
         process.send_signal(signal.SIGHUP)
         time.sleep(0.5)
@@ -139,11 +149,11 @@ def work():
 """
 
 
-def working(source: str) -> subprocess.Popen[str]:
+def working(source: str) -> AbstractContextManager[subprocess.Popen[str]]:
     """A process that does that as a command would."""
     end = "from autofinity.cli.errors import reported\nreported(work)\n"
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen([sys.executable, "-c", source + end], text=True, **pipes)
+    return started([sys.executable, "-c", source + end], text=True, **pipes)
 
 
 def begun(process: subprocess.Popen[str]) -> bool:
@@ -177,7 +187,7 @@ def test_a_watched_program_gets_the_sigterm_of_who_watches_it(tmp_path: Path) ->
     slowly = "trap 'sleep 3; exit 9' TERM"
     written = f"echo $$ >{tmp_path}/p; mv {tmp_path}/p {tmp_path}/pid"
     words = ("sh", "-c", f"{slowly}; {written}; while :; do sleep 0.1; done")
-    with subprocess.Popen([*COMMAND, "detect", "--", *words], stderr=subprocess.PIPE) as process:
+    with started([*COMMAND, "detect", "--", *words], stderr=subprocess.PIPE) as process:
         pid = program_of(tmp_path)
         process.terminate()
         _, said = process.communicate(timeout=120)
