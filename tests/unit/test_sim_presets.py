@@ -134,3 +134,11 @@ def test_a_machine_of_more_llcs_than_the_directory_knows_is_refused() -> None:
     machine.llcs = 33
     with pytest.raises(SimulationError, match="a machine of 33 LLC domains; 1 to 32 can be"):
         machine.validate()
+
+
+def test_a_machine_whose_lines_leave_a_node_to_come_back_to_it_is_refused() -> None:
+    machine = native_machine(load_preset("opteron-6164he"))
+    machine.route_begin = [0, *(begin + 1 for begin in list(machine.route_begin)[1:])]
+    machine.route_links = [0, *machine.route_links]
+    with pytest.raises(SimulationError, match="a route leads from a node to itself"):
+        machine.validate()

@@ -9,8 +9,7 @@
 namespace autofinity::sim {
 
 template <bool many>
-std::uint32_t Memory::farthest(std::uint32_t llc, const SharersOf<many>& have,
-                               std::uint32_t llcs) const {
+std::uint32_t Memory::farthest(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs) const {
     std::uint32_t most = 0;
     have.each([&](auto other) { most = std::max(most, distance(llc, l2_domains_[other]->llc)); });
     each_bit(llcs, [&](auto other) { most = std::max(most, distance(llc, other)); });
@@ -19,7 +18,7 @@ std::uint32_t Memory::farthest(std::uint32_t llc, const SharersOf<many>& have,
 
 // Of the LLCs and L2s that have a line, the nearest one to `llc`; at the same distance the LLC.
 template <bool many>
-Memory::Supplier Memory::nearest(std::uint32_t llc, const SharersOf<many>& have,
+Memory::Supplier Memory::nearest(std::uint32_t llc, SharersOf<many> have,
                                  std::uint32_t llcs) const {
     Supplier best{nowhere, nowhere};
     std::uint32_t least = max_distances;
@@ -36,7 +35,7 @@ Memory::Supplier Memory::nearest(std::uint32_t llc, const SharersOf<many>& have,
 
 // Which cache hands out a line that memory has, too: any, or only one of the LLC's own cores.
 template <bool many>
-Memory::Supplier Memory::supplier_of_clean(std::uint32_t llc, const SharersOf<many>& have,
+Memory::Supplier Memory::supplier_of_clean(std::uint32_t llc, SharersOf<many> have,
                                            std::uint32_t llcs) {
     if (machine_.clean_forwarding) return nearest(llc, have, llcs);
     const std::uint32_t inside = have.first_of(domains_of_llc(llc), nowhere);
@@ -133,12 +132,13 @@ template <MachineKind kind, bool many>
     ++(load ? any_core_[c.llc].reads : any_core_[c.llc].modifies);
     SharersOf<many> have = sharers<many>(line, d);  // the core itself does not
     const bool others = !have.none();
-    if (Asked<kind>::limits_directory(machine_)) track(line, others || d.llcs != 0);
+    const bool nobody = !others && d.llcs == 0;
+    if (Asked<kind>::limits_directory(machine_)) track(line, !nobody);
 
     const Ticks start = wait_for_line(line, now);
     contended |= start != now;
     const std::uint32_t home = pages_.node(line >> page_shift);
-    if (!others && d.llcs == 0) {
+    if (nobody) {
         ++n[llc_misses];
         signal(c.node, home);
         const Ticks ready = from_dram(c, line, start);

@@ -12,7 +12,7 @@ void Memory::llc_touch(std::uint32_t llc, Line line) {
 }
 
 template <MachineKind kind>
-void Memory::llc_insert(std::uint32_t llc, Line line) {
+[[gnu::always_inline]] inline void Memory::llc_insert(std::uint32_t llc, Line line) {
     DirectoryLine& d = directory_[line];
     const std::uint32_t bit = 1u << llc;
     if ((d.llcs & bit) != 0) {

@@ -68,6 +68,10 @@ void validate_memory(const Machine& m) {
              m.route_begin.back() == m.route_links.size() &&
              std::is_sorted(m.route_begin.begin(), m.route_begin.end()),
          "not every pair of nodes has a route");
+    for (std::uint32_t node = 0; node < m.nodes; ++node) {
+        const std::size_t own = node * (std::size_t{m.nodes} + 1);
+        need(m.route_begin[own] == m.route_begin[own + 1], "a route leads from a node to itself");
+    }
     for (const auto link : m.route_links)
         need(link < m.link_service.size(), "a route passes an unknown link");
 }

@@ -132,6 +132,7 @@ class Memory {
     }
     template <bool many = true>
     SharersOf<many> sharers(Line line, DirectoryLine& d) {
+        if constexpr (!many) return {d.first_sharers, nullptr, 0};
         return {d.first_sharers, more_sharers_.data() + std::size_t{line} * more_words_,
                 more_words_};
     }
@@ -152,16 +153,15 @@ class Memory {
     }
     static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
     template <bool many>
-    std::uint32_t farthest(std::uint32_t llc, const SharersOf<many>& have,
-                           std::uint32_t llcs) const;
+    std::uint32_t farthest(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs) const;
     struct Supplier {
         std::uint32_t llc;     // nowhere: nobody supplies the line
         std::uint32_t domain;  // nowhere: the LLC itself
     };
     template <bool many>
-    Supplier nearest(std::uint32_t llc, const SharersOf<many>& have, std::uint32_t llcs) const;
+    Supplier nearest(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs) const;
     template <bool many>
-    Supplier supplier_of_clean(std::uint32_t llc, const SharersOf<many>& have, std::uint32_t llcs);
+    Supplier supplier_of_clean(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs);
 
     template <MachineKind kind>
     Served access_on(PrivateCaches& c, const Step& step, Ticks now, bool faulted);

@@ -53,10 +53,11 @@ class Tlb {
             slot_of_[unit_[victim]] = 0;
         }
         const std::uint32_t out = std::exchange(unit_[victim], unit);
-        used_at_[victim] = ++clock_;
+        const std::uint64_t now = ++clock_;
+        used_at_[victim] = now;
         slot_of_[unit] = static_cast<std::uint8_t>(victim + 1);
         // The victim was the first, and is the last now.
-        by_age_[oldest_] = {clock_, victim};
+        by_age_[oldest_] = {now, victim};
         oldest_ = next(oldest_);
         return out;
     }

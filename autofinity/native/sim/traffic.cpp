@@ -4,8 +4,7 @@
 namespace autofinity::sim {
 namespace {
 
-constexpr std::uint64_t bytes_on_link = 72;   // a line and its header
-constexpr std::uint64_t bytes_of_signal = 8;  // a HyperTransport or QPI request is about this long
+constexpr std::uint64_t bytes_on_link = 72;  // a line and its header
 
 }  // namespace
 
@@ -21,12 +20,6 @@ Ticks Memory::cross_links(std::uint32_t pair, Ticks now, Counts& n) {
     }
     n[link_queue_clocks] += clocks(wait);
     return wait;
-}
-
-void Memory::signal(std::uint32_t from_node, std::uint32_t to_node) const {
-    const std::uint32_t pair = from_node * machine_.nodes + to_node;
-    (*counts_)[link_request_bytes] +=
-        bytes_of_signal * (machine_.route_begin[pair + 1] - machine_.route_begin[pair]);
 }
 
 // A line from a cache of another domain, or of the own one; returns what it had to wait for.

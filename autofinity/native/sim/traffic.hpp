@@ -5,11 +5,23 @@
 
 namespace autofinity::sim {
 
+// A HyperTransport or QPI request is about this long.
+inline constexpr std::uint64_t bytes_of_signal = 8;
+
 [[gnu::always_inline]] inline Ticks Memory::cross(std::uint32_t from_node, std::uint32_t to_node,
                                                   Ticks now, Counts& n) {
+    if (from_node == to_node) return 0;
     const std::uint32_t pair = from_node * machine_.nodes + to_node;
     if (machine_.route_begin[pair] == machine_.route_begin[pair + 1]) return 0;
     return cross_links(pair, now, n);
+}
+
+[[gnu::always_inline]] inline void Memory::signal(std::uint32_t from_node,
+                                                  std::uint32_t to_node) const {
+    if (from_node == to_node) return;
+    const std::uint32_t pair = from_node * machine_.nodes + to_node;
+    (*counts_)[link_request_bytes] +=
+        bytes_of_signal * (machine_.route_begin[pair + 1] - machine_.route_begin[pair]);
 }
 
 [[gnu::always_inline]] inline Ticks Memory::from_dram(PrivateCaches& c, Line line, Ticks now) {

@@ -100,15 +100,15 @@ template <Word ignored = line_shift>
 // The last of the first `ways` whose state is invalid, empty or not; -1: none.
 [[gnu::always_inline]] inline int last_invalid_way(const Word* set, std::uint32_t ways) {
     const __m128i mask = _mm_set1_epi32(static_cast<int>(state_mask));
-    std::uint32_t here = (ways - 1) % 4;  // the last lane of four words that counts
-    for (std::uint32_t i = (ways + 3) / 4; i-- > 0; here = 3) {
-        const __m128i states = _mm_and_si128(four_words(set + 4 * i), mask);
+    const auto invalid_of = [&](std::uint32_t at) {
+        const __m128i states = _mm_and_si128(four_words(set + at), mask);
         const __m128i are_invalid = _mm_cmpeq_epi32(states, _mm_setzero_si128());
-        const unsigned hit = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(are_invalid))) &
-                             ((2u << here) - 1);
-        if (hit != 0) return static_cast<int>(4 * i) + std::bit_width(hit) - 1;
-    }
-    return -1;
+        return static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(are_invalid)));
+    };
+    std::uint32_t at = (ways - 1) & ~3u;
+    unsigned hit = invalid_of(at) & ((2u << (ways - 1 - at)) - 1);  // those that count
+    while (hit == 0 && at != 0) hit = invalid_of(at -= 4);
+    return hit == 0 ? -1 : static_cast<int>(at) + std::bit_width(hit) - 1;
 }
 
 // Words of sets of so many ways (of an LLC) are moved by loads across two fours, with fewer
