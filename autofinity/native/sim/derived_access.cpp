@@ -1,7 +1,7 @@
 // Accesses of a derived program: the step says where its line is, the directory whether it still
 // is. There are no stages for shared L2s, so that a core's slot is the number of its L2 domain; nor
 // of more streams than a word of sharers has bits.
-#include "memory.hpp"
+#include "derived_access.hpp"
 
 namespace autofinity::sim {
 
@@ -54,74 +54,11 @@ Ticks Memory::entry_derived(std::uint32_t slot, Line line, bool write, Ticks now
 }
 
 Served Memory::access_derived(std::uint32_t slot, const Step& step, Ticks now) {
-    PrivateCaches& c = *cores_[slot];
-    Counts& n = *c.counts;
-    counts_ = &n;
-    now_ = now;
-    const Line line = step.line;
-    const bool atomic = (step.flags & step_atomic) != 0;
-    const bool writes = step.writes != 0;
-    const Found found = found_of(step.kind);
-    Served served{now, false};
-    DirectoryLine& d = directory_[line];
-    Word state = derived_state(d, slot);
-    const bool held = state != invalid;
-    const bool had_tag = found == Found::tag || found == Found::tag_and_l2;
-    const bool was_in_l1 = found == Found::l1 || had_tag;
-    const bool trains = (step.flags & step_trains) != 0 && c.prefetcher.present();
-    // What nobody took away is in the L1 still, or this replay has fetched it into the L2 since.
-    const bool hit = held && (trains ? was_in_l1 && !c.prefetcher.brought(line)
-                                     : found == Found::l1 || found == Found::tag);
-    if (!hit) {
-        ++n[data_cache_misses];
-        ++n[l2_accesses];
-        if (was_in_l1) {
-            ++n[coherence_misses];
-            ++n[invalid_data_cache_lines_evicted];
-            served.contended = true;
-        }
-    }
-    if (held) {
-        if (!hit) {
-            ++n[data_cache_refills_from_l2];
-            served.ready = now + c.side.l2_hit;
-            if (c.prefetcher.present()) served.ready = arrival(c, line, true, served.ready);
-        }
-    } else {
-        ++n[l2_misses];
-        ++n[data_cache_refills_from_northbridge];
-        if (trains) c.prefetcher.take(line);  // it was taken away before anybody asked for it
-        const bool reads_first =
-            step.reads != 0 && !(writes && (atomic || (step.flags & step_first_write) != 0));
-        const Request request = reads_first ? Request::load
-                                : atomic    ? Request::atomic
-                                            : Request::store;
-        served.ready = fetch(c, line, request, served.ready, state, served.contended);
-        if (state != shared) d.owner_state = static_cast<std::uint8_t>(state);
-        if (state == modified && request == Request::load && (step.flags & step_run) == 0)
-            served.dirty_victims = step.span;
-    }
-    if (writes && (state == shared || state == owned))
-        served.ready = upgrade(c, line, atomic, served.ready, served.contended);
-    else if (writes && state == exclusive)
-        d.owner_state = modified;
-    if (!hit && trains) c.prefetcher.train(line, now, [&](Line ahead) { prefetch(c, ahead, now); });
-    return served;
+    return access_derived(*cores_[slot], step, now);
 }
 
 std::uint32_t Memory::follow(std::uint32_t slot, const Step& step) {
-    const DirectoryLine& d = directory_[step.line];
-    const Word state = derived_state(d, slot);
-    if ((step.kind == kind_leave) == (state == invalid)) return 0;  // it has left, or come, already
-    counts_ = cores_[slot]->counts;
-    if (step.kind == kind_leave) {
-        leave_private(*cores_[slot], word_of(step.line, state));
-        return 0;
-    }
-    // Nothing is fetched ahead from a page that nobody has touched, whatever a stage file says.
-    if (!pages_.mapped(step.line >> page_shift)) return 0;
-    prefetch(*cores_[slot], step.line, now_);
-    return derived_state(d, slot) == modified ? step.span : 0;
+    return follow(*cores_[slot], step);
 }
 
 // In a derivation cores take lines from each other as in any replay, but all distances are the

@@ -42,12 +42,6 @@ template <typename Visit>
     each_bit(steps & ((2u << ahead) - (2u << (ahead - std::min(ahead, passed)))), visit);
 }
 
-// Whether a step of a derived program is an access that leaves the core.
-bool fetches(const Step& step) {
-    return step.kind >= kind_derived && step.kind < kind_after_derived &&
-           found_of(step.kind) >= Found::beyond;
-}
-
 }  // namespace
 
 // Whether the page, a mapped one, is in none of the core's TLBs, so that a walk will read its
@@ -56,12 +50,6 @@ bool fetches(const Step& step) {
     if (!c.side.walk_reads_caches) return false;
     const std::uint32_t unit = c.units.of(page);
     return !c.tlb1.holds(unit) && c.tlb2.find(c.tlb2.at(unit), unit) < 0;
-}
-
-[[gnu::always_inline]] inline void Memory::foresee_filter(Line line) const {
-    const std::uint32_t page = line >> page_shift;
-    if (!filters_.empty() && pages_.mapped(page))
-        filters_[pages_.node(page)].bring_near(pages_.physical(line));
 }
 
 // What is known of an access that will miss: its own line, and that which the prefetcher may bring
@@ -179,22 +167,6 @@ void Memory::foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const {
         foresee_since(c, at, seen, 1);
     else
         foresee_since(c, at, seen, passed);
-}
-
-// Of a derived program the steps say what will miss.
-void Memory::foresee_derived(std::uint32_t slot, const Step* at) const {
-    const Step& far = at[steps_foreseen];
-    if (far.kind >= kind_derived && far.kind < kind_tally) {
-        bring_near(&directory_[far.line]);
-        pages_.bring_near(far.line);
-    } else if (far.kind == kind_tally) {
-        bring_near(program_.stage->tallies.data(), far.line);
-    }
-    const Step& near = at[victim_ahead];
-    if (near.kind == kind_leave)
-        llcs_[cores_[slot]->llc].bring_near(pages_.physical(near.line));
-    else if (near.kind == kind_prefetch || fetches(near))
-        foresee_filter(near.line);
 }
 
 }  // namespace autofinity::sim

@@ -64,7 +64,7 @@ class Memory {
     void foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const;
     // Whether that pays: looking ahead costs a fifth of a miss, in vain if the host has all near.
     bool worth_foresight() const { return worth_foresight_; }
-    void foresee_derived(std::uint32_t slot, const Step* at) const;
+    void foresee_derived(const PrivateCaches& c, const Step* at) const;
     // Whether an access would stay within the private caches and push nothing out of them.
     bool stays_private(std::uint32_t slot, const Step& step) const;
     // Whether it would find its line in the L1.
@@ -81,6 +81,7 @@ class Memory {
     bool stays_private_derived(std::uint32_t slot, const Step& step) const;
     bool hits_l1_derived(std::uint32_t slot, const Step& step) const;
     Served access_derived(std::uint32_t slot, const Step& step, Ticks now);
+    Served access_derived(PrivateCaches& c, const Step& step, Ticks now);  // inlined
     // Moves the unit of a page: caches and TLBs forget it, its lines are read and written.
     struct Moved {
         Ticks cost = 0;        // of who moves it; 0: nothing moved
@@ -117,6 +118,7 @@ class Memory {
     // Of a derived program: what the latest access fetched ahead or pushed out of the core. Returns
     // the L1 victims that the program takes for clean, as `Served` has them.
     std::uint32_t follow(std::uint32_t slot, const Step& step);
+    std::uint32_t follow(PrivateCaches& c, const Step& step);  // inlined
     // While a stage is derived: what the accesses since clear() did in their core.
     PrivateOutcome& outcome() { return outcome_; }
     // Throws SimulationError naming the first broken invariant.
@@ -275,7 +277,11 @@ class Memory {
     void foresee_victim(PrivateCaches& c, Line line, ForeseenMiss& known) const;
     void foresee_llc_victim(const PrivateCaches& c, const ForeseenMiss& known) const;
     void foresee_leaving_llc(const Sets& llc, std::uint32_t into_llc) const;
-    void foresee_filter(Line line) const;
+    void foresee_filter(Line line) const {
+        const std::uint32_t page = line >> page_shift;
+        if (!filters_.empty() && pages_.mapped(page))
+            filters_[pages_.node(page)].bring_near(pages_.physical(line));
+    }
     bool will_walk(PrivateCaches& c, std::uint32_t page) const;
 
     // LLC side.

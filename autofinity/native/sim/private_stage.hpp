@@ -67,6 +67,10 @@ inline constexpr std::uint8_t kind_leave = 0x60;     // the line leaves the core
 inline constexpr std::uint8_t kind_prefetch = 0x61;  // the line is fetched ahead into the L2
 inline constexpr std::uint8_t kind_tally = 0x62;     // line: index of the tally
 
+// Of these, the first kind that leaves the core; all up to kind_prefetch do, but for kind_leave.
+inline constexpr std::uint8_t first_that_fetches =
+    kind_derived | static_cast<unsigned>(Found::beyond) << 2;
+
 inline constexpr bool is_pushed(std::uint8_t kind) {
     return kind == kind_leave || kind == kind_prefetch;
 }

@@ -16,7 +16,8 @@ void Simulation::split_lost_runs() {
     for (const Lost& lost : memory_.lost()) {
         for (const std::uint32_t index : pus_of_slot_[lost.slot]) {
             const Pu& p = pus_[index];
-            if (p.stream != nobody) take_back_from(index, lost);
+            // Most lines are lost long after.
+            if (p.stream != nobody && !runs_over(streams_[p.stream])) take_back_from(index, lost);
             // Threads that wait for their turn have stopped where they are.
             for (const std::uint32_t number : p.queue)
                 take_back(streams_[number], lost, streams_[number].instructions);
@@ -31,7 +32,6 @@ void Simulation::take_back_from(std::uint32_t index, const Lost& lost) {
     Pu& p = pus_[index];
     Stream& v = streams_[p.stream];
     const Ticks now = std::max(p.time, due_.first_time());
-    if (runs_over(p, v, now)) return;
     const std::size_t put_off = v.deferred.size();
     const std::uint64_t next = take_back(v, lost, position(p, v, now));
     if (v.deferred.size() != put_off) set_watch(p, v);
@@ -40,13 +40,6 @@ void Simulation::take_back_from(std::uint32_t index, const Lost& lost) {
     if (due >= p.key) return;
     p.key = due;
     due_.advance(index, due);
-}
-
-// Whether the runs of a stream are over where `position` will find it, which divides: most lines
-// are lost long after.
-bool Simulation::runs_over(const Pu& p, const Stream& v, Ticks now) {
-    if (v.runs_end > v.instructions) return false;
-    return now >= p.time || p.time - now < (v.instructions - v.runs_end + 1) * p.instruction;
 }
 
 // How far a stream that runs has come by `now`, in instructions: it may be in the middle of a gap.

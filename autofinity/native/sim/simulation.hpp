@@ -135,6 +135,8 @@ class Simulation {
     static void forget_oldest_miss(Pu& p);
     Ticks wait_for_oldest_miss(Pu& p, Stream& s, Ticks at);
     void overlap(Pu& p, Stream& s, Ticks ready);
+    Ticks issue_derived(Pu& p, Stream& s, PrivateCaches& c, const Step& step, std::uint64_t issue,
+                        Ticks at);
     // A step of a derived program that is neither an access nor in the trace.
     void follow(Pu& p, Stream& s, const Step& step);
     // Carries a synchronisation step out; false when the PU must give way.
@@ -174,7 +176,7 @@ class Simulation {
     void set_watch(Pu& p, const Stream& s);
     void split_lost_runs();
     void take_back_from(std::uint32_t pu, const Lost& lost);
-    static bool runs_over(const Pu& p, const Stream& v, Ticks now);
+    static bool runs_over(const Stream& v) { return v.runs_end <= v.instructions; }
     static std::uint64_t position(const Pu& p, const Stream& v, Ticks now);
     std::uint64_t take_back(Stream& v, const Lost& lost, std::uint64_t here);
     Step rest_of(const OpenRun& run, std::uint64_t from) const;

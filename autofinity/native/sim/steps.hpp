@@ -45,10 +45,8 @@ template <Mode mode>
         ++s.at;
         if constexpr (mode == Mode::staged)
             if ((step.flags & step_pushes) != 0)
-                for (; is_pushed(s.at->kind); ++s.at) {
-                    memory_.foresee_derived(p.slot, s.at);
+                for (; is_pushed(s.at->kind); ++s.at)
                     s.dirty_victims += memory_.follow(p.slot, *s.at);
-                }
         return true;
     }
     s.instructions = issue;
@@ -135,7 +133,7 @@ template <Mode mode>
             p.key = at;
             break;
         }
-        if (mode != Mode::staged && accesses<mode>(step) && (step.flags & complex_access) == 0) {
+        if (accesses<mode>(step) && (step.flags & complex_access) == 0) {
             const std::uint32_t page = step.line >> page_shift;
             if (page == last_page || c.translates(page)) {
                 last_page = page;
@@ -171,7 +169,6 @@ template <Mode mode>
                 }
             }
         }
-        if constexpr (mode == Mode::staged) memory_.foresee_derived(p.slot, next);
         if constexpr (mode == Mode::watched) {
             tell_accesses(p, s, watched);
             if (watched.cost != 0) {  // the step is due later

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "error.hpp"
+#include "staged_steps.hpp"
 #include "steps.hpp"
 
 namespace autofinity::sim {

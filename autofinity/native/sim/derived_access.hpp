@@ -1,0 +1,114 @@
+// Accesses of a derived program, to be inlined where its steps are taken (derived_access.cpp has
+// what is seldom).
+#pragma once
+
+#include "memory.hpp"
+
+namespace autofinity::sim {
+
+// Steps ahead at which is brought near what is known last: where a line that leaves the core goes,
+// and the entry of a finite directory.
+inline constexpr std::size_t sets_ahead = 3;
+
+// As `foresee`: the steps say what will miss.
+[[gnu::always_inline]] inline void Memory::foresee_derived(const PrivateCaches& c,
+                                                           const Step* at) const {
+    const Step& far = at[steps_foreseen];
+    if (far.kind == kind_tally)
+        bring_near(program_.stage->tallies.data(), far.line);
+    else if (far.kind >= kind_derived && far.kind < kind_tally)
+        bring_near(&directory_[far.line]);
+    const Step& near = at[sets_ahead];
+    if (near.kind == kind_leave)
+        llcs_[c.llc].bring_near(pages_.physical(near.line));
+    else if (near.kind >= first_that_fetches && near.kind <= kind_prefetch)
+        foresee_filter(near.line);
+}
+
+[[gnu::always_inline]] inline Served Memory::access_derived(PrivateCaches& c, const Step& step,
+                                                            Ticks now) {
+    Counts& n = *c.counts;
+    counts_ = &n;
+    now_ = now;
+    const Line line = step.line;
+    const bool atomic = (step.flags & step_atomic) != 0;
+    const bool writes = step.writes != 0;
+    const Found found = found_of(step.kind);
+    Served served{now, false};
+    DirectoryLine& d = directory_[line];
+    Word state = derived_state(d, c.domain);
+    const bool held = state != invalid;
+    const bool had_tag = found == Found::tag || found == Found::tag_and_l2;
+    const bool was_in_l1 = found == Found::l1 || had_tag;
+    const bool trains = (step.flags & step_trains) != 0 && c.prefetcher.present();
+    // What nobody took away is in the L1 still, or this replay has fetched it into the L2 since.
+    const bool hit = held && (trains ? was_in_l1 && !c.prefetcher.brought(line)
+                                     : found == Found::l1 || found == Found::tag);
+    if (!hit) {
+        ++n[data_cache_misses];
+        ++n[l2_accesses];
+        if (was_in_l1) {
+            ++n[coherence_misses];
+            ++n[invalid_data_cache_lines_evicted];
+            served.contended = true;
+        }
+    }
+    if (held) {
+        if (!hit) {
+            ++n[data_cache_refills_from_l2];
+            served.ready = now + c.side.l2_hit;
+            if (const Ticks due = c.prefetcher.take(line); due != 0) {
+                ++n[prefetches_useful];
+                n[prefetches_late] += due > served.ready;
+                served.ready = std::max(served.ready, due);
+            }
+        }
+    } else {
+        ++n[l2_misses];
+        ++n[data_cache_refills_from_northbridge];
+        if (trains) c.prefetcher.take(line);  // it was taken away before anybody asked for it
+        const bool reads_first =
+            step.reads != 0 && !(writes && (atomic || (step.flags & step_first_write) != 0));
+        const Request request = reads_first ? Request::load
+                                : atomic    ? Request::atomic
+                                            : Request::store;
+        served.ready = fetch(c, line, request, served.ready, state, served.contended);
+        if (state != shared) d.owner_state = static_cast<std::uint8_t>(state);
+        if (state == modified && request == Request::load && (step.flags & step_run) == 0)
+            served.dirty_victims = step.span;
+    }
+    if (writes && (state == shared || state == owned))
+        served.ready = upgrade(c, line, atomic, served.ready, served.contended);
+    else if (writes && state == exclusive)
+        d.owner_state = modified;
+    if (!hit && trains)
+        c.prefetcher.train(line, now, [&](Line ahead) { prefetch(c, ahead, now); });
+    return served;
+}
+
+[[gnu::always_inline]] inline std::uint32_t Memory::follow(PrivateCaches& c, const Step& step) {
+    DirectoryLine& d = directory_[step.line];
+    const Word state = derived_state(d, c.domain);
+    if ((step.kind == kind_leave) == (state == invalid)) return 0;  // it has left, or come, already
+    counts_ = c.counts;
+    if (step.kind == kind_leave) {
+        leave_private(c, word_of(step.line, state));
+        return 0;
+    }
+    // Nothing is fetched ahead from a page that nobody has touched, whatever a stage file says.
+    if (!pages_.mapped(step.line >> page_shift)) return 0;
+    // Nobody waits for a prefetch: what it waits for is no time of the thread.
+    Counts& n = *counts_;
+    const std::uint64_t waited[] = {n[memory_queue_clocks], n[link_queue_clocks]};
+    ++n[prefetches_issued];
+    Word granted = invalid;
+    bool contended = false;
+    const Ticks ready = fetch(c, step.line, Request::load, now_, granted, contended);
+    if (granted != shared) d.owner_state = static_cast<std::uint8_t>(granted);
+    c.prefetcher.sent(step.line, ready);
+    n[memory_queue_clocks] = waited[0];
+    n[link_queue_clocks] = waited[1];
+    return granted == modified ? step.span : 0;
+}
+
+}  // namespace autofinity::sim

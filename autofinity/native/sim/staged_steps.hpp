@@ -1,0 +1,148 @@
+// The steps of a private stage, one after the other, for as long as the PU has the turn. They say
+// themselves what the core finds, so that there are no arrays to ask (private_stage.hpp).
+#pragma once
+
+#include <algorithm>
+
+#include "derived_access.hpp"
+#include "steps.hpp"
+
+namespace autofinity::sim {
+
+// An access that issues at once: no page fault, no atomic, a free miss buffer, and nobody who
+// shares the core. Most are such. Returns the stream's time after it.
+[[gnu::always_inline]] inline Ticks Simulation::issue_derived(Pu& p, Stream& s, PrivateCaches& c,
+                                                              const Step& step, std::uint64_t issue,
+                                                              Ticks at) {
+    const Ticks walk = memory_.translate_derived(p.slot, step, at, false);
+    const Served served = memory_.access_derived(c, step, at);
+    const Ticks last = served.ready + walk;
+    s.counts[data_cache_loads] += step.reads;
+    s.counts[data_cache_stores] += step.writes;
+    s.dirty_victims += served.dirty_victims;
+    const Ticks ready = std::max(last, at + p.kind->side.l1_hit);
+    if (!served.contended && (step.flags & step_dependent) == 0) {
+        if (last <= at) return at;
+        p.ring[(p.ring_head + p.ring_count) % max_in_flight] = {issue + p.kind->window, ready};
+        ++p.ring_count;
+        set_watch(p, s);
+        return at;
+    }
+    const Ticks hidden = served.contended ? 0 : (&step)[1].gap * p.instruction;
+    if (ready <= at + hidden) return at;
+    s.stall_ticks += ready - hidden - at;
+    return ready - hidden;
+}
+
+// As of any mode; what is not issued at once is as in any mode, too.
+template <>
+[[gnu::always_inline]] inline void Simulation::run_steps<Mode::staged>(std::uint32_t index, Pu& p,
+                                                                       Stream& s, Ticks horizon,
+                                                                       Ticks stop) {
+    PrivateCaches& c = memory_.caches(p.slot);
+    const Ticks instruction = p.instruction;
+    // Nobody may run past a region that another stream is about to begin.
+    const Ticks farthest = outside_ == 0 ? stop : horizon;
+    // Nor past the horizon in the middle of a run: who takes its line must find how far it came.
+    Ticks free_limit = s.runs_end > s.instructions ? horizon : farthest;
+    const Step* next = s.at;
+    std::uint64_t done = s.instructions;
+    Ticks now = p.time;
+    const auto put_back = [&] {
+        s.at = next;
+        s.instructions = done;
+        p.time = now;
+    };
+    const auto look_again = [&] {
+        next = s.at;
+        done = s.instructions;
+        now = p.time;
+        if (s.runs_end > done) free_limit = horizon;
+    };
+    for (;;) {
+        bring_near(next, steps_brought_near);
+        const Step& step = *next;
+        const std::uint64_t issue = done + step.gap;
+        if (issue >= p.watch) {
+            if (p.ring_count == 0 || p.ring[p.ring_head].limit > issue || s.skip != 0 ||
+                !s.deferred.empty() || p.shares) [[unlikely]] {
+                put_back();
+                if (!attend(index, p, s, {horizon, free_limit})) break;
+                look_again();
+                if (yield_) {
+                    p.key = p.time;
+                    break;
+                }
+                continue;
+            }
+            const std::uint64_t limit = std::max(p.ring[p.ring_head].limit, done);
+            now += wait_for_oldest_miss(p, s, now + (limit - done) * instruction);
+            set_watch(p, s);
+            if (s.runs_end > done) free_limit = horizon;
+            continue;
+        }
+        const Ticks at = now + step.gap * instruction;
+        const bool ordered = (step.flags & step_free) == 0;
+        if (at > (ordered ? horizon : free_limit)) {
+            put_back();
+            if (!ordered && at <= farthest && end_of_runs(p, s) <= horizon) {
+                free_limit = farthest;
+                continue;
+            }
+            p.key = at;
+            break;
+        }
+        memory_.foresee_derived(c, next);
+        if (!is_access(step)) {
+            s.instructions = issue;
+            p.time = at;
+            if (is_pushed(step.kind) || step.kind == kind_tally) {
+                follow(p, s, step);
+                ++s.at;
+            } else if (!synchronise(index, s, step)) {
+                break;
+            }
+            look_again();
+            if (yield_) {
+                p.key = p.time;
+                break;
+            }
+            continue;
+        }
+        while (p.ring_count != 0 && p.ring[p.ring_head].ready <= at) forget_oldest_miss(p);
+        if (p.ring_count == p.kind->misses_in_flight || (step.flags & step_atomic) != 0 ||
+            p.shares || memory_.faults(step.line)) [[unlikely]] {
+            put_back();
+            if (!slow_access(p, s, step, issue, at, horizon, next[1].gap)) break;
+            look_again();
+        } else if (at > horizon && !memory_.stays_private_derived(p.slot, step)) {
+            put_back();
+            p.key = at;
+            break;
+        } else {
+            now = issue_derived(p, s, c, step, issue, at);
+            done = issue;
+            if ((step.flags & (step_run | step_free)) == step_run) remember_run(s, step, issue);
+            if (!memory_.lost().empty()) {
+                put_back();
+                split_lost_runs();
+            }
+            if (s.runs_end > done) free_limit = horizon;
+        }
+        ++next;
+        if ((step.flags & step_pushes) != 0)
+            for (; is_pushed(next->kind); ++next) {
+                memory_.foresee_derived(c, next);
+                s.dirty_victims += memory_.follow(c, *next);
+            }
+        s.at = next;
+        if (yield_) [[unlikely]] {
+            put_back();
+            p.key = p.time;
+            break;
+        }
+    }
+    if (!p.queue.empty()) p.key = std::min(p.key, std::max(p.time, p.slice_end));
+}
+
+}  // namespace autofinity::sim
