@@ -2,7 +2,7 @@
 // what is seldom).
 #pragma once
 
-#include "memory.hpp"
+#include "directory_filter.hpp"
 
 namespace autofinity::sim {
 
@@ -72,17 +72,16 @@ inline constexpr std::size_t sets_ahead = 3;
         const Request request = reads_first ? Request::load
                                 : atomic    ? Request::atomic
                                             : Request::store;
-        served.ready = fetch(c, line, request, served.ready, state, served.contended);
+        served.ready = fetch_derived(c, line, request, served.ready, state, served.contended);
         if (state != shared) d.owner_state = static_cast<std::uint8_t>(state);
         if (state == modified && request == Request::load && (step.flags & step_run) == 0)
             served.dirty_victims = step.span;
     }
     if (writes && (state == shared || state == owned))
-        served.ready = upgrade(c, line, atomic, served.ready, served.contended);
+        served.ready = upgrade_derived(c, line, atomic, served.ready, served.contended);
     else if (writes && state == exclusive)
         d.owner_state = modified;
-    if (!hit && trains)
-        c.prefetcher.train(line, now, [&](Line ahead) { prefetch(c, ahead, now); });
+    if (!hit && trains) c.prefetcher.train(line, now, [&](Line ahead) { prefetch(c, ahead, now); });
     return served;
 }
 
@@ -102,8 +101,7 @@ inline constexpr std::size_t sets_ahead = 3;
     const std::uint64_t waited[] = {n[memory_queue_clocks], n[link_queue_clocks]};
     ++n[prefetches_issued];
     Word granted = invalid;
-    bool contended = false;
-    const Ticks ready = fetch(c, step.line, Request::load, now_, granted, contended);
+    const Ticks ready = prefetch_derived(c, step.line, now_, granted);
     if (granted != shared) d.owner_state = static_cast<std::uint8_t>(granted);
     c.prefetcher.sent(step.line, ready);
     n[memory_queue_clocks] = waited[0];

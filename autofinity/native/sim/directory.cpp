@@ -8,10 +8,10 @@
 
 namespace autofinity::sim {
 
-template <bool many>
+template <MachineKind kind, bool many>
 std::uint32_t Memory::farthest(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs) const {
     std::uint32_t most = 0;
-    have.each([&](auto other) { most = std::max(most, distance(llc, l2_domains_[other]->llc)); });
+    have.each([&](auto other) { most = std::max(most, distance(llc, place_of<kind>(other).llc)); });
     each_bit(llcs, [&](auto other) { most = std::max(most, distance(llc, other)); });
     return most;
 }
@@ -42,17 +42,8 @@ Memory::Supplier Memory::supplier_of_clean(std::uint32_t llc, SharersOf<many> ha
     return {inside == nowhere ? nowhere : llc, inside};
 }
 
-// The core that answers for a copy of its domain: the first that has it in its L1, if any.
-Counts& Memory::counts_of_copy(std::uint32_t domain, Line line) {
-    Counts* counts = nullptr;
-    each_copy(domain, line, [&](PrivateCaches& c) {
-        if (counts == nullptr) counts = c.counts;
-    });
-    return *counts;
-}
-
 // Invalidates every copy but that of the requester's own domain.
-template <bool many>
+template <MachineKind kind, bool many>
 [[gnu::noinline]] void Memory::take_from_others(const PrivateCaches& c, Line line,
                                                 DirectoryLine& d) {
     Counts& n = *counts_;
@@ -60,15 +51,19 @@ template <bool many>
     SharersOf<many> have = sharers<many>(line, d);
     have.each([&](auto other) {
         if (other == c.domain) return;
-        const L2Domain& o = *l2_domains_[other];
-        Counts& theirs = counts_of_copy(other, line);
-        each_copy(other, line, [&](PrivateCaches& copy) {
+        const auto& o = place_of<kind>(other);
+        Counts& theirs = counts_of_copy<kind>(other, line);
+        const auto invalidate = [&](Counts& of_copy) {
             ++n[invalidations_sent];
-            ++(*copy.counts)[invalidations_received];
-        });
-        const Word had = drop_private(other, line);
+            ++of_copy[invalidations_received];
+        };
+        if constexpr (Asked<kind>::staged)
+            invalidate(theirs);
+        else
+            each_copy(other, line, [&](PrivateCaches& copy) { invalidate(*copy.counts); });
+        const Word had = Asked<kind>::staged ? derived_state(d, other) : drop_private(other, line);
         ++theirs[is_dirty(had) ? probe_responses_dirty : probe_responses_clean];
-        tell_lost(other, line, false);
+        tell_lost<kind>(other, line, false);
         signal(home, o.node);
         signal(o.node, c.node);
     });
@@ -87,11 +82,12 @@ Ticks Memory::upgrade(PrivateCaches& c, Line line, bool atomic, Ticks now, bool&
         if (held != shared && held != owned) return upgrade_in_l2(c, line, now, contended);
         contended |= take_from_siblings(c, line);
     }
-    return more_words_ == 0 ? upgrade_line<false>(c, line, atomic, now, contended)
-                            : upgrade_line<true>(c, line, atomic, now, contended);
+    constexpr MachineKind any = MachineKind::any;
+    return more_words_ == 0 ? upgrade_line<any, false>(c, line, atomic, now, contended)
+                            : upgrade_line<any, true>(c, line, atomic, now, contended);
 }
 
-template <bool many>
+template <MachineKind kind, bool many>
 Ticks Memory::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended) {
     Counts& n = *counts_;
     DirectoryLine& d = directory_[line];
@@ -107,15 +103,15 @@ Ticks Memory::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks now, 
     signal(c.node, home);
     Ticks ready = start;
     if (others || (d.llcs & ~(1u << c.llc)) != 0) {
-        const std::uint32_t away = farthest(c.llc, have, d.llcs);
+        const std::uint32_t away = farthest<kind>(c.llc, have, d.llcs);
         ready += (atomic ? machine_.atomic_shared : machine_.store_shared)[away];
     } else {
         // Nobody to tell but the home node.
         ready += machine_.store_modified[machine_.node_distance[c.node * machine_.nodes + home]];
     }
     contended |= others;
-    take_from_others<many>(c, line, d);
-    set_private_state(c.domain, line, modified);
+    take_from_others<kind, many>(c, line, d);
+    set_state_in<kind>(c.domain, line, d, modified);
     if (others) keep_busy(line, ready);
     return ready;
 }
@@ -164,14 +160,16 @@ template <MachineKind kind, bool many>
     if (d.owner_plus_one != 0) {
         // The owner has the only valid data.
         const std::uint32_t owner = d.owner_plus_one - 1u;
-        const L2Domain& o = *l2_domains_[owner];
-        Counts& theirs = counts_of_copy(owner, line);
+        const auto& o = place_of<kind>(owner);
+        Counts& theirs = counts_of_copy<kind>(owner, line);
         if (load) signal(home, o.node);
-        const Word had = private_state(owner, line);
+        const Word had = Asked<kind>::staged ? Word{d.owner_state} : private_state(owner, line);
         const std::uint32_t away =
-            load ? distance(c.llc, o.llc) : farthest(c.llc, have, other_llcs);
+            load ? distance(c.llc, o.llc) : farthest<kind>(c.llc, have, other_llcs);
         ready = start + (had == owned || have.several() ? from_shared : from_modified)[away];
-        ready += transfer_line(c, o.llc, start);
+        // Most lines that a private stage fetches come from another core.
+        ready +=
+            Asked<kind>::staged ? take_over_links(c, o.llc, start) : transfer_line(c, o.llc, start);
         ++theirs[cache_to_cache_transfers_supplied];
         transferred = true;
         if (load) {
@@ -179,13 +177,13 @@ template <MachineKind kind, bool many>
             granted = shared;
             if (had != owned) {
                 ++theirs[downgrades_received];
-                tell_lost(owner, line, true);
+                tell_lost<kind>(owner, line, true);
                 keep_busy(line, ready);
                 if (had == modified && machine_.owned_state) {
-                    set_private_state(owner, line, owned);
+                    set_state_in<kind>(owner, line, d, owned);
                     d.dirty_llc_plus_one = 0;
                 } else {
-                    set_private_state(owner, line, shared);
+                    set_state_in<kind>(owner, line, d, shared);
                     d.owner_plus_one = 0;
                     if (had == modified) {
                         if (Asked<kind>::llc_includes(machine_))
@@ -199,10 +197,11 @@ template <MachineKind kind, bool many>
     } else if (hit) {
         ready = start + machine_.llc_hit;
         if (!load && (others || other_llcs != 0))
-            ready = std::max(ready, start + from_shared[farthest(c.llc, have, other_llcs)]);
+            ready = std::max(ready, start + from_shared[farthest<kind>(c.llc, have, other_llcs)]);
     } else if (d.dirty_llc_plus_one != 0) {
         const std::uint32_t from = d.dirty_llc_plus_one - 1u;
-        const std::uint32_t away = load ? distance(c.llc, from) : farthest(c.llc, have, d.llcs);
+        const std::uint32_t away =
+            load ? distance(c.llc, from) : farthest<kind>(c.llc, have, d.llcs);
         ready = start + (others ? from_shared : from_modified)[away];
         ready += transfer_line(c, from, start);
         transferred = true;
@@ -216,7 +215,7 @@ template <MachineKind kind, bool many>
             ready = start + machine_.load_shared[distance(c.llc, from.llc)];
             ready += transfer_line(c, from.llc, start);
             if (from.domain != nowhere) {
-                Counts& theirs = counts_of_copy(from.domain, line);
+                Counts& theirs = counts_of_copy<kind>(from.domain, line);
                 ++theirs[cache_to_cache_transfers_supplied];
                 if (load) ++theirs[probe_responses_clean];
             }
@@ -225,12 +224,12 @@ template <MachineKind kind, bool many>
             ready = from_dram(c, line, start);
         }
         if (!load && (others || d.llcs != 0))
-            ready = std::max(ready, start + from_shared[farthest(c.llc, have, d.llcs)]);
+            ready = std::max(ready, start + from_shared[farthest<kind>(c.llc, have, d.llcs)]);
     }
 
     if (!load) {
         if (others || transferred) keep_busy(line, ready);
-        take_from_others<many>(c, line, d);
+        take_from_others<kind, many>(c, line, d);
         granted = modified;
         if (Asked<kind>::llc_includes(machine_)) llc_insert<kind>(c.llc, line);
         return ready;
@@ -263,6 +262,22 @@ template <MachineKind kind>
         return derive_fetch(c.domain, line, request, now, granted, contended);
     return more_words_ == 0 ? fetch_line<kind, false>(c, line, request, now, granted, contended)
                             : fetch_line<kind, true>(c, line, request, now, granted, contended);
+}
+
+[[gnu::noinline]] Ticks Memory::fetch_derived(PrivateCaches& c, Line line, Request request,
+                                              Ticks now, Word& granted, bool& contended) {
+    return fetch_line<MachineKind::staged, false>(c, line, request, now, granted, contended);
+}
+
+[[gnu::noinline]] Ticks Memory::prefetch_derived(PrivateCaches& c, Line line, Ticks now,
+                                                 Word& granted) {
+    bool contended = false;
+    return fetch_line<MachineKind::staged, false>(c, line, Request::load, now, granted, contended);
+}
+
+[[gnu::noinline]] Ticks Memory::upgrade_derived(PrivateCaches& c, Line line, bool atomic, Ticks now,
+                                                bool& contended) {
+    return upgrade_line<MachineKind::staged, false>(c, line, atomic, now, contended);
 }
 
 }  // namespace autofinity::sim

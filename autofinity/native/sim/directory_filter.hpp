@@ -29,4 +29,11 @@ namespace autofinity::sim {
     if (const int way = filter.find(set, line); way >= 0) filter.remove(set, way);
 }
 
+// Begins to bring the line's set of a finite directory into the host's caches.
+[[gnu::always_inline]] inline void Memory::foresee_filter(Line line) const {
+    const std::uint32_t page = line >> page_shift;
+    if (!filters_.empty() && pages_.mapped(page))
+        filters_[pages_.node(page)].bring_near(pages_.physical(line));
+}
+
 }  // namespace autofinity::sim

@@ -14,7 +14,7 @@
 #include <algorithm>
 
 #include "bits.hpp"
-#include "memory.hpp"
+#include "directory_filter.hpp"
 
 namespace autofinity::sim {
 namespace {

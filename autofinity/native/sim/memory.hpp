@@ -154,7 +154,7 @@ class Memory {
         directory_[line] = DirectoryLine{};
     }
     static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
-    template <bool many>
+    template <MachineKind kind, bool many>
     std::uint32_t farthest(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs) const;
     struct Supplier {
         std::uint32_t llc;     // nowhere: nobody supplies the line
@@ -175,6 +175,11 @@ class Memory {
     Ticks fetch(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
                 bool& contended);
     Ticks upgrade(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended);
+    // The same for the steps of a derived program.
+    Ticks fetch_derived(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
+                        bool& contended);
+    Ticks prefetch_derived(PrivateCaches& c, Line line, Ticks now, Word& granted);
+    Ticks upgrade_derived(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended);
     Ticks from_dram(PrivateCaches& c, Line line, Ticks now);
     // Takes a line over the links between two nodes; returns how long it waited for them.
     Ticks cross(std::uint32_t from_node, std::uint32_t to_node, Ticks now, Counts& n);
@@ -184,14 +189,20 @@ class Memory {
     void signal(std::uint32_t from_node, std::uint32_t to_node) const;
     void write_dram(std::uint32_t from_node, Line line);
     Ticks transfer_line(PrivateCaches& c, std::uint32_t from_llc, Ticks now);
+    Ticks take_over_links(PrivateCaches& c, std::uint32_t from_llc, Ticks now);  // inlined
+    template <MachineKind kind>
     Counts& counts_of_copy(std::uint32_t domain, Line line);
-    template <bool many>
+    template <MachineKind kind>
+    const auto& place_of(std::uint32_t domain) const;
+    template <MachineKind kind>
+    void set_state_in(std::uint32_t domain, Line line, DirectoryLine& d, Word state);
+    template <MachineKind kind, bool many>
     void take_from_others(const PrivateCaches& c, Line line, DirectoryLine& d);
     // `fetch` and `upgrade`, compiled for lines of at most 64 sharers and of more.
     template <MachineKind kind, bool many>
     Ticks fetch_line(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
                      bool& contended);
-    template <bool many>
+    template <MachineKind kind, bool many>
     Ticks upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended);
 
     // Probe filter: gives the line an entry, at the cost of another line; the line has left.
@@ -228,7 +239,7 @@ class Memory {
     // Of an L2 domain. Whether it has the line the directory knows; its state the arrays.
     template <MachineKind kind = MachineKind::any>
     bool holds(std::uint32_t domain, Line line) const {
-        if (Asked<kind>::known || domain < domains_in_a_word)
+        if (Asked<kind>::one_word || domain < domains_in_a_word)
             return (directory_[line].first_sharers >> domain & 1) != 0;
         const std::size_t word = domain / domains_in_a_word - 1;
         return (more_sharers_[line * std::size_t{more_words_} + word] >>
@@ -239,7 +250,12 @@ class Memory {
     void set_private_state(std::uint32_t domain, Line line, Word state);
     Word drop_private(std::uint32_t domain, Line line);
     // What runs on the domain's cores learns that it has lost the line, or the right to write it.
+    template <MachineKind kind = MachineKind::any>
     void tell_lost(std::uint32_t domain, Line line, bool only_write) {
+        if constexpr (Asked<kind>::staged) {
+            lost_.push_back({domain, line, only_write});
+            return;
+        }
         for (const std::uint32_t slot : l2_domains_[domain]->slots)
             lost_.push_back({slot, line, only_write});
     }
@@ -277,11 +293,7 @@ class Memory {
     void foresee_victim(PrivateCaches& c, Line line, ForeseenMiss& known) const;
     void foresee_llc_victim(const PrivateCaches& c, const ForeseenMiss& known) const;
     void foresee_leaving_llc(const Sets& llc, std::uint32_t into_llc) const;
-    void foresee_filter(Line line) const {
-        const std::uint32_t page = line >> page_shift;
-        if (!filters_.empty() && pages_.mapped(page))
-            filters_[pages_.node(page)].bring_near(pages_.physical(line));
-    }
+    void foresee_filter(Line line) const;
     bool will_walk(PrivateCaches& c, std::uint32_t page) const;
 
     // LLC side.

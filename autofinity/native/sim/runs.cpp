@@ -13,6 +13,7 @@ Ticks Simulation::end_of_runs(const Pu& p, const Stream& s) {
 }
 
 void Simulation::split_lost_runs() {
+    if (!any_runs_) return memory_.clear_lost();
     for (const Lost& lost : memory_.lost()) {
         for (const std::uint32_t index : pus_of_slot_[lost.slot]) {
             const Pu& p = pus_[index];

@@ -180,7 +180,8 @@ class Simulation {
     static std::uint64_t position(const Pu& p, const Stream& v, Ticks now);
     std::uint64_t take_back(Stream& v, const Lost& lost, std::uint64_t here);
     Step rest_of(const OpenRun& run, std::uint64_t from) const;
-    static void remember_run(Stream& s, const Step& step, std::uint64_t at) {
+    void remember_run(Stream& s, const Step& step, std::uint64_t at) {
+        any_runs_ = true;
         const std::uint32_t place = s.next_open;
         s.next_open = (place + 1) % open_runs;
         s.open[place] = {at, step};
@@ -311,6 +312,7 @@ class Simulation {
 
     bool in_region_ = false, ended_ = false;
     std::uint32_t idle_slices_ = 0;  // slices in a row in which nothing was done
+    bool any_runs_ = false;          // so far
     bool yield_ = false;             // the running PU must let the others have a turn
     Ticks region_start_ = 0, now_ = 0;
     Ticks wanted_ = 0;  // end of the current advance, before the region is known
