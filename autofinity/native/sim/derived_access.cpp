@@ -32,8 +32,9 @@ Ticks Memory::miss_tlb_derived(std::uint32_t slot, const Step& step, Ticks now, 
     }
     ++n[page_walks];
     cost += c.side.page_walk;
-    if (!c.side.walk_reads_caches) return cost;
-    return entry_derived(slot, c.units.entry(page), faulted, now + cost) - now;
+    if (c.side.walk_reads_caches)
+        cost += entry_derived(slot, c.units.entry(page), faulted, now) - now;
+    return cost;
 }
 
 Ticks Memory::entry_derived(std::uint32_t slot, Line line, bool write, Ticks now) {

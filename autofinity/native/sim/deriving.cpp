@@ -30,6 +30,11 @@ void Simulation::follow(Pu& p, Stream& s, const Step& step) {
     s.stall_ticks += tally.stall;
 }
 
+// What an access pushed out or fetched ahead, which the next steps say.
+void Simulation::follow_pushed(const Pu& p, Stream& s) {
+    for (; is_pushed(s.at->kind); ++s.at) s.dirty_victims += memory_.follow(p.slot, *s.at);
+}
+
 ProgramPtr Simulation::derived() {
     for (const Stream& s : streams_) recorder_->rest(number_of(s), s.at, s.instructions, s.skip);
     return recorder_->finish(*program_,

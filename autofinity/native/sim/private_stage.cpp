@@ -10,7 +10,7 @@ namespace autofinity::sim {
 namespace {
 
 constexpr std::uint64_t tally_every = 4096;          // instructions
-constexpr Ticks most_delay = 32 * ticks_per_clock;   // of stalls that were folded
+constexpr Ticks most_delay = 4 * ticks_per_clock;    // of stalls that were folded
 constexpr std::uint64_t longest_silence = 1u << 16;  // instructions without a step
 constexpr std::uint64_t most_gap = ~std::uint32_t{0};
 // Accesses to racing lines of a page after which its prefetches are left to the replay. Where fewer
@@ -50,12 +50,20 @@ PrivateRecorder::PrivateRecorder(const Program& program, const CoreClass& core)
     : core_(core),
       lines_(program.n_lines),
       sharing_(program.n_lines),
+      writer_(program.n_lines),
       races_(program.n_pages()),
       rights_(std::size_t{program.n_lines} * program.streams.size()),
-      fetched_(std::size_t{program.n_lines} * program.streams.size()) {
-    for (const StreamPlan& plan : program.streams)
-        for (const Step& step : plan.steps)
-            if (is_access(step) && (step.flags & step_free) == 0) sharing_[step.line] = ordered;
+      fetched_(std::size_t{program.n_lines} * program.streams.size()),
+      ahead_(std::size_t{program.n_lines} * program.streams.size()),
+      order_(program) {
+    for (std::size_t stream = 0; stream < program.streams.size(); ++stream)
+        for (const Step& step : program.streams[stream].steps) {
+            if (!is_access(step)) continue;
+            if ((step.flags & step_free) == 0)
+                sharing_[step.line] = ordered;
+            else if (step.writes != 0)
+                writer_[step.line] = static_cast<std::uint8_t>(stream + 1);
+        }
     for (Line line = program.first_lock_line; line < program.n_lines; ++line)
         sharing_[line] = racing;
     for (const StreamPlan& plan : program.streams) tracks_.emplace_back(plan.instructions, core);
@@ -72,7 +80,7 @@ void PrivateRecorder::fold_hits(std::uint32_t stream, std::uint64_t loads, std::
 void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64_t issue,
                              std::uint32_t next_gap, const PrivateOutcome& outcome) {
     Track& track = tracks_[stream];
-    const bool right = (step.flags & step_free) == 0 && take_right(stream, step);
+    const bool right = take_right(stream, step);
     const bool fetched = outcome.found >= Found::beyond;
     const bool in_l2 = outcome.found == Found::l2;
     const bool trained = trains(step.line);
@@ -104,10 +112,12 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     if (pushes) derived.flags |= step_pushes;
     if (trained) derived.flags |= step_trains;
     ++kept_;
-    kept_racing_ += right && sharing_[step.line] == racing;
-    if (sharing_[step.line] != racing) {
+    kept_racing_ += right && sharing_[step.line] >= raided;
+    if (sharing_[step.line] < raided) {
         derived.flags &= static_cast<std::uint8_t>(~step_run);
         derived.span = 0;
+    } else {
+        derived.flags &= static_cast<std::uint8_t>(~step_free);  // of one stream, but others come
     }
     emit(track, derived, issue);
     if (fetched) {
@@ -130,6 +140,7 @@ void PrivateRecorder::other(std::uint32_t stream, const Step* at, std::uint64_t 
     Track& track = tracks_[stream];
     if (track.other != nullptr && at <= track.other) return;
     if (drains(*at)) track.clock.drain(issue);
+    order_.end(stream, track.stretch, *at);
     emit_tally(track, issue, 0);
     emit(track, *at, issue);
     track.other = at;
@@ -177,21 +188,23 @@ ProgramPtr PrivateRecorder::finish(const Program& program, PrivateGeometry geome
 }
 
 // Whether an access has to ask for its line: its stretch has not used the line so before. Finds out
-// who else uses the line in a stretch that is not over.
+// who else used the line, or fetched it ahead, in a stretch that may overlap with this one.
 bool PrivateRecorder::take_right(std::uint32_t stream, const Step& step) {
     Track& track = tracks_[stream];
-    if (sharing_[step.line] == racing) {
-        std::uint8_t& races = races_[step.line >> page_shift];
-        if (races != enough_races) ++races;
-        return true;
+    const bool races =
+        sharing_[step.line] == racing || (sharing_[step.line] == raided && step.writes != 0);
+    if (races) {
+        std::uint8_t& of_page = races_[step.line >> page_shift];
+        if (of_page != enough_races) ++of_page;
     }
+    if (sharing_[step.line] == racing || (step.flags & step_free) != 0) return races;
     std::uint32_t& right = rights_[stream * lines_ + step.line];
     const bool first = right >> 1 != track.stretch;
-    if (!first && (step.writes == 0 || (right & 1) != 0)) return false;
-    for (std::size_t i = 0; i < tracks_.size(); ++i) {
+    if (!first && (step.writes == 0 || (right & 1) != 0)) return races;
+    for (std::uint32_t i = 0; i < tracks_.size(); ++i) {
         const std::uint32_t theirs = rights_[i * lines_ + step.line];
-        if (i != stream && theirs >> 1 == tracks_[i].stretch &&
-            (step.writes != 0 || (theirs & 1) != 0))
+        if (((step.writes != 0 || (theirs & 1) != 0) && may_overlap(stream, i, theirs >> 1)) ||
+            (step.writes != 0 && may_overlap(stream, i, ahead_[i * lines_ + step.line])))
             sharing_[step.line] = racing;
     }
     if (sharing_[step.line] == racing) {
@@ -200,6 +213,19 @@ bool PrivateRecorder::take_right(std::uint32_t stream, const Step& step) {
     }
     right = track.stretch << 1 | (step.writes != 0 || (!first && (right & 1) != 0) ? 1u : 0u);
     return true;
+}
+
+// A prefetcher takes part in races: a line that it fetches is taken from who writes it, and when it
+// does is up to the misses of its core.
+void PrivateRecorder::fetch_ahead(std::uint32_t stream, Line line) {
+    if (sharing_[line] == alone && writer_[line] != 0 && writer_[line] != stream + 1)
+        sharing_[line] = raided;
+    if (sharing_[line] != ordered) return;
+    ahead_[stream * lines_ + line] = tracks_[stream].stretch;
+    for (std::uint32_t i = 0; i < tracks_.size(); ++i)
+        if (const std::uint32_t theirs = rights_[i * lines_ + line];
+            (theirs & 1) != 0 && may_overlap(stream, i, theirs >> 1))
+            sharing_[line] = racing;
 }
 
 bool PrivateRecorder::trains(Line line) const {
@@ -250,6 +276,7 @@ void PrivateRecorder::emit_tally(Track& track, std::uint64_t at, std::uint64_t l
 void PrivateRecorder::emit_pushed(std::uint32_t stream, const PrivateOutcome& outcome) {
     Track& track = tracks_[stream];
     for (const Pushed& pushed : outcome.pushed) {
+        if (pushed.kind == kind_prefetch) fetch_ahead(stream, pushed.line);
         if (!is_told(pushed)) continue;
         emit(track, {pushed.line, 0, 0, 0, 0, pushed.kind, 0}, track.emitted_at);
         if (pushed.kind == kind_prefetch)

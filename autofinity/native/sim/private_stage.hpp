@@ -13,14 +13,16 @@
 //    synchronisation steps of the thread, if another thread also touches the line in the region and
 //    one of them writes. In between nobody can take the line without a race;
 //  · all accesses to lines for which this is not so (false sharing, races): two threads were seen
-//    to use them, one writing, in stretches that overlap. Expanded like any run (runs.cpp);
+//    to use them, one writing, in stretches that no synchronisation orders (stretch_order.hpp), or
+//    one to write what another's prefetcher brings. Expanded like any run (runs.cpp);
+//  · all writes to a thread's own lines that others' prefetchers came for (raided);
 //  · the first write to a line that was loaded: the core may have got it shared;
 //  · misses of the L1 in pages where threads often race: whether the prefetcher has a stream there
 //    is up to who takes a line from whom, and it is trained in the replay (step_trains);
 //  · private misses (L2 hits, TLB misses) in the shadow of an L2 miss, where they compete for miss
 //    buffers and the window; atomics; everything that is no access.
 // The rest becomes tallies: counts and the time in which nothing could issue, at least every
-// 4,096 instructions.
+// 4,096 instructions, and when a step that is kept would be four clocks early without it.
 //
 // In a replay of the derived program the cores have no arrays. The directory's sharers and owner,
 // with the owner's state, say what a core holds; each kept step says where the line would be if
@@ -45,6 +47,7 @@
 #include "machine.hpp"
 #include "private_clock.hpp"
 #include "program.hpp"
+#include "stretch_order.hpp"
 #include "zeroed.hpp"
 
 namespace autofinity::sim {
@@ -73,6 +76,11 @@ inline constexpr std::uint8_t first_that_fetches =
 
 inline constexpr bool is_pushed(std::uint8_t kind) {
     return kind == kind_leave || kind == kind_prefetch;
+}
+// Instructions between an access and the next step that has some of its own.
+inline std::uint32_t gap_after(const Step* access) {
+    while (is_pushed(access[1].kind)) ++access;
+    return access[1].gap;
 }
 inline constexpr std::uint8_t derived_kind(Found found, Translated translated) {
     return static_cast<std::uint8_t>(kind_derived | static_cast<unsigned>(found) << 2 |
@@ -147,6 +155,7 @@ class PrivateRecorder {
     // Whether an L1 hit needs no step. Of the fast path.
     bool covered(std::uint32_t stream, const Step& step) const {
         if (tracks_[stream].forced) return false;
+        if (step.writes != 0 && sharing_[step.line] == raided) return false;
         if ((step.flags & step_free) != 0) return true;
         const std::uint32_t right = rights_[stream * lines_ + step.line];
         return right >> 1 == tracks_[stream].stretch && (step.writes == 0 || (right & 1) != 0);
@@ -182,9 +191,14 @@ class PrivateRecorder {
         const Step* other = nullptr;  // latest step that is no access
         Tally pending;
     };
-    enum Sharing : std::uint8_t { alone, ordered, racing };
+    // `raided`: written by one stream while others' prefetchers may come for it.
+    enum Sharing : std::uint8_t { alone, ordered, raided, racing };
 
     bool take_right(std::uint32_t stream, const Step& step);
+    void fetch_ahead(std::uint32_t stream, Line line);
+    bool may_overlap(std::uint32_t stream, std::uint32_t other, std::uint32_t stretch) {
+        return other != stream && stretch != 0 && !order_.is_after(stream, other, stretch);
+    }
     // Whether the prefetcher's streams in the line's page are up to the replay.
     bool trains(Line line) const;
     bool is_told(const Pushed& pushed) const {
@@ -199,10 +213,13 @@ class PrivateRecorder {
     const CoreClass& core_;
     std::size_t lines_;
     Zeroed<std::uint8_t> sharing_;
+    Zeroed<std::uint8_t> writer_;   // of lines that one stream alone uses, and writes: number + 1
     Zeroed<std::uint8_t> races_;    // by page
     Zeroed<std::uint32_t> rights_;  // [stream, line]: stretch << 1 | may write
     Zeroed<std::uint32_t>
-        fetched_;  // [stream, line]: number of the latest step that fetched it + 1
+        fetched_;                  // [stream, line]: number of the latest step that fetched it + 1
+    Zeroed<std::uint32_t> ahead_;  // [stream, line]: latest stretch in which it was fetched ahead
+    StretchOrder order_;
     std::vector<Track> tracks_;
     std::vector<Tally> tallies_;
     std::uint64_t kept_ = 0, kept_racing_ = 0;

@@ -139,6 +139,7 @@ class Simulation {
                         Ticks at);
     // A step of a derived program that is neither an access nor in the trace.
     void follow(Pu& p, Stream& s, const Step& step);
+    void follow_pushed(const Pu& p, Stream& s);
     // Carries a synchronisation step out; false when the PU must give way.
     bool synchronise(std::uint32_t pu, Stream& s, const Step& step);
     // Processes.

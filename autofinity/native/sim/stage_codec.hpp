@@ -182,7 +182,9 @@ class StageCodec {
         if constexpr (Coder::decodes) {
             step = own;
             step.kind = kind_of(what);
-            if (span != span_of_program) {
+            if (span == span_ordered) {
+                step.flags &= static_cast<std::uint8_t>(~step_free);
+            } else if (span != span_of_program) {
                 step.span = told;
                 step.flags &= static_cast<std::uint8_t>(~step_run);
             }

@@ -28,7 +28,7 @@ namespace autofinity::sim {
         set_watch(p, s);
         return at;
     }
-    const Ticks hidden = served.contended ? 0 : (&step)[1].gap * p.instruction;
+    const Ticks hidden = served.contended ? 0 : gap_after(&step) * p.instruction;
     if (ready <= at + hidden) return at;
     s.stall_ticks += ready - hidden - at;
     return ready - hidden;
@@ -113,7 +113,7 @@ template <>
         if (p.ring_count == p.kind->misses_in_flight || (step.flags & step_atomic) != 0 ||
             p.shares || memory_.faults(step.line)) [[unlikely]] {
             put_back();
-            if (!slow_access(p, s, step, issue, at, horizon, next[1].gap)) break;
+            if (!slow_access(p, s, step, issue, at, horizon, gap_after(next))) break;
             look_again();
         } else if (at > horizon && !memory_.stays_private_derived(p.slot, step)) {
             put_back();

@@ -34,7 +34,7 @@ template <Mode mode>
                                                          const Step& step, std::uint64_t issue,
                                                          Ticks at, Ticks horizon) {
     if (accesses<mode>(step)) {
-        const std::uint32_t next_gap = s.at[1].gap;
+        const std::uint32_t next_gap = mode == Mode::staged ? gap_after(s.at) : s.at[1].gap;
         if constexpr (mode == Mode::derive) memory_.outcome().clear();
         if (!access_slowly<mode>(p, s, step, issue, at, horizon, next_gap)) return false;
         if constexpr (mode == Mode::full || mode == Mode::watched)
@@ -44,9 +44,7 @@ template <Mode mode>
             recorder_->access(number_of(s), step, issue, next_gap, memory_.outcome());
         ++s.at;
         if constexpr (mode == Mode::staged)
-            if ((step.flags & step_pushes) != 0)
-                for (; is_pushed(s.at->kind); ++s.at)
-                    s.dirty_victims += memory_.follow(p.slot, *s.at);
+            if ((step.flags & step_pushes) != 0) follow_pushed(p, s);
         return true;
     }
     s.instructions = issue;

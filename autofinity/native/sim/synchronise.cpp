@@ -19,6 +19,8 @@ void Simulation::touch_sync_line(Pu& p, Stream& s, Line line, bool write, std::u
     memory_.outcome().clear();
     slow_access(p, s, step, s.instructions, p.time, forever, 0);
     if (mode_ == Mode::derive) recorder_->touch(number_of(s), memory_.outcome());
+    // What the access fetches ahead is fetched before the stream waits for others.
+    if (mode_ == Mode::staged) follow_pushed(p, s);
     drain(p, s);
 }
 

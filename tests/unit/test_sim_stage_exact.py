@@ -1,0 +1,152 @@
+"""Where no two threads race, a replay from the private stage counts what the full stream counts.
+
+Each program is about one thing that a stage has to tell at the right time.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from autofinity._core import sim as core
+from autofinity._core.trace import Trace, TraceBuilder
+from autofinity.sim.native import native_machine
+from autofinity.sim.preset import load_preset
+from autofinity.sim.result import EVENT_INDEX
+from tests.support.sim_programs import DEPENDENT, FIRST_WRITE, region
+
+MACHINES = ("opteron-6164he", "xeon-e5-2650", "epyc-9654")
+SEED = 3
+
+
+def page_walks() -> Trace:
+    """Loads of another node's pages, nearly each with a page walk that misses the caches."""
+    rng, builder = random.Random(1), TraceBuilder()
+    owner, reader = builder.stream(), builder.stream()
+    lines = region(1500)[::16]
+    for line in lines:
+        builder.access(owner, line, reads=0, writes=1, gap=4, flags=FIRST_WRITE)
+    builder.roi_begin(owner)
+    for stream in (owner, reader):
+        builder.barrier(stream, 1, 2)
+    for _ in range(6000):
+        flags = rng.choice((0, DEPENDENT))
+        builder.access(reader, rng.choice(lines), reads=1, gap=40, flags=flags)
+    for stream in (owner, reader):
+        builder.barrier(stream, 2, 2)
+    builder.roi_end(owner)
+    return builder.build()
+
+
+def dependent_misses() -> Trace:
+    """Loads that the next instruction waits for, and that fetch ahead and push lines out."""
+    builder = TraceBuilder()
+    stream = builder.stream()
+    builder.roi_begin(stream)
+    for _ in range(3):
+        for line in region(400):
+            builder.access(stream, line, reads=1, gap=30, flags=DEPENDENT)
+    builder.roi_end(stream)
+    return builder.build()
+
+
+def barriers_in_a_row() -> Trace:
+    """The lines of the barriers lie side by side, so that prefetchers fetch them ahead."""
+    builder = TraceBuilder()
+    streams = [builder.stream() for _ in range(4)]
+    builder.roi_begin(streams[0])
+    for number in range(60):
+        for i, stream in enumerate(streams):
+            builder.access(stream, region(1, 10 + i)[number], reads=1, gap=100 * (i + 1))
+            builder.barrier(stream, number + 1, 4)
+    builder.roi_end(streams[0])
+    return builder.build()
+
+
+def a_page_of_two() -> Trace:
+    """One thread writes half a page again and again, the other's prefetcher comes for it."""
+    builder = TraceBuilder()
+    writer, reader = builder.stream(), builder.stream()
+    lines = region(2)
+    builder.roi_begin(writer)
+    for stream in (writer, reader):
+        builder.barrier(stream, 1, 2)
+    for turn in range(40):
+        for line in lines[32:64]:
+            builder.access(writer, line, reads=0, writes=1, gap=20)
+        for line in lines[:32]:
+            builder.access(reader, line, reads=1, gap=37)
+        for line in lines[64 + turn % 60 :][:4]:
+            builder.access(reader, line, reads=1, gap=50)
+    for stream in (writer, reader):
+        builder.barrier(stream, 2, 2)
+    builder.roi_end(writer)
+    return builder.build()
+
+
+def locks_that_order_nothing() -> Trace:
+    """Both threads write the same lines, each after a lock of its own."""
+    builder = TraceBuilder()
+    streams = [builder.stream() for _ in range(2)]
+    builder.roi_begin(streams[0])
+    for turn in range(400):
+        for i, stream in enumerate(streams):
+            builder.lock(stream, i)
+            builder.unlock(stream, i)
+            line = region(1)[turn % 8]
+            builder.access(stream, line, reads=1, writes=1, gap=300 + 70 * i)
+            builder.access(stream, line, reads=0, writes=1, gap=150)
+    builder.roi_end(streams[0])
+    return builder.build()
+
+
+def counts(machine: core.Machine, program: core.Program, pus: list[int]) -> dict[str, int]:
+    simulation = core.Simulation(machine, program, pus, seed=SEED)
+    simulation.run()
+    totals = simulation.totals().sum(axis=0)
+    return {event: int(totals[column]) for event, column in EVENT_INDEX.items()}
+
+
+def both_ways(trace: Trace, name: str) -> list[tuple[dict[str, int], dict[str, int]]]:
+    """Counts of the full stream and from its stage, with the streams near each other and far."""
+    spec = load_preset(name)
+    machine, full = native_machine(spec), core.Program(trace)
+    cores = spec.topology.n_cores
+    first_pu = {pu.core: i for i, pu in reversed(list(enumerate(spec.topology.pus)))}
+    near = [first_pu[i] for i in range(full.streams)]
+    far = [first_pu[i * cores // full.streams] for i in range(full.streams)]
+    stage = core.derive_private_stage(machine, full, near, seed=SEED)
+    assert stage.staged
+    return [(counts(machine, full, pus), counts(machine, stage, pus)) for pus in (near, far)]
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("program", [page_walks, dependent_misses])
+def test_a_stage_counts_what_the_full_stream_counts(
+    program: Callable[[], Trace], name: str
+) -> None:
+    for full, staged in both_ways(program(), name):
+        assert staged == full
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_lines_that_come_ahead_at_a_barrier_come_before_the_wait(name: str) -> None:
+    for full, staged in both_ways(barriers_in_a_row(), name):
+        for event in ("cycles", "cpu_clocks_halted", "l2_misses", "prefetches_issued"):
+            assert staged[event] == pytest.approx(full[event], rel=0.002), event
+
+
+@pytest.mark.parametrize("name", ["opteron-6164he", "epyc-9654"])
+def test_lines_that_only_a_prefetcher_takes_away_cost_the_same(name: str) -> None:
+    for full, staged in both_ways(a_page_of_two(), name):
+        assert staged == full
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_threads_that_lock_different_locks_race(name: str) -> None:
+    for full, staged in both_ways(locks_that_order_nothing(), name):
+        assert full["coherence_misses"] > 300
+        for event in ("cycles", "coherence_misses", "llc_requests"):
+            assert staged[event] == pytest.approx(full[event], rel=0.02), event
