@@ -2,8 +2,8 @@
 
 What a stage leaves out (`native/sim/private_stage.hpp`) may matter: lines that an LLC takes back,
 races that the derivation saw come out one way. No property of a program tells beforehand, so each
-stage is compared with the full stream where placements differ most: threads as close as can be, as
-far apart, all but a few in one place, and each with an LLC of its own but all in one package.
+stage is compared with the full stream in the best match of every hint: threads as close as can be,
+as far apart, all but a few in one place, each with an LLC of its own but all in one package.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from autofinity._core import sim as core
 from autofinity.affinity.hints import get_affinity
-from autofinity.model.affinity import Hint
+from autofinity.model.affinity import HINTS
 from autofinity.sim.replay import pus_of_streams
 from autofinity.sim.spec import MachineSpec
-from autofinity.sim.stage_agreement import Difference, Totals, farthest_off
+from autofinity.sim.stage_agreement import Difference, Totals, counted_often, farthest_off
 
-COMPARED = tuple(map(Hint.parse, ("slp", "SLP", "SlP", "sLP")))
 MOST_USED = 0.5
-"""Of what `stage_agreement` allows, where it is compared: other affinities may be further off."""
+"""Of what `stage_agreement` allows beyond what scatters: other affinities may be further off."""
 MOST_STREAMS = 64
 
 
@@ -56,7 +55,7 @@ def fitting_stage(
 ) -> tuple[core.Program | None, Difference]:
     """The stage, or None where it does not agree with the full stream; and what differs most.
 
-    Costs a derivation and, in each affinity of `COMPARED`, a replay of both, up to `jobs` at a
+    Costs a derivation and, in the best match of each hint, a replay of both, up to `jobs` at a
     time; the first affinity that is too far off is the last, and the same for any `jobs`. Raises
     `SimulationError` for a program that `may_have_stage` does not pass.
     """
@@ -64,25 +63,42 @@ def fitting_stage(
     stage = core.derive_private_stage(
         native, program, first_pus(spec, groups_of(spec, placements[0])), seed=seed
     )
-    worst: Difference | None = None
-    for found in _farthest_off(native, program, stage, placements, seed, jobs):
-        if worst is None or found.used > worst.used:
-            worst = found
-        if worst.used > MOST_USED:
-            return None, worst
+    wake_clocks = wake_clocks_of(spec, len(workers))
+    most, worst = -1.0, None
+    for full, staged in _replayed(native, program, stage, placements, seed, jobs):
+        used, found = _disagreement(full, staged, wake_clocks)
+        if used > most:
+            most, worst = used, found
+        if used > 1:
+            return None, found
     assert worst is not None
     return stage, worst
 
 
-def _farthest_off(
+def wake_clocks_of(spec: MachineSpec, threads: int) -> float:
+    """What a wake-up of every thread takes, in clocks of all threads together."""
+    return 1000 * spec.system.wake_us * spec.ghz * threads
+
+
+def _disagreement(full: Totals, staged: Totals, wake_clocks: float) -> tuple[float, Difference]:
+    """How much is used of what is allowed here (more than 1: too far off), and by what."""
+    beyond_noise = farthest_off(full, staged)
+    often = counted_often(full, staged, wake_clocks)
+    return max(
+        [(beyond_noise.used / MOST_USED, beyond_noise), *((each.used, each) for each in often)],
+        key=lambda found: found[0],
+    )
+
+
+def _replayed(
     native: core.Machine,
     program: core.Program,
     stage: core.Program,
     placements: Sequence[Sequence[int]],
     seed: int,
     jobs: int,
-) -> Iterator[Difference]:
-    """Of each placement, in order."""
+) -> Iterator[tuple[Totals, Totals]]:
+    """Counts of the full stream and from the stage of each placement, in order."""
     with ThreadPoolExecutor(jobs) as pool:
         under_way: deque[list[Future[Totals]]] = deque()
         for pus in placements:
@@ -90,15 +106,16 @@ def _farthest_off(
                 [pool.submit(_totals, native, each, pus, seed) for each in (program, stage)]
             )
             if len(under_way) * 2 >= jobs:
-                yield farthest_off(*(totals.result() for totals in under_way.popleft()))
-        for pair in under_way:
-            yield farthest_off(*(totals.result() for totals in pair))
+                full, staged = under_way.popleft()
+                yield full.result(), staged.result()
+        for full, staged in under_way:
+            yield full.result(), staged.result()
 
 
 def compared_placements(
     spec: MachineSpec, program: core.Program, workers: Sequence[int]
 ) -> list[list[int]]:
-    """PU of every stream in each affinity of `COMPARED`, without repetition."""
+    """PU of every stream in the best match of each hint, without repetition."""
     placements = (
         pus_of_streams(
             spec.topology,
@@ -106,7 +123,7 @@ def compared_placements(
             get_affinity(spec.topology, len(workers), hint).cpus,
             workers,
         )
-        for hint in COMPARED
+        for hint in reversed(HINTS)
     )
     return list(map(list, dict.fromkeys(map(tuple, placements))))
 

@@ -274,7 +274,7 @@ def test_stages_are_compared_where_threads_have_llcs_of_their_own_in_one_package
     for placed in compared_placements(spec, program, range(8)):
         pus = [spec.topology.pus[pu] for pu in placed]
         found.append((len({pu.package for pu in pus}), len({pu.llc for pu in pus})))
-    assert found == [(1, 1), (2, 8), (2, 2), (1, 8)]
+    assert found == [(1, 1), (1, 8), (2, 2), (2, 8)]
 
 
 def test_no_placement_is_compared_twice() -> None:
