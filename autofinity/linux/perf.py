@@ -32,6 +32,7 @@ _FREQUENCY, _ENABLE_ON_EXEC, _TASK, _WATERMARK = 1 << 10, 1 << 12, 1 << 13, 1 <<
 _NAMES_ALL, _SWITCHES = 1 << 18, 1 << 26  # sample_id_all, context_switch
 _PRECISE = 2 << 15  # no skid; 3 would demand a distribution of instructions as well
 _IOC_ENABLE = 0x2400
+_SETTLING_READS, _SETTLING_S = 100, 0.001  # a thread takes microseconds to end
 _TOTAL_TIMES, _GROUP = 0b011, 0b1000
 _FD_CLOEXEC = 1 << 3
 
@@ -294,14 +295,25 @@ def open_on_kinds(
     return SeveralPmus(parts)
 
 
+def _read_when_settled(leader: int, size_bytes: int) -> bytes:
+    for _ in range(_SETTLING_READS):
+        try:
+            return os.read(leader, size_bytes)
+        except ChildProcessError:
+            time.sleep(_SETTLING_S)
+    return os.read(leader, size_bytes)
+
+
 def read_totals(leader: int, names: Sequence[str]) -> dict[str, int]:
     """Counts of a whole run from a group that its threads and children inherited.
 
-    With `inherit` the kernel reads the sum over all of them, those that ended included. Counts of
-    a multiplexed group are extrapolated. Empty when the group never counted.
+    With `inherit` the kernel reads the sum over all of them, those that ended included; while one
+    is ending it refuses (ECHILD), and is asked again. Counts of a multiplexed group are
+    extrapolated. Empty when the group never counted.
     """
     try:
-        words = struct.unpack(f"{3 + len(names)}Q", os.read(leader, 8 * (3 + len(names))))
+        content = _read_when_settled(leader, 8 * (3 + len(names)))
+        words = struct.unpack(f"{3 + len(names)}Q", content)
     except (OSError, struct.error):
         return {}
     _, enabled, running, *counts = words

@@ -8,6 +8,7 @@ from itertools import combinations, permutations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mappers_here import MAPPERS_HERE, mappers_but
 
 from autofinity.mapping.cost import cost
 from autofinity.mapping.exact import exact
@@ -41,7 +42,7 @@ def tasks(draw: st.DrawFn, most_threads: int) -> tuple[SharingMatrix, Topology, 
 
 @settings(max_examples=30)
 @given(tasks(14))
-@pytest.mark.parametrize("name", [name for name in MAPPERS if name not in {"exact", "compact"}])
+@pytest.mark.parametrize("name", mappers_but("exact", "compact"))
 def test_every_seat_is_taken_once_and_the_same_way_every_time(
     name: str, task: tuple[SharingMatrix, Topology, frozenset[OsIndex]]
 ) -> None:
@@ -96,7 +97,7 @@ def test_no_mapper_is_cheaper_than_exact_on_the_same_cpus(
     sharing, topology, available = task
     used = frozenset(seats(topology, sharing.threads, available))
     least = cost(sharing, topology, exact(sharing, topology, used))
-    for mapper in MAPPERS.values():
+    for mapper in MAPPERS_HERE.values():
         found = cost(sharing, topology, mapper.run(sharing, topology, used))
         assert found >= least * (1 - 1e-9)
 
@@ -123,5 +124,5 @@ def test_as_many_threads_as_cpus_are_one_on_each(
     sharing, topology, available = task
     if sharing.threads <= len(available):
         few = frozenset(sorted(available)[: sharing.threads])
-        for mapper in MAPPERS.values():
+        for mapper in MAPPERS_HERE.values():
             assert set(mapper.run(sharing, topology, few)) == few

@@ -7,6 +7,7 @@ import ctypes.util
 import errno
 import mmap
 import os
+import struct
 import subprocess
 import threading
 import time
@@ -128,6 +129,20 @@ def test_an_inherited_group_reads_the_sum_of_all_threads_after_their_end() -> No
     os.close(leader)
     assert totals["task_clock_ns"] >= 50_000_000
     assert read_totals(leader, ["gone"]) == {}
+
+
+def test_a_group_is_asked_again_while_a_thread_that_inherited_it_is_ending(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = [ChildProcessError(errno.ECHILD, "No child processes")] * 2
+
+    def read(_: int, size: int) -> bytes:
+        if answers:
+            raise answers.pop()
+        return struct.pack("4Q", 1, 50, 25, 7)
+
+    monkeypatch.setattr(os, "read", read)
+    assert read_totals(3, ["page_faults"]) == {"page_faults": 14}
 
 
 @needs_perf

@@ -7,6 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from mappers_here import WHY_NO_SCOTCH
 
 from autofinity.mapping import scotch as scotch_mapper
 from autofinity.mapping.compare import compared, mapped
@@ -92,22 +93,17 @@ def test_a_missing_scotch_library_is_said_with_the_way_out(
         scotch_mapper._library.cache_clear()
 
 
-@pytest.fixture
-def with_scotch() -> None:
-    try:
-        scotch_mapper._library()
-    except CapabilityError as error:
-        pytest.skip(str(error))
+needs_scotch = pytest.mark.skipif(WHY_NO_SCOTCH is not None, reason=WHY_NO_SCOTCH or "")
 
 
-@pytest.mark.usefixtures("with_scotch")
+@needs_scotch
 def test_scotch_cuts_a_ring_into_arcs() -> None:
     topology = machine(32)
     cpus = scotch(ring(32), topology, topology.allowed)
     assert cost(ring(32), topology, cpus) == 28 * 4 + 4 * 20
 
 
-@pytest.mark.usefixtures("with_scotch")
+@needs_scotch
 def test_large_amounts_do_not_overflow_scotch() -> None:
     sharing = SharingMatrix(tuple(tuple(c * 1e15 for c in row) for row in ring(32).cells))
     topology = machine(32)
