@@ -15,10 +15,9 @@ which is what the order of races alone does; how many times as fast the stage is
 many full replays the derivation and the comparison before it cost; and the bytes an access that it
 takes on disk. Lines say in how many programs all that counts often is within 5 %, and cycles within
 2 %, in which the cycles of the full stream are farthest from exact order, and the bytes over all
-programs. The second table, over the programs whose stage is used, has a
-row for each counter: the largest difference in one affinity of one program, for counters of at
-least --least events there. Exits with 1 if a stage that is used is too far off. Needs the test
-tools.
+programs. The second table, over the programs whose stage is used, has a row for each counter: the
+largest difference in one affinity of one program, for counters of at least --least events there.
+Exits with 1 if a stage that is used is too far off. Needs the test tools.
 """
 
 from __future__ import annotations

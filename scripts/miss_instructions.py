@@ -11,9 +11,9 @@ of the window; callgrind prints the instructions as `Collected`.
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 from pathlib import Path
+
+from callgrind_window import counted
 
 from autofinity._core import sim as core
 from autofinity.affinity.hints import get_affinity
@@ -33,11 +33,6 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def switch(callgrind: str) -> None:
-    command = ["callgrind_control", "--instr=" + callgrind, str(os.getpid())]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-
-
 def main() -> None:
     wanted = arguments()
     machine = load_preset(wanted.machine)
@@ -48,11 +43,10 @@ def main() -> None:
     simulation = core.Simulation(native_machine(machine), program, pus)
     simulation.advance(wanted.warm_ms * 1e6)
     before = simulation.totals().sum(axis=0)
-    switch("on")
-    simulation.advance(wanted.window_ms * 1e6)
-    switch("off")
-    counted = dict(zip(core.event_names(), simulation.totals().sum(axis=0) - before, strict=True))
-    print(f"{counted['data_cache_accesses']} accesses, {counted['data_cache_misses']} misses")
+    with counted():
+        simulation.advance(wanted.window_ms * 1e6)
+    counts = dict(zip(core.event_names(), simulation.totals().sum(axis=0) - before, strict=True))
+    print(f"{counts['data_cache_accesses']} accesses, {counts['data_cache_misses']} misses")
 
 
 if __name__ == "__main__":

@@ -11,10 +11,10 @@ What makes the stage is not counted. Prints its steps; callgrind prints the inst
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
 from pathlib import Path
+
+from callgrind_window import counted
 
 from autofinity._core import sim as core
 from autofinity.affinity.hints import get_affinity
@@ -34,11 +34,6 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def switch(callgrind: str) -> None:
-    command = ["callgrind_control", "--instr=" + callgrind, str(os.getpid())]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-
-
 def main() -> None:
     wanted = arguments()
     spec = load_preset(wanted.machine)
@@ -51,9 +46,8 @@ def main() -> None:
     cpus = get_affinity(spec.topology, threads, Hint.parse(wanted.hint)).cpus
     pus = pus_of_streams(spec.topology, program.streams, cpus, workers)
     simulation = core.Simulation(machine, stage, pus)
-    switch("on")
-    simulation.run()
-    switch("off")
+    with counted():
+        simulation.run()
     print(f"{stage.steps} steps")
 
 

@@ -308,7 +308,7 @@ def read_totals(leader: int, names: Sequence[str]) -> dict[str, int]:
     """Counts of a whole run from a group that its threads and children inherited.
 
     With `inherit` the kernel reads the sum over all of them, those that ended included; while one
-    is ending it refuses (ECHILD), and is asked again. Counts of a multiplexed group are
+    is ending it may refuse (ECHILD), and is asked again. Counts of a multiplexed group are
     extrapolated. Empty when the group never counted.
     """
     try:

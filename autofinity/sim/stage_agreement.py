@@ -32,12 +32,9 @@ _LONG = 0.01
 """Of the threads' time: so do clocks from here on."""
 _DEVIATIONS = 3
 _RARE = 1e-5  # events an access
-_CLUMPS = {
-    "link_bytes": 72,
-    "link_request_bytes": 8,
-    "dram_reads_local": 64,
-    "dram_reads_remote": 64,
-}
+_MESSAGES = {"link_bytes": 72, "link_request_bytes": 8}
+"""Bytes that come at once, where bytes are counted."""
+_CLUMPS = {**_MESSAGES, "dram_reads_local": 64, "dram_reads_remote": 64}
 """How many come at once."""
 _CLOCKS = frozenset(
     {
@@ -50,8 +47,6 @@ _CLOCKS = frozenset(
 )
 """Events that count clocks, but `cycles`."""
 _WAITS = frozenset({"cpu_clocks_halted", "stall_cycles_sync"})
-_BYTES = {"link_bytes": 72, "link_request_bytes": 8}
-"""A message."""
 
 type Totals = npt.NDArray[np.uint64]
 """Counts of a run, [streams, events] or [events]."""
@@ -95,7 +90,7 @@ def counted_often(full: Totals, staged: Totals, wake_clocks: float) -> list[Diff
     long = _LONG * _thread_clocks(count)
     found = []
     for event, (a, b) in count.items():
-        if a < (long if event in _CLOCKS else MANY * _BYTES.get(event, 1)):
+        if a == 0 or a < (long if event in _CLOCKS else MANY * _MESSAGES.get(event, 1)):
             continue
         off = max(0.0, abs(a - b) - (wake_clocks if event in _WAITS else 0.0))
         found.append(Difference(event, a, b, off / a))

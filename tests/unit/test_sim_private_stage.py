@@ -21,7 +21,7 @@ from autofinity.sim.native import native_machine
 from autofinity.sim.preset import load_preset
 from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import MachineSpec
-from autofinity.sim.stage_agreement import Difference, Totals, farthest_off
+from autofinity.sim.stage_agreement import Difference, Totals, counted_often, farthest_off
 from autofinity.sim.stage_fitting import compared_placements, fitting_stage, may_have_stage
 from tests.support.sim_programs import FIRST_WRITE, false_sharing, region
 
@@ -282,6 +282,25 @@ def test_no_placement_is_compared_twice() -> None:
     spec, program = load_preset("xeon-e5-2650"), core.Program(own_then_neighbours(4))
     placements = compared_placements(spec, program, range(4))
     assert len({tuple(placed) for placed in placements}) == len(placements) < 4
+
+
+def test_counters_agree_in_a_region_in_which_nothing_happens() -> None:
+    nothing = np.zeros(len(EVENT_INDEX), dtype=np.uint64)
+    assert counted_often(nothing, nothing, 0.0) == []
+    assert farthest_off(nothing, nothing).used == 0
+
+
+def test_what_counts_often_agrees_as_it_was_counted() -> None:
+    full = np.full(len(EVENT_INDEX), 1_000, dtype=np.uint64)
+    full[[EVENT_INDEX["cycles"], EVENT_INDEX["cpu_clocks_halted"]]] = 1_000_000
+    staged = full.copy()
+    staged[EVENT_INDEX["l2_misses"]] += 51
+    staged[EVENT_INDEX["cpu_clocks_halted"]] += 60_000
+    off = {each.event for each in counted_often(full, staged, 20_000.0) if each.used > 1}
+    assert off == {"l2_misses"}
+    off = {each.event for each in counted_often(full, staged, 0.0) if each.used > 1}
+    assert off == {"l2_misses", "cpu_clocks_halted"}
+    assert "link_bytes" not in {each.event for each in counted_often(full, staged, 0.0)}
 
 
 def test_cores_that_share_an_l2_have_no_stage() -> None:
