@@ -41,7 +41,7 @@ class SimMachine:
     def __init__(
         self,
         spec: MachineSpec,
-        skew_ns: float | None = None,
+        skew_ns: float = 0.0,
         *,
         private_stage: bool = False,
         jobs: int = 1,

@@ -102,7 +102,7 @@ def simulate(
     page_policy: PagePolicy = "first_touch",
     bind_node: int = 0,
     page_table: Mapping[int, int] | None = None,
-    skew_ns: float | None = None,
+    skew_ns: float = 0.0,
 ) -> SimResult:
     """Replay a trace to the end of its region of interest.
 

@@ -267,20 +267,6 @@ class MachineSpec:
         return self.ghz * 1e9
 
     @property
-    def skew_ns(self) -> float:
-        """How far ordered accesses may run ahead: a quarter of the smallest latency, core to core.
-
-        With the whole latency, a core that is ahead of another by some of it stays ahead by as much
-        at every transfer, and goes on storing to a line that the other has asked for already. With
-        half of it, eight cores that fill a controller's queue by prefetching wait 2.6 % longer
-        there than with less (`tests/fidelity/test_sim_order.py` bounds it by 2 %).
-
-        Cores that share an L2 hand lines over at its latency.
-        """
-        within = [kind.l2.latency_ns for kind in self.core_classes if kind.l2 and kind.l2_cores > 1]
-        return min(self.latency.load_modified[0], self.latency.store_modified[0], *within) / 4
-
-    @property
     def l2_domains(self) -> tuple[int, ...]:
         """Number of each logical core's L2, in order of appearance.
 

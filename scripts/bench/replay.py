@@ -55,7 +55,7 @@ class Measured:
 
 
 def replayed(folder: Path, rounds: int, staged: bool = False) -> Measured | None:
-    """The preset's own skew, threads distributed (SLP); the best of the rounds.
+    """Threads distributed (SLP); the best of the rounds.
 
     The full stream; if `staged`, what the private stage leaves of it, or None where it has none.
     """

@@ -95,7 +95,7 @@ def line_ns(
     builder.roi_end(reader)
     first = min(spec.topology.pus, key=lambda each: (each.core, each.smt_rank)).os_index
     placed = cpus(*(other for other, _ in others), int(first) if pu is None else pu)
-    return simulate(spec, builder.build(), placed, skew_ns=1.0).roi_ns / len(lines)
+    return simulate(spec, builder.build(), placed).roi_ns / len(lines)
 
 
 LOAD, STORE, UPDATE = (1, 0, DEPENDENT), (0, 1, FIRST_WRITE | DEPENDENT), (1, 1, ATOMIC)

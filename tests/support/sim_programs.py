@@ -157,5 +157,5 @@ def streaming(threads: int, pages_each: int, repeats: int) -> Trace:
     return builder.build()
 
 
-def run(spec: MachineSpec, trace: Trace, *numbers: int, skew_ns: float | None = None) -> SimResult:
+def run(spec: MachineSpec, trace: Trace, *numbers: int, skew_ns: float = 0.0) -> SimResult:
     return simulate(spec, trace, cpus(*numbers), skew_ns=skew_ns)

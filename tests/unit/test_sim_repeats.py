@@ -75,8 +75,9 @@ def test_locks_barriers_and_waits_are_gone_through_again() -> None:
     pus = [0, 6, 12, 18, 24, 30, 36, 42]
     once = core.Simulation(MACHINE, program, pus)
     four = core.Simulation(MACHINE, program, pus, repeats=4)
-    for event in ("lock_acquisitions", "instructions"):
-        assert whole(four, event) == 4 * whole(once, event)
+    assert whole(four, "lock_acquisitions") == 4 * whole(once, "lock_acquisitions")
+    # What others have begun when one ends the region is counted as far as it came.
+    assert whole(four, "instructions") == pytest.approx(4 * whole(once, "instructions"), rel=1e-3)
     four.check()
 
 

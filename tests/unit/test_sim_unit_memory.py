@@ -16,7 +16,7 @@ from autofinity.sim.result import SimResult
 
 SPEC = without_prefetch(load_preset("opteron-6164he"))
 STREAMS, UNITS, PASSES = 4, 160, 5
-HELD = UNITS - 2  # a unit that another stream runs
+HELD = UNITS - STREAMS  # the last unit of the slow thread: another one runs it
 SHARED = BASE + 100 * LINES_PER_PAGE
 ACCESS, LOCK, UNIT_BEGIN, UNIT_END = 0, 1, 6, 7
 

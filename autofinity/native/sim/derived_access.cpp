@@ -5,14 +5,6 @@
 
 namespace autofinity::sim {
 
-bool Memory::stays_private_derived(std::uint32_t slot, const Step& step) const {
-    const Found found = found_of(step.kind);
-    if (found >= Found::beyond || (step.flags & step_pushes) != 0) return false;
-    if (found != Found::l1 && (step.flags & step_trains) != 0) return false;
-    const Word held = derived_state(directory_[step.line], slot);
-    return step.writes == 0 ? held != invalid : held == exclusive || held == modified;
-}
-
 bool Memory::hits_l1_derived(std::uint32_t slot, const Step& step) const {
     return found_of(step.kind) != Found::l2 && found_of(step.kind) != Found::tag_and_l2 &&
            derived_state(directory_[step.line], slot) != invalid;

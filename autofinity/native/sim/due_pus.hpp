@@ -31,12 +31,14 @@ class DuePus {
     }
     std::uint32_t first() const { return static_cast<std::uint32_t>(keys_[1] & (most_pus - 1)); }
     Ticks first_time() const { return keys_[1] >> pu_bits; }
-    // When the second PU is due; `none` when there is no second.
-    Ticks second_time(Ticks none) const {
+    // The latest time at which the first PU still comes before the second; `none` when there is no
+    // second. Of two that are due at one time the one with the lower number comes first.
+    Ticks first_until(Ticks none) const {
         std::uint64_t second = absent;
         for (std::size_t i = leaves_ + leaf_of_[first()]; i > 1; i /= 2)
             second = std::min(second, keys_[i ^ 1]);
-        return second == absent ? none : second >> pu_bits;
+        if (second == absent) return none;
+        return (second >> pu_bits) - ((second & (most_pus - 1)) < first());
     }
 
     void clear() { std::fill(keys_.begin(), keys_.end(), absent); }

@@ -7,7 +7,7 @@ namespace autofinity::sim {
 
 // Something is due before the next step: a miss that the window cannot hide any longer, or accesses
 // of a run that another core interrupted; or part of the gap before the step has been used up.
-bool Simulation::attend(std::uint32_t index, Pu& p, Stream& s, const Limits& limits) {
+bool Simulation::attend(std::uint32_t index, Pu& p, Stream& s, Ticks horizon) {
     const std::uint64_t due = s.instructions + s.at->gap - s.skip;
     const std::uint64_t deferred = s.deferred.empty() ? no_instruction : s.deferred.back().at;
     if (p.ring_count != 0 && p.ring[p.ring_head].limit <= std::min(due, deferred)) {
@@ -16,7 +16,7 @@ bool Simulation::attend(std::uint32_t index, Pu& p, Stream& s, const Limits& lim
             p.time +
             (miss.limit > s.instructions ? (miss.limit - s.instructions) * p.instruction : 0);
         if (p.shares) {  // which sees when the stall begins
-            if (at > limits.ordered) {
+            if (at > horizon) {
                 p.key = at;
                 return false;
             }
@@ -26,7 +26,7 @@ bool Simulation::attend(std::uint32_t index, Pu& p, Stream& s, const Limits& lim
     } else if (deferred <= due) {
         const std::uint64_t to = std::max(deferred, s.instructions);
         const Ticks at = p.time + (to - s.instructions) * p.instruction;
-        if (at > limits.ordered) {
+        if (at > horizon) {
             p.key = at;
             return false;
         }
@@ -34,13 +34,13 @@ bool Simulation::attend(std::uint32_t index, Pu& p, Stream& s, const Limits& lim
         const std::uint64_t skipped = to - s.instructions;
         s.deferred.pop_back();
         s.skip += skipped;
-        if (!slow_access(p, s, step, to, at, limits.ordered, 0)) {
+        if (!slow_access(p, s, step, to, at, horizon, 0)) {
             s.skip -= skipped;
             s.deferred.push_back({deferred, step});
             return false;
         }
     } else {
-        return finish_gap(index, p, s, limits);
+        return finish_gap(index, p, s, horizon);
     }
     set_watch(p, s);
     return true;
@@ -48,30 +48,32 @@ bool Simulation::attend(std::uint32_t index, Pu& p, Stream& s, const Limits& lim
 
 // The next step after the rest of its gap: the first part went by before the stream changed its PU,
 // or at the speed that the PU had then.
-bool Simulation::finish_gap(std::uint32_t index, Pu& p, Stream& s, const Limits& limits) {
+bool Simulation::finish_gap(std::uint32_t index, Pu& p, Stream& s, Ticks horizon) {
     const Step step = *s.at;
     const std::uint64_t rest = step.gap - std::min<std::uint64_t>(s.skip, step.gap);
     const std::uint64_t issue = s.instructions + rest;
     const Ticks at = p.time + rest * p.instruction;
-    if (at > limits.of(step)) {
+    if (at > horizon) {
         p.key = at;
         return false;
     }
     const bool access = is_access(step);
     if (!access) {
+        if (const Ticks free = carried_out(p, step, at); must_wait(p, at, free, horizon))
+            return put_off(p, at, free);
         s.skip = 0;
         set_watch(p, s);
     }
     const auto take = [&] {
         switch (mode_) {
             case Mode::full:
-                return take_step<Mode::full>(index, p, s, step, issue, at, limits.ordered);
+                return take_step<Mode::full>(index, p, s, step, issue, at, horizon);
             case Mode::watched:
-                return take_step<Mode::watched>(index, p, s, step, issue, at, limits.ordered);
+                return take_step<Mode::watched>(index, p, s, step, issue, at, horizon);
             case Mode::derive:
-                return take_step<Mode::derive>(index, p, s, step, issue, at, limits.ordered);
+                return take_step<Mode::derive>(index, p, s, step, issue, at, horizon);
             case Mode::staged:
-                return take_step<Mode::staged>(index, p, s, step, issue, at, limits.ordered);
+                return take_step<Mode::staged>(index, p, s, step, issue, at, horizon);
         }
         return false;
     };

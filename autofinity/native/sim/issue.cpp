@@ -19,11 +19,8 @@ bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t i
 }
 
 void Simulation::drain(Pu& p, Stream& s) {
-    Ticks last = p.time;
-    for (; p.ring_count != 0; --p.ring_count) {
-        last = std::max(last, p.ring[p.ring_head].ready);
-        p.ring_head = (p.ring_head + 1) % max_in_flight;
-    }
+    const Ticks last = all_done(p, p.time);
+    p.ring_count = 0;
     stall(p, s, p.time, last);
     p.time = last;
     set_watch(p, s);

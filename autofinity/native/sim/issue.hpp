@@ -24,6 +24,31 @@ inline Ticks Simulation::buffer_free(Pu& p, const Step& step, Ticks at) {
     return hits ? at : p.ring[p.ring_head].ready;
 }
 
+// When all misses under way at `at` are done.
+inline Ticks Simulation::all_done(const Pu& p, Ticks at) {
+    for (std::uint32_t i = 0; i < p.ring_count; ++i)
+        at = std::max(at, p.ring[(p.ring_head + i) % max_in_flight].ready);
+    return at;
+}
+
+// When a step that is no access, due at `at`, can be carried out.
+inline Ticks Simulation::carried_out(const Pu& p, const Step& step, Ticks at) {
+    return drains(step) ? all_done(p, at) : at;
+}
+
+// Whether what is due at `at` and can be done at `free` only has to wait for another turn: others
+// come first, or siblings, which issue faster in the meantime.
+inline bool Simulation::must_wait(const Pu& p, Ticks at, Ticks free, Ticks horizon) {
+    return free > horizon || (p.shares && free > std::max(at, p.key));
+}
+
+// Gives the turn away until then.
+inline bool Simulation::put_off(Pu& p, Ticks at, Ticks free) {
+    if (p.shares) leave_issue(p, at, free);
+    p.key = free;
+    return false;
+}
+
 inline void Simulation::forget_oldest_miss(Pu& p) {
     p.ring_head = (p.ring_head + 1) % max_in_flight;
     --p.ring_count;
@@ -57,22 +82,17 @@ template <Mode mode>
                                                              std::uint32_t next_gap) {
     constexpr bool watched = mode == Mode::watched, staged = mode == Mode::staged;
     const bool atomic = (step.flags & step_atomic) != 0;
-    const Ticks free = atomic ? at : buffer_free<mode>(p, step, at);
+    const bool faulted = memory_.faults(step.line);
     const bool induced = watched && detection_->armed(step.line >> page_shift);
-    const auto stays_private = [&] {
-        return staged ? memory_.stays_private_derived(p.slot, step)
-                      : memory_.stays_private(p.slot, step);
-    };
-    if (free > horizon && (induced || !stays_private())) {
-        p.key = free;
-        if (p.shares) leave_issue(p, at, free);
-        return false;
-    }
+    const bool drained = atomic || faulted || induced;
+    // Not before its turn: what it was put off for may have gone in between, as a fault does that
+    // another thread takes.
+    const Ticks free = std::max(p.key, drained ? all_done(p, at) : buffer_free<mode>(p, step, at));
+    if (must_wait(p, at, free, horizon)) return put_off(p, at, free);
     s.instructions = issue;
     stall(p, s, at, free);
     p.time = free;
-    const bool faulted = memory_.faults(step.line);
-    if (atomic || faulted || induced) drain(p, s);
+    if (drained) drain(p, s);
     const Ticks issued = p.time;
     // The kernel works on the core: nothing overlaps with that.
     if (faulted) [[unlikely]]
@@ -82,6 +102,7 @@ template <Mode mode>
     const Ticks begun = p.time;
     // What an access asks of the memory it asks at its own time, after a fault or a walk too: cores
     // would otherwise act far ahead of the others. The latencies add up all the same.
+    in_order(issued);
     Served served;
     if constexpr (staged) {
         const Ticks walk = memory_.translate_derived(p.slot, step, issued, faulted);
@@ -108,8 +129,8 @@ template <Mode mode>
     stall(p, s, begun, p.time);
     s.dirty_victims += served.dirty_victims;
     if constexpr (watched) p.time += watch_access(p, s, step, served, served.ready - begun);
-    if ((step.flags & (step_run | step_free)) == step_run) remember_run(s, step, issue);
-    if (!memory_.lost().empty()) split_lost_runs();
+    if ((step.flags & step_run) != 0) remember_run(s, step, issue);
+    if (!memory_.lost().empty()) split_lost_runs(issued);
     return true;
 }
 

@@ -66,7 +66,6 @@ class Memory {
     bool worth_foresight() const { return worth_foresight_; }
     void foresee_derived(const PrivateCaches& c, const Step* at) const;
     // Whether an access would stay within the private caches and push nothing out of them.
-    bool stays_private(std::uint32_t slot, const Step& step) const;
     // Whether it would find its line in the L1.
     bool hits_l1(std::uint32_t slot, const Step& step) const;
     // Carries an access to a mapped page out at `now`, once the page has been translated.
@@ -78,7 +77,6 @@ class Memory {
                    ? 0
                    : miss_tlb_derived(slot, step, now, faulted);
     }
-    bool stays_private_derived(std::uint32_t slot, const Step& step) const;
     bool hits_l1_derived(std::uint32_t slot, const Step& step) const;
     Served access_derived(std::uint32_t slot, const Step& step, Ticks now);
     Served access_derived(PrivateCaches& c, const Step& step, Ticks now);  // inlined
@@ -223,7 +221,6 @@ class Memory {
     void prefetch_into_llc(PrivateCaches& c, Line line, Ticks now);
 
     // Private side.
-    bool finds_all_in(PrivateCaches& c, const Step& step, Word* set1, Word state) const;
     // What a core of a derived program has of a line.
     static Word derived_state(const DirectoryLine& d, std::uint32_t slot) {
         if ((d.first_sharers >> slot & 1) == 0) return invalid;
@@ -350,16 +347,5 @@ class Memory {
     Ticks now_ = 0;
     Counts* counts_ = &nobody_;
 };
-
-[[gnu::always_inline]] inline bool Memory::stays_private(std::uint32_t slot,
-                                                         const Step& step) const {
-    PrivateCaches& c = *cores_[slot];
-    Word* set = c.l1.at(step.line);
-    const int way = c.l1.find(set, step.line);
-    const Word state = way >= 0 ? state_of(set[way]) : Word{invalid};
-    // A miss that the prefetcher learns of may reach memory.
-    if (state == invalid && (c.prefetcher.present() || c.shares_l2)) return false;
-    return finds_all_in(c, step, set, state);
-}
 
 }  // namespace autofinity::sim

@@ -103,7 +103,7 @@ std::uint32_t Simulation::slot_for(std::uint32_t core) {
         for (const std::uint32_t pu : pus_of_slot_[idlest]) pus_[pu].slot = nobody;
         pus_of_slot_[idlest].clear();
         memory_.release_slot(idlest);
-        if (!due_.empty()) split_lost_runs();
+        if (!due_.empty()) split_lost_runs(due_.first_time());
         memory_.clear_lost();
     }
     return memory_.slot_of(core);

@@ -4,30 +4,6 @@
 
 namespace autofinity::sim {
 
-[[gnu::noinline]] bool Memory::finds_all_in(PrivateCaches& c, const Step& step, Word* set1,
-                                            Word state) const {
-    // A page fault and a page walk may reach memory.
-    const std::uint32_t page = step.line >> page_shift;
-    const std::uint32_t unit = c.units.of(page);
-    if (!pages_.mapped(page) ||
-        (c.side.walk_reads_caches && !c.tlb1.holds(unit) && c.tlb2.find(c.tlb2.at(unit), unit) < 0))
-        return false;
-    if (state == invalid) {
-        Word* set2 = c.l2.at(pages_.physical(step.line));
-        const int way2 = c.l2.find(set2, step.line);
-        if (way2 < 0) return false;
-        state = state_of(set2[way2]);
-        if (c.exclusive_levels) {
-            // The L1 victim needs room in its own L2 set.
-            if (last_invalid_way(set1, c.l1.ways()) < 0) {
-                Word* target = c.l2.at(pages_.physical(line_of(set1[c.l1.ways() - 1])));
-                if (target != set2 && c.l2.full(target)) return false;
-            }
-        }
-    }
-    return step.writes == 0 || state == exclusive || state == modified;
-}
-
 bool Memory::hits_l1(std::uint32_t slot, const Step& step) const {
     const Sets& l1 = cores_[slot]->l1;
     const Word* set = l1.at(step.line);

@@ -17,20 +17,6 @@ constexpr std::uint64_t most_gap = ~std::uint32_t{0};
 // race, a prefetcher that follows more pages than it has streams for would find room for this one.
 constexpr std::uint8_t enough_races = 64;
 
-// Whether a step that is no access waits for all misses (synchronise.cpp).
-bool drains(const Step& step) {
-    switch (static_cast<trace::Kind>(step.kind)) {
-        case trace::Kind::lock:
-        case trace::Kind::unlock:
-        case trace::Kind::barrier:
-        case trace::Kind::await:
-        case trace::Kind::roi_end:
-            return true;
-        default:
-            return step.kind == kind_sentinel;
-    }
-}
-
 }  // namespace
 
 PrivateGeometry::PrivateGeometry(const Machine& machine,
@@ -49,21 +35,15 @@ PrivateGeometry::PrivateGeometry(const Machine& machine,
 PrivateRecorder::PrivateRecorder(const Program& program, const CoreClass& core)
     : core_(core),
       lines_(program.n_lines),
+      shared_(program),
       sharing_(program.n_lines),
-      writer_(program.n_lines),
       races_(program.n_pages()),
       rights_(std::size_t{program.n_lines} * program.streams.size()),
       fetched_(std::size_t{program.n_lines} * program.streams.size()),
       ahead_(std::size_t{program.n_lines} * program.streams.size()),
       order_(program) {
-    for (std::size_t stream = 0; stream < program.streams.size(); ++stream)
-        for (const Step& step : program.streams[stream].steps) {
-            if (!is_access(step)) continue;
-            if ((step.flags & step_free) == 0)
-                sharing_[step.line] = ordered;
-            else if (step.writes != 0)
-                writer_[step.line] = static_cast<std::uint8_t>(stream + 1);
-        }
+    for (Line line = 0; line < program.first_lock_line; ++line)
+        if (shared_.has(line)) sharing_[line] = ordered;
     for (Line line = program.first_lock_line; line < program.n_lines; ++line)
         sharing_[line] = racing;
     for (const StreamPlan& plan : program.streams) tracks_.emplace_back(plan.instructions, core);
@@ -116,8 +96,6 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     if (sharing_[step.line] < raided) {
         derived.flags &= static_cast<std::uint8_t>(~step_run);
         derived.span = 0;
-    } else {
-        derived.flags &= static_cast<std::uint8_t>(~step_free);  // of one stream, but others come
     }
     emit(track, derived, issue);
     if (fetched) {
@@ -191,25 +169,22 @@ ProgramPtr PrivateRecorder::finish(const Program& program, PrivateGeometry geome
 // who else used the line, or fetched it ahead, in a stretch that may overlap with this one.
 bool PrivateRecorder::take_right(std::uint32_t stream, const Step& step) {
     Track& track = tracks_[stream];
-    const bool races =
-        sharing_[step.line] == racing || (sharing_[step.line] == raided && step.writes != 0);
-    if (races) {
+    if (sharing_[step.line] == racing || (sharing_[step.line] == raided && step.writes != 0)) {
         std::uint8_t& of_page = races_[step.line >> page_shift];
         if (of_page != enough_races) ++of_page;
+        return true;
     }
-    if (sharing_[step.line] == racing || (step.flags & step_free) != 0) return races;
+    if (is_own(step.line)) return false;
     std::uint32_t& right = rights_[stream * lines_ + step.line];
     const bool first = right >> 1 != track.stretch;
-    if (!first && (step.writes == 0 || (right & 1) != 0)) return races;
+    if (!first && (step.writes == 0 || (right & 1) != 0)) return false;
     for (std::uint32_t i = 0; i < tracks_.size(); ++i) {
         const std::uint32_t theirs = rights_[i * lines_ + step.line];
         if (((step.writes != 0 || (theirs & 1) != 0) && may_overlap(stream, i, theirs >> 1)) ||
-            (step.writes != 0 && may_overlap(stream, i, ahead_[i * lines_ + step.line])))
-            sharing_[step.line] = racing;
-    }
-    if (sharing_[step.line] == racing) {
-        for (std::size_t i = 0; i < tracks_.size(); ++i) rights_[i * lines_ + step.line] = 0;
-        return true;
+            (step.writes != 0 && may_overlap(stream, i, ahead_[i * lines_ + step.line]))) {
+            race_for(step.line);
+            return true;
+        }
     }
     right = track.stretch << 1 | (step.writes != 0 || (!first && (right & 1) != 0) ? 1u : 0u);
     return true;
@@ -218,14 +193,19 @@ bool PrivateRecorder::take_right(std::uint32_t stream, const Step& step) {
 // A prefetcher takes part in races: a line that it fetches is taken from who writes it, and when it
 // does is up to the misses of its core.
 void PrivateRecorder::fetch_ahead(std::uint32_t stream, Line line) {
-    if (sharing_[line] == alone && writer_[line] != 0 && writer_[line] != stream + 1)
-        sharing_[line] = raided;
+    if (sharing_[line] == own && shared_.is_of_another(line, stream)) sharing_[line] = raided;
     if (sharing_[line] != ordered) return;
     ahead_[stream * lines_ + line] = tracks_[stream].stretch;
     for (std::uint32_t i = 0; i < tracks_.size(); ++i)
         if (const std::uint32_t theirs = rights_[i * lines_ + line];
             (theirs & 1) != 0 && may_overlap(stream, i, theirs >> 1))
-            sharing_[line] = racing;
+            return race_for(line);
+}
+
+// From now on nobody keeps a right to the line.
+void PrivateRecorder::race_for(Line line) {
+    sharing_[line] = racing;
+    for (std::size_t i = 0; i < tracks_.size(); ++i) rights_[i * lines_ + line] = 0;
 }
 
 bool PrivateRecorder::trains(Line line) const {
@@ -268,7 +248,7 @@ void PrivateRecorder::emit_tally(Track& track, std::uint64_t at, std::uint64_t l
     track.tallied_at = at;
     track.lost = track.clock.lost();
     track.pending.stall = static_cast<std::uint32_t>(stall);
-    emit(track, {static_cast<Line>(tallies_.size()), 0, 0, 0, 0, kind_tally, step_free}, at);
+    emit(track, {static_cast<Line>(tallies_.size()), 0, 0, 0, 0, kind_tally, 0}, at);
     tallies_.push_back(track.pending);
     track.pending = Tally{};
 }

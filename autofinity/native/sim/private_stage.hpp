@@ -10,12 +10,12 @@
 // kept as steps:
 //  · misses of the L2, with the lines that leave the core (leave) after them;
 //  · the first access to a line, and the first that writes, in each stretch between two
-//    synchronisation steps of the thread, if another thread also touches the line in the region and
-//    one of them writes. In between nobody can take the line without a race;
+//    synchronisation steps of the thread, if another thread also uses the line in the region and
+//    one of them writes it (shared_lines.hpp). In between nobody can take the line without a race;
 //  · all accesses to lines for which this is not so (false sharing, races): two threads were seen
 //    to use them, one writing, in stretches that no synchronisation orders (stretch_order.hpp), or
 //    one to write what another's prefetcher brings. Expanded like any run (runs.cpp);
-//  · all writes to a thread's own lines that others' prefetchers came for (raided);
+//  · all writes to a thread's own lines that others' prefetchers have come for (raided);
 //  · the first write to a line that was loaded: the core may have got it shared;
 //  · misses of the L1 in pages where threads often race: whether the prefetcher has a stream there
 //    is up to who takes a line from whom, and it is trained in the replay (step_trains);
@@ -47,6 +47,7 @@
 #include "machine.hpp"
 #include "private_clock.hpp"
 #include "program.hpp"
+#include "shared_lines.hpp"
 #include "stretch_order.hpp"
 #include "zeroed.hpp"
 
@@ -155,8 +156,8 @@ class PrivateRecorder {
     // Whether an L1 hit needs no step. Of the fast path.
     bool covered(std::uint32_t stream, const Step& step) const {
         if (tracks_[stream].forced) return false;
-        if (step.writes != 0 && sharing_[step.line] == raided) return false;
-        if ((step.flags & step_free) != 0) return true;
+        if (sharing_[step.line] == raided && step.writes != 0) return false;
+        if (is_own(step.line)) return true;
         const std::uint32_t right = rights_[stream * lines_ + step.line];
         return right >> 1 == tracks_[stream].stretch && (step.writes == 0 || (right & 1) != 0);
     }
@@ -191,11 +192,14 @@ class PrivateRecorder {
         const Step* other = nullptr;  // latest step that is no access
         Tally pending;
     };
-    // `raided`: written by one stream while others' prefetchers may come for it.
-    enum Sharing : std::uint8_t { alone, ordered, raided, racing };
+    // `raided`: own, but others' prefetchers come for it.
+    enum Sharing : std::uint8_t { own, ordered, raided, racing };
+
+    bool is_own(Line line) const { return sharing_[line] == own || sharing_[line] == raided; }
 
     bool take_right(std::uint32_t stream, const Step& step);
     void fetch_ahead(std::uint32_t stream, Line line);
+    void race_for(Line line);
     bool may_overlap(std::uint32_t stream, std::uint32_t other, std::uint32_t stretch) {
         return other != stream && stretch != 0 && !order_.is_after(stream, other, stretch);
     }
@@ -212,8 +216,8 @@ class PrivateRecorder {
 
     const CoreClass& core_;
     std::size_t lines_;
+    const SharedLines shared_;
     Zeroed<std::uint8_t> sharing_;
-    Zeroed<std::uint8_t> writer_;   // of lines that one stream alone uses, and writes: number + 1
     Zeroed<std::uint8_t> races_;    // by page
     Zeroed<std::uint32_t> rights_;  // [stream, line]: stretch << 1 | may write
     Zeroed<std::uint32_t>

@@ -27,12 +27,7 @@ void Simulation::start_process(std::uint32_t process, Ticks at) {
     const Process& of = streams_of(process);
     run.started = true;
     run.live = of.streams;
-    if (of.has_roi) {
-        run.outside = true;
-        ++outside_;
-    } else if (!run.in_region) {
-        begin_region(process, at);
-    }
+    if (!of.has_roi && !run.in_region) begin_region(process, at);
     for (std::uint32_t i = of.first_stream; i < of.first_stream + of.streams; ++i)
         start_stream(i, at);
 }
@@ -66,10 +61,6 @@ void Simulation::start_stream(std::uint32_t number, Ticks at) {
 void Simulation::begin_region(std::uint32_t process, Ticks at) {
     ProcessRun& run = runs_[process];
     const Process& of = streams_of(process);
-    if (run.outside) {
-        run.outside = false;
-        --outside_;
-    }
     yield_ = true;
     if (run.in_region) return;  // it has begun again
     run.in_region = true;
@@ -146,10 +137,6 @@ void Simulation::retire(std::uint32_t process, Ticks at) {
         return;
     }
     at = std::max(at, runs_[process].region_end);
-    if (runs_[process].outside) {
-        runs_[process].outside = false;
-        --outside_;
-    }
     take_off(process, at);
     forget(process);
     start_due_processes(at);

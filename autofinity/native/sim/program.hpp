@@ -34,9 +34,8 @@ enum StepFlag : std::uint8_t {
     step_trains = 0x10,  // derived access: the replay's own prefetcher learns of its miss
     step_needs =
         0x20,  // lock: may only be taken once all of lock_needs[reads | writes << 16] are posted
-    step_own = 0x20,   // access of a unit: memory of the thread that runs it (unit_memory.cpp)
-    step_run = 0x40,   // several accesses over a span: may have to be expanded
-    step_free = 0x80,  // no other thread touches or nobody writes the line: order does not matter
+    step_own = 0x20,  // access of a unit: memory of the thread that runs it (unit_memory.cpp)
+    step_run = 0x40,  // several accesses over a span: may have to be expanded
 };
 
 inline constexpr std::uint8_t kind_sentinel = 0xFE;  // after the last event of a stream
@@ -58,6 +57,20 @@ inline constexpr std::uint8_t kind_derived = 0x40, kind_after_derived = 0x60;
 inline bool is_access(const Step& step) {
     return step.kind == static_cast<std::uint8_t>(trace::Kind::access) ||
            (step.kind >= kind_derived && step.kind < kind_after_derived);
+}
+
+// Whether a step that is no access waits for all misses (synchronise.cpp).
+inline bool drains(const Step& step) {
+    switch (static_cast<trace::Kind>(step.kind)) {
+        case trace::Kind::lock:
+        case trace::Kind::unlock:
+        case trace::Kind::barrier:
+        case trace::Kind::await:
+        case trace::Kind::roi_end:
+            return true;
+        default:
+            return step.kind == kind_sentinel;
+    }
 }
 
 // Steps after the present one that a replay looks at ahead of time.

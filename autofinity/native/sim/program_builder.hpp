@@ -85,7 +85,6 @@ class ProgramBuilder {
     std::vector<std::uint32_t> units_beyond_chance() const;
     void make_room_for_own_memory(std::uint32_t process, std::uint32_t lines);
     void number_objects();
-    void mark_free_lines();
     template <typename Visit>
     void each_ordered_access(Visit&& visit);
 

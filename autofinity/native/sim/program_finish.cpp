@@ -22,7 +22,6 @@ void ProgramBuilder::finish() {
     find_takers();
     find_own_memory();
     number_objects();
-    mark_free_lines();
 }
 
 void ProgramBuilder::order_units() {
@@ -87,36 +86,6 @@ void ProgramBuilder::number_objects() {
     program_.tables = PageTables(program_.virtual_page, program_.n_lines);
     program_.n_lines = program_.tables.end;
     program_.virtual_page.resize(program_.n_pages(), 0);
-}
-
-// Which lines need no order: touched by one thread only, or by several but never written. Before
-// its region of interest the main thread is replayed for warm caches only.
-void ProgramBuilder::mark_free_lines() {
-    constexpr std::uint32_t many = none, written = 0x80000000u;
-    Zeroed<std::uint32_t> toucher(program_.n_lines);
-    each_ordered_access([&](const Step& step, std::uint32_t who) {
-        if ((step.flags & step_own) != 0) return;  // of one thread, whoever runs the unit
-        std::uint32_t& mark = toucher[step.line];
-        const std::uint32_t seen = mark & ~written;
-        if (seen == 0)
-            mark |= who;
-        else if (seen != who)
-            mark |= many & ~written;
-        if (step.writes != 0) mark |= written;
-    });
-    each_ordered_access([&](Step& step, std::uint32_t) {
-        const std::uint32_t mark = toucher[step.line];
-        if ((mark & ~written) != (many & ~written) || (mark & written) == 0 ||
-            (step.flags & step_own) != 0)
-            step.flags |= step_free;
-    });
-    for (std::uint32_t p = 0; p < process_; ++p) {
-        if (!program_.processes[p].has_roi) continue;
-        auto& steps =
-            program_.streams[program_.processes[p].first_stream + regions_[p].begin_stream].steps;
-        for (std::size_t i = 0; i < regions_[p].begin; ++i)
-            if (is_access(steps[i])) steps[i].flags |= step_free;
-    }
 }
 
 }  // namespace autofinity::sim

@@ -36,10 +36,4 @@ struct Pu {
     std::uint32_t last_stream = nobody;
 };
 
-// How far a PU may run in its turn.
-struct Limits {
-    Ticks ordered, free;  // with steps whose order matters, or not
-    Ticks of(const Step& step) const { return (step.flags & step_free) != 0 ? free : ordered; }
-};
-
 }  // namespace autofinity::sim

@@ -6,19 +6,14 @@
 
 namespace autofinity::sim {
 
-// When all runs under way are over, if nothing delays the stream.
-Ticks Simulation::end_of_runs(const Pu& p, const Stream& s) {
-    return s.runs_end <= s.instructions ? 0
-                                        : p.time + (s.runs_end - s.instructions) * p.instruction;
-}
-
-void Simulation::split_lost_runs() {
+void Simulation::split_lost_runs(Ticks now) {
     if (!any_runs_) return memory_.clear_lost();
     for (const Lost& lost : memory_.lost()) {
         for (const std::uint32_t index : pus_of_slot_[lost.slot]) {
             const Pu& p = pus_[index];
             // Most lines are lost long after.
-            if (p.stream != nobody && !runs_over(streams_[p.stream])) take_back_from(index, lost);
+            if (p.stream != nobody && !runs_over(streams_[p.stream]))
+                take_back_from(index, lost, now);
             // Threads that wait for their turn have stopped where they are.
             for (const std::uint32_t number : p.queue)
                 take_back(streams_[number], lost, streams_[number].instructions);
@@ -28,19 +23,19 @@ void Simulation::split_lost_runs() {
 }
 
 // What the stream that runs on a PU was not to do yet. What it has done it has: no stream runs past
-// the horizon within a run.
-void Simulation::take_back_from(std::uint32_t index, const Lost& lost) {
+// the horizon.
+void Simulation::take_back_from(std::uint32_t index, const Lost& lost, Ticks now) {
     Pu& p = pus_[index];
     Stream& v = streams_[p.stream];
-    const Ticks now = std::max(p.time, due_.first_time());
     const std::size_t put_off = v.deferred.size();
-    const std::uint64_t next = take_back(v, lost, position(p, v, now));
+    const std::uint64_t next = take_back(v, lost, position(p, v, std::max(p.time, now)));
     if (v.deferred.size() != put_off) set_watch(p, v);
     if (next == no_instruction) return;
-    const Ticks due = p.time + (next - v.instructions) * p.instruction;
+    const Ticks due = std::max(now, p.time + (next - v.instructions) * p.instruction);
     if (due >= p.key) return;
     p.key = due;
     due_.advance(index, due);
+    yield_ = true;
 }
 
 // How far a stream that runs has come by `now`, in instructions: it may be in the middle of a gap.

@@ -9,11 +9,12 @@
 
 namespace autofinity::sim {
 
-// Requests come in order only up to the skew. A server that knew just when it is free next would
-// let a late one wait for all that came after it: at a utilisation of 0.3 the mean wait was three
-// times that of an M/D/1 queue. So the latest requests are kept in order of arrival, and a late one
-// takes its place among them. Those behind it have been told their time already; what it costs them
-// it waits itself, so that the sum of all waits is exact.
+// Requests come out of order: an access asks all servers on its way at once, each for the time at
+// which it gets there. A server that knew just when it is free next would let a late one wait for
+// all that came after it: at a utilisation of 0.3 the mean wait was three times that of an M/D/1
+// queue. So the latest requests are kept in order of arrival, and a late one takes its place among
+// them. Those behind it have been told their time already; what it costs them it waits itself, so
+// that the sum of all waits is exact.
 class Server {
   public:
     // Serves a request that arrives at `at`; returns the wait. `service` is the same every time.
@@ -31,7 +32,7 @@ class Server {
     struct Request {
         Ticks at, end;
     };
-    static constexpr std::uint32_t most = 16;  // within the skew
+    static constexpr std::uint32_t most = 16;  // that came in the time an access takes
 
     // One that comes after others that have arrived later. Its place is after the one before them,
     // or after the last that is forgotten, whenever that arrived.

@@ -49,8 +49,9 @@ void Simulation::tell_siblings(const Pu& p, Ticks at) {
 
 // The PU issues nothing between `from` and `until`, for it waits for memory.
 void Simulation::leave_issue(Pu& p, Ticks from, Ticks until) {
+    from = std::max(from, p.key);  // siblings have done what was due before its turn
     if (from >= p.stalled_from && until <= p.stalled_until) return;  // they know
-    if (from > p.stalled_until) p.stalled_from = from;
+    if (from > p.stalled_until || from < p.stalled_from) p.stalled_from = from;
     p.stalled_until = until;
     tell_siblings(p, from);
     yield_ = true;

@@ -109,6 +109,13 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
     start_due_processes(0);
 }
 
+void Simulation::check() const {
+    memory_.check();
+    if (machine_->skew == 0 && out_of_order_ != 0)
+        throw SimulationError(std::to_string(out_of_order_) +
+                              " accesses were issued after others that came later");
+}
+
 void Simulation::must_not_be_derived(const char* what) const {
     if (mode_ == Mode::staged)
         throw SimulationError(std::string("cannot ") + what +
@@ -125,7 +132,7 @@ Ticks Simulation::move_page(std::uint32_t process, std::uint64_t virtual_page, s
     const std::uint32_t page = program_->page_of(process, virtual_page);
     if (page == 0) return 0;
     const Memory::Moved moved = memory_.move_page(page, node, now_);
-    if (!due_.empty()) split_lost_runs();
+    if (!due_.empty()) split_lost_runs(due_.first_time());
     memory_.clear_lost();
     interrupt(moved.shot_down);
     if (detection_ && moved.cost != 0) detection_->moved(page, moved.shot_down);

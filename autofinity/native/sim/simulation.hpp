@@ -1,11 +1,10 @@
 // Replays a program on a machine: cores in simulated-time order, synchronisation, run queues,
 // samples. A program may be several processes, which begin at times of their own.
 //
-// Order. Every PU that has something to run is due at some time. The earliest one runs until it is
-// more than `skew` ahead of the second, or touches what others wait for. Two kinds of access may go
-// further, up to the next stop: those to lines that no other thread touches in the region and those
-// to lines nobody writes, as long as they stay within the private caches. So everything that can
-// change another core's state happens in time order, give or take the skew.
+// Order. Every PU that has something to run is due at some time. The earliest one runs until it
+// comes to what is due after the second, or touches what others wait for: all that happens, happens
+// in the order of time. With a `skew`, for experiments, cores may run ahead of the second by as
+// much.
 //
 // Runs. A step stands for several accesses to one line over a span of instructions. All are carried
 // out at once; when another core takes the line before the span is over, what was not due yet is
@@ -74,7 +73,8 @@ class Simulation {
     Ticks move_page(std::uint32_t process, std::uint64_t virtual_page, std::uint32_t node);
     // Node of a page, or -1 while it is untouched.
     std::int64_t node_of_page(std::uint32_t process, std::uint64_t virtual_page) const;
-    void check() const { memory_.check(); }
+    // Throws where caches and directory do not agree, or an access was issued after a later one.
+    void check() const;
 
     // Detectors, and what was seen since the last call. None: nothing.
     Detection* detection() { return detection_.get(); }
@@ -91,7 +91,6 @@ class Simulation {
     struct ProcessRun {
         Start start;
         bool started = false, in_region = false, ended = false;
-        bool outside = false;    // it replays what comes before its region
         std::uint32_t live = 0;  // streams that have not come to their end
         Ticks region_start = 0, region_end = 0;
         std::uint64_t done_before = 0;  // instructions before the region
@@ -116,9 +115,9 @@ class Simulation {
     void run_pu(std::uint32_t index, Ticks horizon);
     // Takes the stream's steps until it has to wait or give way.
     template <Mode mode>
-    void run_steps(std::uint32_t index, Pu& p, Stream& s, Ticks horizon, Ticks stop);
-    bool attend(std::uint32_t pu, Pu& p, Stream& s, const Limits& limits);
-    bool finish_gap(std::uint32_t pu, Pu& p, Stream& s, const Limits& limits);
+    void run_steps(std::uint32_t index, Pu& p, Stream& s, Ticks horizon);
+    bool attend(std::uint32_t pu, Pu& p, Stream& s, Ticks horizon);
+    bool finish_gap(std::uint32_t pu, Pu& p, Stream& s, Ticks horizon);
     // False when the PU must give way; all for access steps, before they are carried out.
     template <Mode mode>
     bool take_step(std::uint32_t pu, Pu& p, Stream& s, const Step& step, std::uint64_t issue,
@@ -127,11 +126,19 @@ class Simulation {
     template <Mode mode>
     bool access_slowly(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
                        Ticks horizon, std::uint32_t next_gap);
+    void in_order(Ticks issued) {
+        out_of_order_ += issued < latest_issue_;
+        latest_issue_ = std::max(latest_issue_, issued);
+    }
     // The same, where it happens seldom.
     bool slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
                      Ticks horizon, std::uint32_t next_gap);
     template <Mode mode>
     Ticks buffer_free(Pu& p, const Step& step, Ticks at);
+    static Ticks all_done(const Pu& p, Ticks at);
+    static Ticks carried_out(const Pu& p, const Step& step, Ticks at);
+    static bool must_wait(const Pu& p, Ticks at, Ticks free, Ticks horizon);
+    bool put_off(Pu& p, Ticks at, Ticks free);
     static void forget_oldest_miss(Pu& p);
     Ticks wait_for_oldest_miss(Pu& p, Stream& s, Ticks at);
     void overlap(Pu& p, Stream& s, Ticks ready);
@@ -175,8 +182,8 @@ class Simulation {
     void drain(Pu& p, Stream& s);
     void compute_until(Pu& p, Stream& s, Ticks until);
     void set_watch(Pu& p, const Stream& s);
-    void split_lost_runs();
-    void take_back_from(std::uint32_t pu, const Lost& lost);
+    void split_lost_runs(Ticks now);
+    void take_back_from(std::uint32_t pu, const Lost& lost, Ticks now);
     static bool runs_over(const Stream& v) { return v.runs_end <= v.instructions; }
     static std::uint64_t position(const Pu& p, const Stream& v, Ticks now);
     std::uint64_t take_back(Stream& v, const Lost& lost, std::uint64_t here);
@@ -188,7 +195,6 @@ class Simulation {
         s.open[place] = {at, step};
         s.runs_end = std::max(s.runs_end, at + step.span);
     }
-    static Ticks end_of_runs(const Pu& p, const Stream& s);
     // `found`: what a private stage says of it, or 0.
     void touch_sync_line(Pu& p, Stream& s, Line line, bool write, std::uint16_t found);
 
@@ -300,7 +306,6 @@ class Simulation {
     std::vector<std::uint32_t> idle_streams_;          // that wait and could take a task
     std::vector<ProcessRun> runs_;
     std::vector<std::uint32_t> retiring_;  // processes whose region has ended
-    std::uint32_t outside_ = 0;            // processes that run and are not in their region yet
     std::uint32_t not_ended_ = 0;
     std::uint32_t repeats_left_ = 0;
     std::unique_ptr<RegionStart> region_began_;  // none: the region runs once
@@ -312,9 +317,11 @@ class Simulation {
     Ticks moved_at_ = forever, first_line_ = 0;
 
     bool in_region_ = false, ended_ = false;
-    std::uint32_t idle_slices_ = 0;  // slices in a row in which nothing was done
-    bool any_runs_ = false;          // so far
-    bool yield_ = false;             // the running PU must let the others have a turn
+    Ticks latest_issue_ = 0;
+    std::uint64_t out_of_order_ = 0;  // accesses
+    std::uint32_t idle_slices_ = 0;   // slices in a row in which nothing was done
+    bool any_runs_ = false;           // so far
+    bool yield_ = false;              // the running PU must let the others have a turn
     Ticks region_start_ = 0, now_ = 0;
     Ticks wanted_ = 0;  // end of the current advance, before the region is known
     Ticks target_ = forever, next_sample_ = forever, next_start_ = forever, stop_ = forever;

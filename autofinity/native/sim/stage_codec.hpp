@@ -64,7 +64,8 @@ class StageCodec {
         : coder_(coder),
           program_(program),
           prefetches_(machine.classes.at(0).side.prefetch.streams != 0),
-          held_(machine, program, seed) {}
+          held_(machine, program, seed),
+          shared_(program) {}
 
     // What is told is only read.
     template <class T>
@@ -76,7 +77,7 @@ class StageCodec {
         plan_ = &plan;
         tallies_ = &tallies;
         held_.clear();
-        past_ = std::make_unique<Past>(program_.n_lines);
+        past_ = std::make_unique<Past>(program_.n_lines, shared_);
         at_ = 0;
         asked_ = beside_ = line_apart_ = 0;
         most_steps_ = most_steps_a_step * original.steps.size() + program_.accesses;
@@ -182,9 +183,7 @@ class StageCodec {
         if constexpr (Coder::decodes) {
             step = own;
             step.kind = kind_of(what);
-            if (span == span_ordered) {
-                step.flags &= static_cast<std::uint8_t>(~step_free);
-            } else if (span != span_of_program) {
+            if (span != span_of_program) {
                 step.span = told;
                 step.flags &= static_cast<std::uint8_t>(~step_run);
             }
@@ -314,7 +313,6 @@ class StageCodec {
     void tally(Step& step) {
         if constexpr (Coder::decodes) {
             step.kind = kind_tally;
-            step.flags = step_free;
             step.line = static_cast<Line>(tallies_->size());
             tallies_->push_back(tally_model_.code(coder_, {}));
             stall_ += tallies_->back().stall;
@@ -328,6 +326,7 @@ class StageCodec {
     const Program& program_;
     const bool prefetches_;
     HeldLines held_;
+    const SharedLines shared_;
 
     Probability kept_[Past::contexts];
     Symbol<what_bits> what_[what_end][Past::times];

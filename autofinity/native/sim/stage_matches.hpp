@@ -12,7 +12,7 @@
 namespace autofinity::sim {
 
 // How much of a run is left in a kept step.
-enum Span : std::uint8_t { span_none, span_of_program, span_told, span_ordered };
+enum Span : std::uint8_t { span_none, span_of_program, span_told };
 
 inline bool is_of_program(const Step& step) {
     return !is_access(step) && !is_pushed(step.kind) && step.kind != kind_tally &&
@@ -23,10 +23,9 @@ inline bool is_of_program(const Step& step) {
 inline bool is_left_of(const Step& own, const Step& step, Span& span) {
     const auto flags = static_cast<std::uint8_t>(step.flags & ~(step_pushes | step_trains));
     const auto single = static_cast<std::uint8_t>(own.flags & ~step_run);
-    span = flags == single && step.span == 0                            ? span_none
-           : flags == own.flags && step.span == own.span                ? span_of_program
-           : flags == (own.flags & ~step_free) && step.span == own.span ? span_ordered
-                                                                        : span_told;
+    span = flags == single && step.span == 0             ? span_none
+           : flags == own.flags && step.span == own.span ? span_of_program
+                                                         : span_told;
     return own.line == step.line && own.reads == step.reads && own.writes == step.writes &&
            (span != span_told || flags == single);
 }

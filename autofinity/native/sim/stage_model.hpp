@@ -15,6 +15,7 @@
 #include "program.hpp"
 #include "range_coder.hpp"
 #include "sets.hpp"
+#include "shared_lines.hpp"
 #include "zeroed.hpp"
 
 namespace autofinity::sim {
@@ -22,15 +23,19 @@ namespace autofinity::sim {
 // When a stream touched its lines, and which accesses to them were kept.
 class Past {
   public:
-    explicit Past(std::uint32_t lines)
-        : lines_(lines), ahead_(lines >> page_shift), trains_(lines >> page_shift) {}
+    // Both must outlive it.
+    Past(std::uint32_t lines, const SharedLines& shared)
+        : shared_(shared),
+          lines_(lines),
+          ahead_(lines >> page_shift),
+          trains_(lines >> page_shift) {}
 
     // Which odds apply to an access that comes next.
     std::uint32_t context(const Step& step) const {
         const OfLine& line = lines_[step.line];
         return ((since(step.line) << 2 | (line.kept & 3u)) << 1 | (line.stretch == stretch_)) << 3 |
-               std::uint32_t{step.writes != 0} << 2 |
-               std::uint32_t{(step.flags & step_free) != 0} << 1 | latest_kept_;
+               std::uint32_t{step.writes != 0} << 2 | std::uint32_t{shared_.has(step.line)} << 1 |
+               latest_kept_;
     }
     // How long ago the line was touched: the number of bits of the accesses since.
     std::uint32_t since(Line line) const {
@@ -79,6 +84,7 @@ class Past {
         std::uint32_t touched = 0, stretch = 0;
         std::uint8_t kept = 0;
     };
+    const SharedLines& shared_;
     Zeroed<OfLine> lines_;
     Zeroed<std::uint8_t> ahead_;  // of each page, the latest line fetched ahead, + 1
     Zeroed<std::uint8_t> trains_;

@@ -14,6 +14,7 @@ namespace autofinity::sim {
 [[gnu::always_inline]] inline Ticks Simulation::issue_derived(Pu& p, Stream& s, PrivateCaches& c,
                                                               const Step& step, std::uint64_t issue,
                                                               Ticks at) {
+    in_order(at);
     const Ticks walk = memory_.translate_derived(p.slot, step, at, false);
     const Served served = memory_.access_derived(c, step, at);
     const Ticks last = served.ready + walk;
@@ -37,14 +38,9 @@ namespace autofinity::sim {
 // As of any mode; what is not issued at once is as in any mode, too.
 template <>
 [[gnu::always_inline]] inline void Simulation::run_steps<Mode::staged>(std::uint32_t index, Pu& p,
-                                                                       Stream& s, Ticks horizon,
-                                                                       Ticks stop) {
+                                                                       Stream& s, Ticks horizon) {
     PrivateCaches& c = memory_.caches(p.slot);
     const Ticks instruction = p.instruction;
-    // Nobody may run past a region that another stream is about to begin.
-    const Ticks farthest = outside_ == 0 ? stop : horizon;
-    // Nor past the horizon in the middle of a run: who takes its line must find how far it came.
-    Ticks free_limit = s.runs_end > s.instructions ? horizon : farthest;
     const Step* next = s.at;
     std::uint64_t done = s.instructions;
     Ticks now = p.time;
@@ -57,7 +53,6 @@ template <>
         next = s.at;
         done = s.instructions;
         now = p.time;
-        if (s.runs_end > done) free_limit = horizon;
     };
     for (;;) {
         bring_near(next, steps_brought_near);
@@ -67,7 +62,7 @@ template <>
             if (p.ring_count == 0 || p.ring[p.ring_head].limit > issue || s.skip != 0 ||
                 !s.deferred.empty() || p.shares) [[unlikely]] {
                 put_back();
-                if (!attend(index, p, s, {horizon, free_limit})) break;
+                if (!attend(index, p, s, horizon)) break;
                 look_again();
                 if (yield_) {
                     p.key = p.time;
@@ -78,22 +73,21 @@ template <>
             const std::uint64_t limit = std::max(p.ring[p.ring_head].limit, done);
             now += wait_for_oldest_miss(p, s, now + (limit - done) * instruction);
             set_watch(p, s);
-            if (s.runs_end > done) free_limit = horizon;
             continue;
         }
         const Ticks at = now + step.gap * instruction;
-        const bool ordered = (step.flags & step_free) == 0;
-        if (at > (ordered ? horizon : free_limit)) {
+        if (at > horizon) {
             put_back();
-            if (!ordered && at <= farthest && end_of_runs(p, s) <= horizon) {
-                free_limit = farthest;
-                continue;
-            }
             p.key = at;
             break;
         }
         memory_.foresee_derived(c, next);
         if (!is_access(step)) {
+            if (const Ticks free = carried_out(p, step, at); must_wait(p, at, free, horizon)) {
+                put_back();
+                put_off(p, at, free);
+                break;
+            }
             s.instructions = issue;
             p.time = at;
             if (is_pushed(step.kind) || step.kind == kind_tally) {
@@ -115,19 +109,14 @@ template <>
             put_back();
             if (!slow_access(p, s, step, issue, at, horizon, gap_after(next))) break;
             look_again();
-        } else if (at > horizon && !memory_.stays_private_derived(p.slot, step)) {
-            put_back();
-            p.key = at;
-            break;
         } else {
             now = issue_derived(p, s, c, step, issue, at);
             done = issue;
-            if ((step.flags & (step_run | step_free)) == step_run) remember_run(s, step, issue);
+            if ((step.flags & step_run) != 0) remember_run(s, step, issue);
             if (!memory_.lost().empty()) {
                 put_back();
-                split_lost_runs();
+                split_lost_runs(at);
             }
-            if (s.runs_end > done) free_limit = horizon;
         }
         ++next;
         if ((step.flags & step_pushes) != 0)

@@ -47,6 +47,8 @@ template <Mode mode>
             if ((step.flags & step_pushes) != 0) follow_pushed(p, s);
         return true;
     }
+    if (const Ticks free = carried_out(p, step, at); must_wait(p, at, free, horizon))
+        return put_off(p, at, free);
     s.instructions = issue;
     p.time = at;
     if constexpr (mode == Mode::staged) {
@@ -62,15 +64,10 @@ template <Mode mode>
 
 template <Mode mode>
 [[gnu::always_inline]] inline void Simulation::run_steps(std::uint32_t index, Pu& p, Stream& s,
-                                                         Ticks horizon, Ticks stop) {
+                                                         Ticks horizon) {
     PrivateCaches& c = memory_.caches(p.slot);
     const DirectSets l1(c.l1);
     const Ticks instruction = p.instruction;
-    // Nobody may run past a region that another stream is about to begin.
-    const Ticks farthest = outside_ == 0 ? stop : horizon;
-    // Nor past the horizon in the middle of a run: who takes its line must find how far it came.
-    const auto within_run = [&] { return s.runs_end > s.instructions; };
-    Ticks free_limit = within_run() ? horizon : farthest;
     // Where the stream is, in registers: a set that changes could alias what is in memory.
     const Step* next = s.at;
     std::uint64_t done = s.instructions, watch = p.watch;
@@ -87,7 +84,6 @@ template <Mode mode>
         watch = p.watch;
         now = p.time;
         last_page = 0;
-        if (within_run()) free_limit = horizon;
     };
     std::uint64_t loads = 0, stores = 0;
     [[maybe_unused]] Watched watched;
@@ -108,12 +104,11 @@ template <Mode mode>
                 now += wait_for_oldest_miss(p, s, now + (limit - done) * instruction);
                 set_watch(p, s);
                 watch = p.watch;
-                if (s.runs_end > done) free_limit = horizon;
                 continue;
             }
             put_back();
             if (s.skip != 0) count_accesses();
-            if (!attend(index, p, s, {horizon, free_limit})) break;
+            if (!attend(index, p, s, horizon)) break;
             look_again();
             if (yield_) {
                 p.key = p.time;
@@ -122,12 +117,8 @@ template <Mode mode>
             continue;
         }
         const Ticks at = now + step.gap * instruction;
-        if (at > ((step.flags & step_free) != 0 ? free_limit : horizon)) {
+        if (at > horizon) {
             put_back();
-            if ((step.flags & step_free) != 0 && at <= farthest && end_of_runs(p, s) <= horizon) {
-                free_limit = farthest;
-                continue;
-            }
             p.key = at;
             break;
         }
@@ -158,9 +149,8 @@ template <Mode mode>
                     if constexpr (mode == Mode::derive) {
                         put_back();
                         if (loads + stores >= most_hits_unfolded) count_accesses();
-                    } else if ((step.flags & (step_run | step_free)) == step_run) {
+                    } else if ((step.flags & step_run) != 0) {
                         remember_run(s, *next, issue);
-                        free_limit = horizon;
                     }
                     ++next;
                     continue;

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "error.hpp"
-#include "simulation.hpp"
+#include "issue.hpp"
 
 namespace autofinity::sim {
 
@@ -73,7 +73,8 @@ bool Simulation::take_lock(std::uint32_t pu, Stream& s, const Step& step) {
     Pu& p = pus_[pu];
     const std::uint32_t me = number_of(s);
     drain(p, s);
-    if ((step.flags & step_needs) != 0)
+    if ((step.flags & step_needs) != 0) {
+        const Ticks due = p.time;
         for (const std::uint32_t token :
              program_->lock_needs[step.reads | std::uint32_t{step.writes} << 16]) {
             if (tokens_[token].core_plus_one == 0) {
@@ -87,6 +88,14 @@ bool Simulation::take_lock(std::uint32_t pu, Stream& s, const Step& step) {
             }
             see_token(p, s, tokens_[token]);
         }
+        if (p.time != due) {  // others may take it before this one has seen that it may
+            --s.at;
+            s.skip = step.gap;
+            set_watch(p, s);
+            yield_ = true;
+            return true;
+        }
+    }
     Lock& lock = locks_[step.line];
     if (lock.holder.stream == me) {
         ++lock.depth;  // a recursive mutex
@@ -180,7 +189,9 @@ bool Simulation::arrive(std::uint32_t pu, Stream& s, const Step& step) {
         barrier.waiting.push_back(number_of(s));
         suspend(s, Until::released, step.line, barrier.generation);
         release_if_complete(step.line, p.time);
-        return choose(pu, s);
+        s.resume = Resume::choose;  // when it is done with the line
+        yield_ = true;
+        return true;
     }
     if (barrier.waiting.size() + 1 < barrier.expected) {
         ++s.counts[barrier_waits];

@@ -16,7 +16,6 @@ constexpr std::uint32_t most_idle_slices = 1u << 16;
 template <Mode mode>
 [[gnu::always_inline]] inline void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
     Pu& p = pus_[index];
-    Ticks stop = stop_;
     if (!p.queue.empty()) {
         if (p.key >= p.slice_end) {
             Stream& out = streams_[p.stream];
@@ -36,8 +35,7 @@ template <Mode mode>
             give_pu(index);
             return;
         }
-        stop = std::min(stop, p.slice_end);
-        horizon = std::min(horizon, stop);
+        horizon = std::min(horizon, p.slice_end - 1);
     }
     Stream& s = streams_[p.stream];
     memory_.caches(p.slot).counts = &s.counts;
@@ -46,7 +44,6 @@ template <Mode mode>
     if (!p.siblings.empty()) {
         turn = share_core(p, s, horizon);
         horizon = std::min(horizon, turn.until);
-        stop = std::min(stop, turn.until);
     }
     if (s.resume != Resume::nothing) {
         const Resume resume = s.resume;
@@ -57,8 +54,12 @@ template <Mode mode>
             touch_sync_line(p, s, s.resume_line, resume == Resume::take_lock, kind_derived);
             if (resume == Resume::take_lock) ++s.counts[lock_acquisitions];
         }
+        if (yield_) {
+            p.key = p.time;
+            return;
+        }
     }
-    run_steps<mode>(index, p, s, horizon, stop);
+    run_steps<mode>(index, p, s, horizon);
     p.key = std::min(p.key, std::max(p.time, turn.change));
 }
 
@@ -102,7 +103,7 @@ bool Simulation::run_to_target() {
         }
         const std::uint32_t index = due_.first();
         waker_ = index;
-        const Ticks horizon = std::min(due_.second_time(forever) + machine_->skew, stop_);
+        const Ticks horizon = std::min(due_.first_until(forever) + machine_->skew, stop_ - 1);
         run_pu<mode>(index, horizon);
         if (pus_[index].stream == nobody)
             due_.remove(index);

@@ -1,0 +1,33 @@
+// Who uses the lines of a program in its region of interest: what threads may take from each other.
+#pragma once
+
+#include <cstdint>
+
+#include "program.hpp"
+#include "zeroed.hpp"
+
+namespace autofinity::sim {
+
+// For programs that may have a private stage: no work units, and a bit of a word for each stream.
+class SharedLines {
+  public:
+    explicit SharedLines(const Program& program);
+
+    // Whether several threads use the line and one of them writes it.
+    bool has(Line line) const { return users_[line] == (several | written); }
+    // Whether the line is one other thread's alone, which writes it: nobody else comes for it, but
+    // a prefetcher may.
+    bool is_of_another(Line line, std::uint32_t stream) const {
+        return (users_[line] & written) != 0 && users_[line] != (several | written) &&
+               users_[line] != ((stream + 1) | written);
+    }
+
+  private:
+    static constexpr std::uint8_t written = 0x80, several = 0x7F;
+
+    void add(const StreamPlan& plan, std::uint8_t user);
+
+    Zeroed<std::uint8_t> users_;  // of each line: a stream, from 1, or several; and `written`
+};
+
+}  // namespace autofinity::sim
