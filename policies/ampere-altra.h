@@ -54,8 +54,8 @@ static inline int autofinity_rule(const double sample[]) {
     missing /= missing; /* NaN, without a library */
     /* llc_misses_pki */
     ratio[0] = sample[1] > 0.0 ? 1000.0 * (sample[0]) / (sample[1]) : missing;
-    /* SLP if llc_misses_pki <= 0.06628 */
-    if (ratio[0] <= 0.06627968270924908) return 0;
+    /* SLP if llc_misses_pki <= 0.06433 */
+    if (ratio[0] <= 0.06432530910180642) return 0;
     (void)sample;
     return -1;
 }

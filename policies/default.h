@@ -1,12 +1,12 @@
 /* Affinity policy, written by autofinity. Do not edit: learn or export it again.
  * machine: opteron-6164he
  * autofinity: 0.1.0
- * action_table_rows: 16
+ * action_table_rows: 17
  *
  * Where should the threads of a program sit? Measure the counters below over a second or so of
  * parallel work, divide each by the number of threads and by the seconds, and ask:
  *
- *     double sample[] = { llc_misses, llc_requests, instructions, cycles };
+ *     double sample[] = { instructions, cycles };
  *     enum autofinity_hint hint = autofinity_decide(sample);
  *
  * C99 or later and C++98 or later; no allocation, no state, no library. A value that was not
@@ -34,15 +34,13 @@ enum autofinity_hint {
 
 /* Values of a sample, and rules before the default. */
 enum {
-    autofinity_counter_count = 4,
-    autofinity_rule_count = 3
+    autofinity_counter_count = 2,
+    autofinity_rule_count = 2
 };
 
 /* Names of the counters in the order of a sample, then a null pointer. */
 static inline const char *const *autofinity_counters(void) {
     static const char *const names[autofinity_counter_count + 1] = {
-        "llc_misses",
-        "llc_requests",
         "instructions",
         "cycles",
         0};
@@ -54,14 +52,12 @@ static inline int autofinity_rule(const double sample[]) {
     double missing = 0.0;
     double ratio[1];
     missing /= missing; /* NaN, without a library */
-    /* llc_miss_share */
+    /* ipc */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
-    /* SLP if llc_miss_share <= 0.1138 */
-    if (ratio[0] <= 0.11379412387794499) return 0;
-    /* sLP if 0.1138 < llc_miss_share <= 0.3065 */
-    if (ratio[0] > 0.11379412387794499 && ratio[0] <= 0.30649545741343487) return 1;
-    /* sLP if llc_miss_share > 0.8094 */
-    if (ratio[0] > 0.8094217638399409) return 2;
+    /* sLP if 0.7724 < ipc <= 1.357 */
+    if (ratio[0] > 0.7724455242489389 && ratio[0] <= 1.3568387448693828) return 0;
+    /* SLP if ipc > 1.357 */
+    if (ratio[0] > 1.3568387448693828) return 1;
     (void)sample;
     return -1;
 }
@@ -70,9 +66,8 @@ static inline int autofinity_rule(const double sample[]) {
 static inline enum autofinity_hint autofinity_decide(const double sample[]) {
     static const enum autofinity_hint hints[autofinity_rule_count + 1] = {
         AUTOFINITY_slP,
-        AUTOFINITY_SLP,
         AUTOFINITY_sLP,
-        AUTOFINITY_sLP};
+        AUTOFINITY_SLP};
     return hints[autofinity_rule(sample) + 1];
 }
 
@@ -98,13 +93,13 @@ static inline int autofinity_second_rule(const double sample[], const double pro
     double ratio[2];
     missing /= missing; /* NaN, without a library */
     /* speed_gain */
-    ratio[0] = sample[2] > 0.0 ? 1.0 * (probe[2]) / (sample[2]) : missing;
+    ratio[0] = sample[0] > 0.0 ? 1.0 * (probe[0]) / (sample[0]) : missing;
     /* running_gain */
-    ratio[1] = sample[3] > 0.0 ? 1.0 * (probe[3]) / (sample[3]) : missing;
+    ratio[1] = sample[1] > 0.0 ? 1.0 * (probe[1]) / (sample[1]) : missing;
     /* SLP if speed_gain <= 0.9901 */
     if (ratio[0] <= 0.9900990099009901) return 0;
-    /* slP if speed_gain > 0.9901 and running_gain > 0.9824 */
-    if (ratio[0] > 0.9900990099009901 && ratio[1] > 0.9824094786363371) return 1;
+    /* slP if speed_gain > 0.9901 and running_gain > 0.9805 */
+    if (ratio[0] > 0.9900990099009901 && ratio[1] > 0.980484471986653) return 1;
     (void)sample;
     (void)probe;
     return -1;
@@ -128,7 +123,9 @@ static inline enum autofinity_hint autofinity_at(enum autofinity_hint hint, int 
         return AUTOFINITY_Slp;
     if (hint == AUTOFINITY_sLP && threads >= 19 && threads <= 30)
         return AUTOFINITY_SlP;
-    if (hint == AUTOFINITY_slP && threads >= 19 && threads <= 30)
+    if (hint == AUTOFINITY_slP && threads >= 18 && threads <= 18)
+        return AUTOFINITY_Slp;
+    if (hint == AUTOFINITY_slP && threads >= 19 && threads <= 29)
         return AUTOFINITY_SlP;
     (void)threads;
     return hint;

@@ -54,8 +54,8 @@ static inline int autofinity_rule(const double sample[]) {
     missing /= missing; /* NaN, without a library */
     /* llc_misses_pki */
     ratio[0] = sample[1] > 0.0 ? 1000.0 * (sample[0]) / (sample[1]) : missing;
-    /* sLP if llc_misses_pki <= 0.06401 */
-    if (ratio[0] <= 0.06401378141351893) return 0;
+    /* sLP if llc_misses_pki <= 0.06968 */
+    if (ratio[0] <= 0.06967643381883354) return 0;
     (void)sample;
     return -1;
 }

@@ -6,7 +6,7 @@
  * Where should the threads of a program sit? Measure the counters below over a second or so of
  * parallel work, divide each by the number of threads and by the seconds, and ask:
  *
- *     double sample[] = { instructions, cycles };
+ *     double sample[] = { llc_misses, instructions };
  *     enum autofinity_hint hint = autofinity_decide(sample);
  *
  * C99 or later and C++98 or later; no allocation, no state, no library. A value that was not
@@ -41,8 +41,8 @@ enum {
 /* Names of the counters in the order of a sample, then a null pointer. */
 static inline const char *const *autofinity_counters(void) {
     static const char *const names[autofinity_counter_count + 1] = {
+        "llc_misses",
         "instructions",
-        "cycles",
         0};
     return names;
 }
@@ -52,10 +52,10 @@ static inline int autofinity_rule(const double sample[]) {
     double missing = 0.0;
     double ratio[1];
     missing /= missing; /* NaN, without a library */
-    /* ipc */
-    ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
-    /* SLP if ipc > 1.17 */
-    if (ratio[0] > 1.1704205629661044) return 0;
+    /* llc_misses_pki */
+    ratio[0] = sample[1] > 0.0 ? 1000.0 * (sample[0]) / (sample[1]) : missing;
+    /* SLP if llc_misses_pki <= 0.9611 */
+    if (ratio[0] <= 0.9611203199857641) return 0;
     (void)sample;
     return -1;
 }
@@ -90,7 +90,7 @@ static inline int autofinity_second_rule(const double sample[], const double pro
     double ratio[1];
     missing /= missing; /* NaN, without a library */
     /* speed_gain */
-    ratio[0] = sample[0] > 0.0 ? 1.0 * (probe[0]) / (sample[0]) : missing;
+    ratio[0] = sample[1] > 0.0 ? 1.0 * (probe[1]) / (sample[1]) : missing;
     /* SLP if speed_gain <= 0.9901 */
     if (ratio[0] <= 0.9900990099009901) return 0;
     (void)sample;

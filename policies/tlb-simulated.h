@@ -1,7 +1,7 @@
 /* Affinity policy, written by autofinity. Do not edit: learn or export it again.
  * machine: tlb-simulated
  * autofinity: 0.1.0
- * action_table_rows: 19
+ * action_table_rows: 20
  *
  * Where should the threads of a program sit? Measure the counters below over a second or so of
  * parallel work, divide each by the number of threads and by the seconds, and ask:
@@ -55,10 +55,10 @@ static inline int autofinity_rule(const double sample[]) {
     missing /= missing; /* NaN, without a library */
     /* llc_miss_share */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
-    /* Slp if llc_miss_share <= 0.216 */
-    if (ratio[0] <= 0.21604224710294848) return 0;
-    /* Slp if 0.4554 < llc_miss_share <= 0.5991 */
-    if (ratio[0] > 0.4554137406014602 && ratio[0] <= 0.5990678092857074) return 1;
+    /* Slp if llc_miss_share <= 0.2131 */
+    if (ratio[0] <= 0.21307959750166444) return 0;
+    /* Slp if 0.4556 < llc_miss_share <= 0.5985 */
+    if (ratio[0] > 0.45559219402544693 && ratio[0] <= 0.5984763698251687) return 1;
     (void)sample;
     return -1;
 }
@@ -95,8 +95,8 @@ static inline int autofinity_second_rule(const double sample[], const double pro
     missing /= missing; /* NaN, without a library */
     /* speed_gain */
     ratio[0] = sample[2] > 0.0 ? 1.0 * (probe[2]) / (sample[2]) : missing;
-    /* SLP if speed_gain <= 1.011 */
-    if (ratio[0] <= 1.0113951626728022) return 0;
+    /* SLP if speed_gain <= 1.014 */
+    if (ratio[0] <= 1.0136513697439549) return 0;
     (void)sample;
     (void)probe;
     return -1;

@@ -54,8 +54,8 @@ static inline int autofinity_rule(const double sample[]) {
     missing /= missing; /* NaN, without a library */
     /* ipc */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
-    /* SLP if ipc > 1.886 */
-    if (ratio[0] > 1.8862394207136535) return 0;
+    /* SLP if ipc > 1.891 */
+    if (ratio[0] > 1.8905103652150193) return 0;
     (void)sample;
     return -1;
 }
@@ -66,6 +66,18 @@ static inline enum autofinity_hint autofinity_decide(const double sample[]) {
         AUTOFINITY_Slp,
         AUTOFINITY_SLP};
     return hints[autofinity_rule(sample) + 1];
+}
+
+/* What the last word means with so many threads, on a machine whose cores are, by last-level cache
+ * and socket, {8}{8}. Elsewhere take the hint as it is.
+ */
+static inline enum autofinity_hint autofinity_at(enum autofinity_hint hint, int threads) {
+    if (hint == AUTOFINITY_Slp && threads >= 12 && threads <= 14)
+        return AUTOFINITY_SLP;
+    if (hint == AUTOFINITY_Slp && threads >= 19 && threads <= 28)
+        return AUTOFINITY_SLP;
+    (void)threads;
+    return hint;
 }
 
 /* Optional: tell autofinity that a fixed amount of useful work is done, so that spinning is not

@@ -54,8 +54,8 @@ static inline int autofinity_rule(const double sample[]) {
     missing /= missing; /* NaN, without a library */
     /* ipc */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
-    /* SLP if ipc > 1.783 */
-    if (ratio[0] > 1.7826445269696372) return 0;
+    /* SLP if ipc > 1.811 */
+    if (ratio[0] > 1.8112930846574833) return 0;
     (void)sample;
     return -1;
 }

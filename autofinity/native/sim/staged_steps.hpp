@@ -105,7 +105,7 @@ template <>
         }
         while (p.ring_count != 0 && p.ring[p.ring_head].ready <= at) forget_oldest_miss(p);
         if (p.ring_count == p.kind->misses_in_flight || (step.flags & step_atomic) != 0 ||
-            p.shares || memory_.faults(step.line)) [[unlikely]] {
+            p.shares || at < p.key || memory_.faults(step.line)) [[unlikely]] {
             put_back();
             if (!slow_access(p, s, step, issue, at, horizon, gap_after(next))) break;
             look_again();
