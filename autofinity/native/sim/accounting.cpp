@@ -82,6 +82,28 @@ Counts Simulation::counts_at(const Stream& s, Ticks at) const {
     return n;
 }
 
+// What has been counted since the latest sample, which is a part of the next one.
+Counts Simulation::since_sample(Stream& s, Ticks at) {
+    const Counts now = counts_at(s, at);
+    s.last_instructions = now[instructions];
+    Counts since;
+    // A run that was split after it had been counted can take a few accesses back.
+    for (std::size_t i = 0; i < n_counters; ++i)
+        since[i] = now[i] > s.sampled[i] ? now[i] - s.sampled[i] : 0;
+    for (std::size_t i = 0; i < n_counters; ++i) s.sampled[i] += since[i];
+    return since;
+}
+
+// The region ends: a sample of what is left, which a sample of the same time takes in.
+void Simulation::take_last_sample(Ticks at) {
+    if (at > last_sample_ || samples_.empty()) return take_sample(at);
+    for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+        const Counts since = since_sample(streams_[stream], at);
+        Counts& counts = samples_.back().counts[stream];
+        for (std::size_t i = 0; i < n_counters; ++i) counts[i] += since[i];
+    }
+}
+
 void Simulation::take_sample(Ticks at) {
     if (samples_.size() * streams_.size() * sizeof(Counts) > most_sample_bytes)
         throw SimulationError("the samples take more than 2 GiB; use a longer sample period than " +
@@ -91,16 +113,7 @@ void Simulation::take_sample(Ticks at) {
     sample.end = at - region_start_;
     sample.progress = progress();
     sample.counts.reserve(streams_.size());
-    for (Stream& s : streams_) {
-        const Counts now = counts_at(s, at);
-        s.last_instructions = now[instructions];
-        Counts since;
-        // A run that was split after it had been counted can take a few accesses back.
-        for (std::size_t i = 0; i < n_counters; ++i)
-            since[i] = now[i] > s.sampled[i] ? now[i] - s.sampled[i] : 0;
-        for (std::size_t i = 0; i < n_counters; ++i) s.sampled[i] += since[i];
-        sample.counts.push_back(since);
-    }
+    for (Stream& s : streams_) sample.counts.push_back(since_sample(s, at));
     last_sample_ = at;
     samples_.push_back(std::move(sample));
 }

@@ -107,7 +107,7 @@ void Simulation::end_region(std::uint32_t process, Ticks at) {
     }
     account_all(at);
     ended_ = true;
-    if (at > last_sample_ || samples_.empty()) take_sample(at);
+    take_last_sample(at);
 }
 
 // Takes all streams of a process off the machine.

@@ -269,6 +269,8 @@ class Simulation {
     void settle_clocks(Stream& s);
     const CoreClass& kind_of(const Stream& s) const { return *pus_[s.pu].kind; }
     void take_sample(Ticks at);
+    void take_last_sample(Ticks at);
+    Counts since_sample(Stream& s, Ticks at);
     Counts counts_of_region(const Stream& s) const;
     void begin_region(std::uint32_t process, Ticks at);
     void end_region(std::uint32_t process, Ticks at);
