@@ -46,7 +46,7 @@ def main() -> None:
     for machine in wanted.machines or observed(wanted.root):
         make(machine, wanted.threads, wanted.root, wanted.work)
     readme = wanted.root / "policies" / "README.md"
-    put_between_marks(readme, "scripts/policies.py", figures(wanted.root, wanted.work))
+    put_between_marks(readme, "scripts/policies.py", figures(wanted.root, wanted.work, readme))
     print(f"figures kept in {readme}")
 
 
@@ -91,13 +91,22 @@ def evaluation_of(work: Path, policy: Path) -> Path:
     return work / f"{policy.stem}.evaluation.json"
 
 
-def figures(root: Path, work: Path) -> str:
-    """One row for each policy that has been judged, the default one first."""
+def figures(root: Path, work: Path, readme: Path) -> str:
+    """One row for each policy that has been judged, the default one first: as it was where that
+    was not now.
+    """
     policies = sorted(
         (root / "policies").glob("*.json"), key=lambda path: (path.stem != "default", path.stem)
     )
-    judged = [(path, evaluation_of(work, path)) for path in policies]
-    return "\n".join([HEAD, *(row(path, by) for path, by in judged if by.exists())])
+    before = readme.read_text().splitlines()
+    rows = [HEAD]
+    for policy in policies:
+        judged = evaluation_of(work, policy)
+        if judged.exists():
+            rows.append(row(policy, judged))
+        else:
+            rows += [line for line in before if line.startswith(f"| `{policy.name}`")]
+    return "\n".join(rows)
 
 
 def row(policy: Path, evaluation: Path) -> str:

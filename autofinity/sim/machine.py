@@ -38,16 +38,9 @@ class SimMachine:
     it, every access is replayed. To find out takes replays, `jobs` of them at a time.
     """
 
-    def __init__(
-        self,
-        spec: MachineSpec,
-        skew_ns: float = 0.0,
-        *,
-        private_stage: bool = False,
-        jobs: int = 1,
-    ) -> None:
+    def __init__(self, spec: MachineSpec, *, private_stage: bool = False, jobs: int = 1) -> None:
         self.spec = spec
-        self._native = native_machine(spec, skew_ns)
+        self._native = native_machine(spec)
         self._stages = PrivateStages(spec, self._native, jobs) if private_stage else None
         self._lock = threading.Lock()
         self._program: tuple[tuple[str, int], core.Program] | None = None

@@ -85,7 +85,7 @@ class PrivateStages:
             if (groups, seed) not in self._stages:
                 while len(self._stages) >= MOST_STAGES:
                     self._stages.popitem(last=False)
-                key = key_of(trace, self._spec, self._native.skew, groups, seed)
+                key = key_of(trace, self._spec, groups, seed)
                 stage, worst = self._kept(trace, key, program, groups, seed) or self._made(
                     trace, key, program, workers, seed
                 )

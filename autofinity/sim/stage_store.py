@@ -37,9 +37,7 @@ class StoredStage:
     """None where it is not to be used."""
 
 
-def key_of(
-    trace: Path, spec: MachineSpec, skew: int, groups: tuple[int, ...], seed: int
-) -> bytes | None:
+def key_of(trace: Path, spec: MachineSpec, groups: tuple[int, ...], seed: int) -> bytes | None:
     """The key of a stage, or None where the trace has no index to know it by."""
     try:
         index = (trace / "index.aft").read_bytes()
@@ -47,7 +45,7 @@ def key_of(
         return None
     digest = hashlib.sha256()
     for part in (
-        f"{STAGE_VERSION} {skew} {groups} {seed} {spec!r}".encode(),
+        f"{STAGE_VERSION} {groups} {seed} {spec!r}".encode(),
         digest_of_core(),
         index,
     ):

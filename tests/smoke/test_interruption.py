@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import runs
 
 from autofinity.linux.watched_program import watch_touches
 from autofinity.model.errors import CapabilityError
@@ -40,13 +41,6 @@ def eventually(holds: Callable[[], bool]) -> bool:
             return True
         time.sleep(0.02)
     return False
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 @pytest.fixture
@@ -83,7 +77,7 @@ def test_a_captured_program_ends_with_the_capture(
     assert process.returncode == -number
     assert said.splitlines()[-1] == b"autofinity: interrupted; what was recorded is kept"
     assert b"Traceback" not in said
-    assert eventually(lambda: not alive(pid))
+    assert eventually(lambda: not runs(pid))
     left = {path.name for path in (tmp_path / "traces").iterdir()}
     assert left == {".builds"}
     assert all((path / ".complete").exists() for path in (tmp_path / "traces/.builds").iterdir())
@@ -103,7 +97,7 @@ def test_a_program_ends_when_the_terminal_of_its_capture_is_closed(
         pid = program_of(tmp_path)
         os.close(ours)
         assert process.wait(timeout=120) == -signal.SIGHUP
-    assert eventually(lambda: not alive(pid))
+    assert eventually(lambda: not runs(pid))
     assert {path.name for path in (tmp_path / "traces").iterdir()} == {".builds"}
 
 
@@ -113,7 +107,7 @@ def test_who_ignores_a_hangup_is_not_ended_by_it(tmp_path: Path, lasting: tuple[
         process.send_signal(signal.SIGHUP)
         time.sleep(0.5)
         assert process.poll() is None
-        assert alive(pid)
+        assert runs(pid)
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=120)
     assert process.returncode == -signal.SIGTERM
@@ -192,4 +186,4 @@ def test_a_watched_program_gets_the_sigterm_of_who_watches_it(tmp_path: Path) ->
         process.terminate()
         _, said = process.communicate(timeout=120)
     assert process.returncode == 9, said
-    assert not alive(pid)
+    assert not runs(pid)

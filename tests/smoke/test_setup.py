@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import runs
 
 SETUP = Path(__file__).parents[2] / "scripts" / "setup"
 TOOLS = ("sh", "dirname", "date", "sed", "sleep", "tail", "tee", "tr", "touch", "cc", "c++")
@@ -34,13 +35,6 @@ written.write_text(str(child.pid))
 written.rename(written.with_name("pid"))
 child.wait()
 """
-
-
-def runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 @pytest.fixture

@@ -124,7 +124,7 @@ struct Machine {
     Ticks shootdown = 0;  // of the core that moves a page: telling the others
     Ticks interrupt = 0;  // of each core that had its translation: being told
 
-    Ticks skew = 0;  // how far ordered accesses may run ahead of the slowest core
+    Ticks skew = 0;  // how far cores may run ahead of the slowest: an experiment
 };
 
 // Whether some core shares its L2 with another one.
