@@ -13,7 +13,7 @@ from pathlib import Path
 
 from parts import Part, Settings
 from progress import show
-from traces import capture_training, training
+from traces import capture_input, capture_training, training
 
 from autofinity._core import sim as core
 from autofinity.affinity.enumerate import enumerate_affinities, place
@@ -25,7 +25,7 @@ from autofinity.sim.replay import load_program, pus_of_streams, workers_of
 from autofinity.sim.stage_fitting import fitting_stage
 
 MACHINE, CORES = "opteron-6164he", 2
-WANTED, WANTED_ACCESSES = 1000, 200e6
+WANTED, WANTED_ACCESSES, WANTED_INPUT = 1000, 200e6, "28"  # blocks of `lu`: 207 M accesses
 EACH, EACH_THREADS = 80, 8
 
 
@@ -75,9 +75,8 @@ def swept(
 def run_thousand(settings: Settings) -> Part:
     """1,000 affinities of `lu` at 24 threads, from its private stage and of the full stream."""
     spec = load_preset(MACHINE)
-    counts = (40, 8) if settings.quick else (WANTED, WANTED // 10)
-    size = "small" if settings.quick else "medium"
-    folder = capture_training("lu", size, 24)
+    counts = (40, 4) if settings.quick else (WANTED, WANTED // 10)
+    folder = capture_input("lu", WANTED_INPUT, 24)
     every = list(islice(enumerate_affinities(spec.topology, 24), WANTED))
     values: dict[str, float | None] = {}
     lines = []
@@ -90,7 +89,7 @@ def run_thousand(settings: Settings) -> Part:
         values[key] = took.seconds(WANTED / count, WANTED_ACCESSES)
         maccs = took.accesses * count / took.replays_s / 1e6
         lines += [
-            f"{count} affinities of lu-{size}, 24 threads, {took.accesses / 1e6:.0f} M accesses, "
+            f"{count} affinities of {folder.name}, {took.accesses / 1e6:.0f} M accesses, "
             f"{'from the private stage' if took.staged else 'full stream'}: "
             f"{took.replays_s:.1f} CPU seconds, {maccs:.0f} M accesses/s and core; "
             f"{took.fitting_s:.1f} s before",

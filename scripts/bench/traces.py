@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from parts import BUILD
@@ -44,12 +45,25 @@ def request_of(
 
 def _captured(suite: Suite, name: str, size: str, threads: int) -> Path:
     (spec,) = suite.pick((name,))
+    return _kept(request_of(suite, spec, size, threads))
+
+
+def _kept(request: CaptureRequest) -> Path:
     with contextlib.redirect_stdout(sys.stderr):
-        return capture(request_of(suite, spec, size, threads)).path
+        return capture(request).path
 
 
 def capture_training(name: str, size: str = "small", threads: int = THREADS) -> Path:
     return _captured(training(), name, size, threads)
+
+
+def capture_input(name: str, words: str, threads: int) -> Path:
+    """A training program with an input that no size has."""
+    suite = training()
+    (spec,) = suite.pick((name,))
+    size = f"input-{words}"
+    own = replace(spec, inputs={size: words})
+    return _kept(request_of(suite, own, size, threads))
 
 
 def capture_bench(name: str, size: str) -> Path:
