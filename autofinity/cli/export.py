@@ -42,5 +42,6 @@ def command(policy: str, form: str, output: Path | None, prefix: str) -> None:
     text = exported(named_policy(policy), form, prefix)
     if output is None:
         click.echo(text, nl=False)
-    else:
-        write_text(output, text)
+        return
+    write_text(output, text)
+    click.echo(f"policy kept in {output}", err=True)

@@ -61,6 +61,7 @@ def command(
         policy, notes = _from_observations(source, machine, threads, settings)
     if output is not None:
         files.save(policy, output)
+        click.echo(f"policy kept in {output}", err=True)
     if as_json:
         click.echo(files.dumps(policy), nl=False)
         return

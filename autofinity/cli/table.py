@@ -66,6 +66,7 @@ def command(
             "observations": {"digest": seen.digest(), "rows": len(seen)},
         }
         table_file.save(table, provenance, output)
+        click.echo(f"action table kept in {output}", err=True)
     if as_json:
         document = {
             "counters": list(table.counters),

@@ -119,8 +119,9 @@ def test_a_table_gives_the_same_rules_as_its_observations(
     observations: Path, tmp_path: Path
 ) -> None:
     choice = ("--paper", "--counters", "sharing,noise")
-    shown = call("table", observations, *choice, "-o", tmp_path / "table.parquet").stdout
-    assert "best hints: " in shown
+    shown = call("table", observations, *choice, "-o", tmp_path / "table.parquet")
+    assert "best hints: " in shown.stdout
+    assert f"action table kept in {tmp_path / 'table.parquet'}" in shown.stderr
     rows = json.loads(call("table", observations, *choice, "--json").stdout)["rows"]
     assert sum(row["weight"] for row in rows) == 8 * 11 * 5
     call("rules", tmp_path / "table.parquet", "--paper", "-o", tmp_path / "a.json")
@@ -145,7 +146,8 @@ def test_a_policy_can_be_shown_explained_and_exported(observations: Path, tmp_pa
     room = call("explain", policy, "-s", "sharing=1.5").stdout.split(":")[0]
     assert company[1] == "l" and room[1] == "L"
     assert "not measured: sharing" in call("explain", policy, "-s", "x=1").stdout
-    call("export", policy, "--format", "c", "-o", tmp_path / "policy.h")
+    said = call("export", policy, "--format", "c", "-o", tmp_path / "policy.h").stderr
+    assert said == f"policy kept in {tmp_path / 'policy.h'}\n"
     assert (tmp_path / "policy.h").read_text() == call("export", policy).stdout
 
 
