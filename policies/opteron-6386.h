@@ -1,7 +1,7 @@
 /* Affinity policy, written by autofinity. Do not edit: learn or export it again.
  * machine: opteron-6386
  * autofinity: 0.1.0
- * action_table_rows: 19
+ * action_table_rows: 20
  *
  * Where should the threads of a program sit? Measure the counters below over a second or so of
  * parallel work, divide each by the number of threads and by the seconds, and ask:
@@ -55,9 +55,9 @@ static inline int autofinity_rule(const double sample[]) {
     /* ipc */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
     /* sLP if 1.008 < ipc <= 1.045 */
-    if (ratio[0] > 1.0076451711508994 && ratio[0] <= 1.045240919310978) return 0;
+    if (ratio[0] > 1.007698544879107 && ratio[0] <= 1.0451508712435897) return 0;
     /* SLP if ipc > 1.045 */
-    if (ratio[0] > 1.045240919310978) return 1;
+    if (ratio[0] > 1.0451508712435897) return 1;
     (void)sample;
     return -1;
 }
@@ -71,14 +71,55 @@ static inline enum autofinity_hint autofinity_decide(const double sample[]) {
     return hints[autofinity_rule(sample) + 1];
 }
 
+/* Some answers move the threads on a guess about what sharing does. Where autofinity_asks_second
+ * says so, place the threads by autofinity_second_in, measure again, and take the answer of
+ * autofinity_second.
+ */
+enum { autofinity_second_rule_count = 1 };
+
+/* The hint in whose affinity the second sample is taken. */
+static inline enum autofinity_hint autofinity_second_in(void) {
+    return AUTOFINITY_slP;
+}
+
+/* Whether to look again after this answer. */
+static inline int autofinity_asks_second(enum autofinity_hint hint) {
+    return hint == AUTOFINITY_SLp || hint == AUTOFINITY_SlP || hint == AUTOFINITY_Slp || hint == AUTOFINITY_sLP || hint == AUTOFINITY_sLp || hint == AUTOFINITY_slP || hint == AUTOFINITY_slp;
+}
+
+/* Number of the rule of the second look that decides, or -1; both samples hold the same counters. */
+static inline int autofinity_second_rule(const double sample[], const double probe[]) {
+    double missing = 0.0;
+    double ratio[1];
+    missing /= missing; /* NaN, without a library */
+    /* speed_gain */
+    ratio[0] = sample[0] > 0.0 ? 1.0 * (probe[0]) / (sample[0]) : missing;
+    /* SLP if speed_gain <= 0.9901 */
+    if (ratio[0] <= 0.9900990099009901) return 0;
+    (void)sample;
+    (void)probe;
+    return -1;
+}
+
+/* The last word: `probe` was measured in the affinity of autofinity_second_in. */
+static inline enum autofinity_hint autofinity_second(const double sample[],
+                                                       const double probe[]) {
+    static const enum autofinity_hint hints[autofinity_second_rule_count + 1] = {
+        AUTOFINITY_Slp,
+        AUTOFINITY_SLP};
+    return hints[autofinity_second_rule(sample, probe) + 1];
+}
+
 /* What the last word means with so many threads, on a machine whose cores are, by last-level cache
  * and socket, {8,8}{8,8}{8,8}{8,8}. Elsewhere take the hint as it is.
  */
 static inline enum autofinity_hint autofinity_at(enum autofinity_hint hint, int threads) {
     if (hint == AUTOFINITY_sLP && threads >= 17 && threads <= 24)
         return AUTOFINITY_slP;
-    if (hint == AUTOFINITY_SLP && threads >= 2 && threads <= 3)
+    if (hint == AUTOFINITY_SLP && threads >= 2 && threads <= 2)
         return AUTOFINITY_sLP;
+    if (hint == AUTOFINITY_SLP && threads >= 3 && threads <= 3)
+        return AUTOFINITY_sLp;
     if (hint == AUTOFINITY_SLP && threads >= 5 && threads <= 5)
         return AUTOFINITY_sLp;
     if (hint == AUTOFINITY_Slp && threads >= 9 && threads <= 16)
