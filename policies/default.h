@@ -6,7 +6,7 @@
  * Where should the threads of a program sit? Measure the counters below over a second or so of
  * parallel work, divide each by the number of threads and by the seconds, and ask:
  *
- *     double sample[] = { instructions, cycles };
+ *     double sample[] = { llc_misses, llc_requests, instructions, cycles };
  *     enum autofinity_hint hint = autofinity_decide(sample);
  *
  * C99 or later and C++98 or later; no allocation, no state, no library. A value that was not
@@ -34,13 +34,15 @@ enum autofinity_hint {
 
 /* Values of a sample, and rules before the default. */
 enum {
-    autofinity_counter_count = 2,
-    autofinity_rule_count = 2
+    autofinity_counter_count = 4,
+    autofinity_rule_count = 3
 };
 
 /* Names of the counters in the order of a sample, then a null pointer. */
 static inline const char *const *autofinity_counters(void) {
     static const char *const names[autofinity_counter_count + 1] = {
+        "llc_misses",
+        "llc_requests",
         "instructions",
         "cycles",
         0};
@@ -52,12 +54,14 @@ static inline int autofinity_rule(const double sample[]) {
     double missing = 0.0;
     double ratio[1];
     missing /= missing; /* NaN, without a library */
-    /* ipc */
+    /* llc_miss_share */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
-    /* sLP if 0.7724 < ipc <= 1.357 */
-    if (ratio[0] > 0.7724455242489389 && ratio[0] <= 1.3568387448693828) return 0;
-    /* SLP if ipc > 1.357 */
-    if (ratio[0] > 1.3568387448693828) return 1;
+    /* SLP if llc_miss_share <= 0.1141 */
+    if (ratio[0] <= 0.11410095364834802) return 0;
+    /* sLP if 0.1141 < llc_miss_share <= 0.2985 */
+    if (ratio[0] > 0.11410095364834802 && ratio[0] <= 0.298536934985376) return 1;
+    /* sLP if llc_miss_share > 0.8082 */
+    if (ratio[0] > 0.8082081128216876) return 2;
     (void)sample;
     return -1;
 }
@@ -66,8 +70,9 @@ static inline int autofinity_rule(const double sample[]) {
 static inline enum autofinity_hint autofinity_decide(const double sample[]) {
     static const enum autofinity_hint hints[autofinity_rule_count + 1] = {
         AUTOFINITY_slP,
+        AUTOFINITY_SLP,
         AUTOFINITY_sLP,
-        AUTOFINITY_SLP};
+        AUTOFINITY_sLP};
     return hints[autofinity_rule(sample) + 1];
 }
 
@@ -93,9 +98,9 @@ static inline int autofinity_second_rule(const double sample[], const double pro
     double ratio[2];
     missing /= missing; /* NaN, without a library */
     /* speed_gain */
-    ratio[0] = sample[0] > 0.0 ? 1.0 * (probe[0]) / (sample[0]) : missing;
+    ratio[0] = sample[2] > 0.0 ? 1.0 * (probe[2]) / (sample[2]) : missing;
     /* running_gain */
-    ratio[1] = sample[1] > 0.0 ? 1.0 * (probe[1]) / (sample[1]) : missing;
+    ratio[1] = sample[3] > 0.0 ? 1.0 * (probe[3]) / (sample[3]) : missing;
     /* SLP if speed_gain <= 0.9901 */
     if (ratio[0] <= 0.9900990099009901) return 0;
     /* slP if speed_gain > 0.9901 and running_gain > 0.9805 */

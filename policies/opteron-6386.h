@@ -6,7 +6,7 @@
  * Where should the threads of a program sit? Measure the counters below over a second or so of
  * parallel work, divide each by the number of threads and by the seconds, and ask:
  *
- *     double sample[] = { instructions, cycles };
+ *     double sample[] = { llc_misses, llc_requests, instructions };
  *     enum autofinity_hint hint = autofinity_decide(sample);
  *
  * C99 or later and C++98 or later; no allocation, no state, no library. A value that was not
@@ -34,15 +34,16 @@ enum autofinity_hint {
 
 /* Values of a sample, and rules before the default. */
 enum {
-    autofinity_counter_count = 2,
+    autofinity_counter_count = 3,
     autofinity_rule_count = 2
 };
 
 /* Names of the counters in the order of a sample, then a null pointer. */
 static inline const char *const *autofinity_counters(void) {
     static const char *const names[autofinity_counter_count + 1] = {
+        "llc_misses",
+        "llc_requests",
         "instructions",
-        "cycles",
         0};
     return names;
 }
@@ -52,12 +53,12 @@ static inline int autofinity_rule(const double sample[]) {
     double missing = 0.0;
     double ratio[1];
     missing /= missing; /* NaN, without a library */
-    /* ipc */
+    /* llc_miss_share */
     ratio[0] = sample[1] > 0.0 ? 1.0 * (sample[0]) / (sample[1]) : missing;
-    /* sLP if 1.008 < ipc <= 1.045 */
-    if (ratio[0] > 1.007698544879107 && ratio[0] <= 1.0451508712435897) return 0;
-    /* SLP if ipc > 1.045 */
-    if (ratio[0] > 1.0451508712435897) return 1;
+    /* SLP if llc_miss_share <= 0.04488 */
+    if (ratio[0] <= 0.04487859027359807) return 0;
+    /* sLP if 0.04488 < llc_miss_share <= 0.1759 */
+    if (ratio[0] > 0.04487859027359807 && ratio[0] <= 0.17585944833418088) return 1;
     (void)sample;
     return -1;
 }
@@ -66,8 +67,8 @@ static inline int autofinity_rule(const double sample[]) {
 static inline enum autofinity_hint autofinity_decide(const double sample[]) {
     static const enum autofinity_hint hints[autofinity_rule_count + 1] = {
         AUTOFINITY_Slp,
-        AUTOFINITY_sLP,
-        AUTOFINITY_SLP};
+        AUTOFINITY_SLP,
+        AUTOFINITY_sLP};
     return hints[autofinity_rule(sample) + 1];
 }
 
@@ -93,7 +94,7 @@ static inline int autofinity_second_rule(const double sample[], const double pro
     double ratio[1];
     missing /= missing; /* NaN, without a library */
     /* speed_gain */
-    ratio[0] = sample[0] > 0.0 ? 1.0 * (probe[0]) / (sample[0]) : missing;
+    ratio[0] = sample[2] > 0.0 ? 1.0 * (probe[2]) / (sample[2]) : missing;
     /* SLP if speed_gain <= 0.9901 */
     if (ratio[0] <= 0.9900990099009901) return 0;
     (void)sample;
@@ -114,14 +115,14 @@ static inline enum autofinity_hint autofinity_second(const double sample[],
  * and socket, {8,8}{8,8}{8,8}{8,8}. Elsewhere take the hint as it is.
  */
 static inline enum autofinity_hint autofinity_at(enum autofinity_hint hint, int threads) {
-    if (hint == AUTOFINITY_sLP && threads >= 17 && threads <= 24)
-        return AUTOFINITY_slP;
     if (hint == AUTOFINITY_SLP && threads >= 2 && threads <= 2)
         return AUTOFINITY_sLP;
     if (hint == AUTOFINITY_SLP && threads >= 3 && threads <= 3)
         return AUTOFINITY_sLp;
     if (hint == AUTOFINITY_SLP && threads >= 5 && threads <= 5)
         return AUTOFINITY_sLp;
+    if (hint == AUTOFINITY_sLP && threads >= 17 && threads <= 24)
+        return AUTOFINITY_slP;
     if (hint == AUTOFINITY_Slp && threads >= 9 && threads <= 16)
         return AUTOFINITY_sLP;
     (void)threads;

@@ -6,7 +6,7 @@
  * Where should the threads of a program sit? Measure the counters below over a second or so of
  * parallel work, divide each by the number of threads and by the seconds, and ask:
  *
- *     double sample[] = { llc_misses, llc_requests, instructions };
+ *     double sample[] = { llc_misses, llc_requests };
  *     enum autofinity_hint hint = autofinity_decide(sample);
  *
  * C99 or later and C++98 or later; no allocation, no state, no library. A value that was not
@@ -34,7 +34,7 @@ enum autofinity_hint {
 
 /* Values of a sample, and rules before the default. */
 enum {
-    autofinity_counter_count = 3,
+    autofinity_counter_count = 2,
     autofinity_rule_count = 2
 };
 
@@ -43,7 +43,6 @@ static inline const char *const *autofinity_counters(void) {
     static const char *const names[autofinity_counter_count + 1] = {
         "llc_misses",
         "llc_requests",
-        "instructions",
         0};
     return names;
 }
@@ -93,10 +92,10 @@ static inline int autofinity_second_rule(const double sample[], const double pro
     double missing = 0.0;
     double ratio[1];
     missing /= missing; /* NaN, without a library */
-    /* speed_gain */
-    ratio[0] = sample[2] > 0.0 ? 1.0 * (probe[2]) / (sample[2]) : missing;
-    /* SLP if speed_gain <= 1.014 */
-    if (ratio[0] <= 1.0136513697439549) return 0;
+    /* llc_requests_gain */
+    ratio[0] = sample[1] > 0.0 ? 1.0 * (probe[1]) / (sample[1]) : missing;
+    /* SLP if llc_requests_gain <= 1.013 */
+    if (ratio[0] <= 1.0126885819423623) return 0;
     (void)sample;
     (void)probe;
     return -1;

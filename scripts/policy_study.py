@@ -67,6 +67,7 @@ SETTINGS: Mapping[str, LearningSettings] = {
     "leeway 2": replace(OURS, leeway=2),
     "no ties": replace(OURS, tie_within=0.0),
     "insensitive programs kept": replace(OURS, drop_insensitive=False),
+    "features judged by the edge in the middle": replace(OURS, edges="middle"),
     "the edge of `speed_gain` anywhere": replace(OURS, edge_at_par=False),
     "2 events at once": replace(OURS, k=2),
     "3 events at once": replace(OURS, k=3),
@@ -201,15 +202,17 @@ def others(machine: str, shipped: ObservationTable, judged: ObservationTable) ->
 
 def all_counts(machine: str, table: ObservationTable) -> Iterator[str]:
     """Rows of all thread counts together: learned with 8 threads, without what answers mean with
-    other counts, and learned with several.
+    other counts, by features that were chosen otherwise, and learned with several.
     """
     train = of_threads(table, TRAINED_WITH)
     counts = sorted(set(table.threads.tolist()))
     more = [count for count in counts if count <= 2 * TRAINED_WITH]
     several = table.take(np.isin(table.threads, more))
+    by_the_middle = replace(OURS, edges="middle")
     for learned_with, known, settings in (
         (f"{TRAINED_WITH} threads", train, OURS),
         (f"{TRAINED_WITH} threads, one answer for all", train, replace(OURS, other_counts=False)),
+        (f"{TRAINED_WITH} threads, features by the edge in the middle", train, by_the_middle),
         (f"{', '.join(map(str, more))} threads", several, OURS),
         (f"{', '.join(map(str, counts))} threads", table, OURS),
     ):

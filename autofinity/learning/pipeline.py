@@ -226,6 +226,7 @@ def feature_report(ready: Prepared, settings: LearningSettings, hints_of: HintsO
         cut(ready, tuple(ready.behaviours.counters), settings),
         settings.k,
         settings.most_rules,
+        edges=settings.edges,
     )
 
 

@@ -3,6 +3,10 @@
 Forward selection (Kohavi & John 1997, wrappers): the feature that lowers the loss on held-out
 workloads most is added, as long as the counters all of them need fit the PMU at once. What is
 judged in the end plays no part: a leave-one-program-out evaluation calls this without the program.
+
+Where the edges of a feature lie is often left open by the programs that were seen, and a feature
+that foretells the others by a lucky edge does not foretell the next ones. So it is judged by the
+worst of the edges that are equally good.
 """
 
 from __future__ import annotations
@@ -16,7 +20,16 @@ from autofinity.learning.counter_selection import CounterReport, Ranked
 from autofinity.learning.discretise import bin_of
 from autofinity.learning.feature_columns import events_of
 from autofinity.learning.regret_table import workload_weights
-from autofinity.learning.regret_tree import WORTH, Losses, grow, labels_of
+from autofinity.learning.regret_tree import (
+    HIGHEST,
+    LOWEST,
+    MIDDLE,
+    WORTH,
+    Losses,
+    grow,
+    labels_of,
+)
+from autofinity.learning.settings import Edges
 from autofinity.model.errors import LearningError
 from autofinity.store.observation_table import ObservationTable
 
@@ -35,13 +48,16 @@ def choose_by_regret(
     k: int,
     most_rules: int,
     counted: tuple[str, ...] = (),
+    *,
+    edges: Edges = "worst",
 ) -> CounterReport:
     """The counters of `samples` that lose least on held-out workloads, needing at most `k` events,
     those that are `counted` anyway among them.
 
     `workload` is each sample's row in `losses` (`regret_table.log_losses`); `cuts` are the cut
-    points of each. In the report the merit of a feature is minus the loss with it and all
-    before it: nats of time against the best hint, summed over the workloads. Raises `LearningError`
+    points of each; `edges` says which of equally good edges judge a feature. In the report the
+    merit of a feature is minus the loss with it and all before it: nats of time against the best
+    hint, summed over the workloads. Raises `LearningError`
     when nothing varies or no loss is known.
     """
     names = [name for name, at in cuts.items() if at]
@@ -57,6 +73,7 @@ def choose_by_regret(
         _folds(samples.program.codes[known]),
         most_rules + 1,
         lambda some: len({*counted, *events_of([names[i] for i in some])}) <= k,
+        (LOWEST, MIDDLE, HIGHEST) if edges == "worst" else (MIDDLE,),
     )
     ranked = tuple(
         Ranked(names[feature], -lost) for feature, lost in zip(chosen, held_out[1:], strict=True)
@@ -115,18 +132,25 @@ def _data(
 
 
 def _forward(
-    data: Losses, folds: Ints, most_leaves: int, fit: Callable[[Sequence[int]], bool]
+    data: Losses,
+    folds: Ints,
+    most_leaves: int,
+    fit: Callable[[Sequence[int]], bool],
+    edges: Sequence[float],
 ) -> tuple[tuple[int, ...], list[float]]:
-    """Features in the order in which they were added, and the held-out loss before and after."""
+    """Features in the order in which they were added, and the held-out loss before and after: by
+    the worst of the edges, of equals by all of them.
+    """
     chosen: tuple[int, ...] = ()
-    losses = [_held_out(data, folds, (), 1)]
+    losses = [_held_out(data, folds, (), 1, MIDDLE)]
     while True:
-        tried = [
-            (_held_out(data, folds, (*chosen, feature), most_leaves), feature)
-            for feature in range(data.bins.shape[1])
-            if feature not in chosen and fit((*chosen, feature))
-        ]
-        loss, feature = min(tried, default=(np.inf, -1))
+        tried = []
+        for feature in range(data.bins.shape[1]):
+            if feature not in chosen and fit((*chosen, feature)):
+                some = (*chosen, feature)
+                lost = [_held_out(data, folds, some, most_leaves, edge) for edge in edges]
+                tried.append((max(lost), sum(lost), feature))
+        loss, _, feature = min(tried, default=(np.inf, np.inf, -1))
         if not loss < losses[-1] - WORTH * losses[0]:
             return chosen, losses
         chosen = (*chosen, feature)
@@ -140,17 +164,25 @@ def _folds(group: npt.NDArray[np.integer]) -> Ints:
     return folds
 
 
-def _held_out(data: Losses, folds: Ints, features: Sequence[int], most_leaves: int) -> float:
+def _held_out(
+    data: Losses, folds: Ints, features: Sequence[int], most_leaves: int, edge: float
+) -> float:
     """Loss on held-out rows."""
-    labels = _labels(data, folds, features, most_leaves)
+    labels = _labels(data, folds, features, most_leaves, edge)
     return float(data.loss[np.arange(len(labels)), labels].sum())
 
 
-def _labels(data: Losses, folds: Ints, features: Sequence[int], most_leaves: int) -> Ints:
+def _labels(
+    data: Losses,
+    folds: Ints,
+    features: Sequence[int],
+    most_leaves: int,
+    edge: float = MIDDLE,
+) -> Ints:
     """What each row is told by rules that were learned without its fold."""
     labels = np.empty(len(data.bins), np.int64)
     for fold in np.unique(folds):
         out = folds == fold
-        leaves = grow(data.take(~out), features, most_leaves)
+        leaves = grow(data.take(~out), features, most_leaves, edge)
         labels[out] = labels_of(leaves, data.bins[out])
     return labels

@@ -27,6 +27,9 @@ within the noise of a few dozen programs."""
 LEVEL = 0.02
 """Splits whose gains differ by less than this share are equally good."""
 
+LOWEST, MIDDLE, HIGHEST = 0.0, 0.5, 1.0
+"""Where an edge lies among those that are equally good."""
+
 type Box = dict[int, tuple[int, int]]
 
 
@@ -82,12 +85,16 @@ def losses_of(table: ActionTable) -> Losses:
     return Losses(table.bins, table.weight[:, None] * loss, bin_counts)
 
 
-def grow(data: Losses, features: Sequence[int], most_leaves: int) -> list[Leaf]:
+def grow(
+    data: Losses, features: Sequence[int], most_leaves: int, edge: float = MIDDLE
+) -> list[Leaf]:
     """A tree over some of the features, the best split first, while splits are `WORTH` it.
 
-    A row whose value is missing is in neither branch of a split: no condition holds for it.
+    `edge` says which of equally good edges is taken, from `LOWEST` to `HIGHEST`: between them
+    little is at stake, so that the one in the middle keeps its distance from both sides. A row
+    whose value is missing is in neither branch of a split: no condition holds for it.
     """
-    leaves = [_leaf(data, {}, np.arange(len(data.bins)), features)]
+    leaves = [_leaf(data, {}, np.arange(len(data.bins)), features, edge)]
     at_first = float(data.loss[:, leaves[0].label].sum())
     while len(leaves) < most_leaves:
         at = max(range(len(leaves)), key=lambda i: leaves[i].gain)
@@ -100,8 +107,8 @@ def grow(data: Losses, features: Sequence[int], most_leaves: int) -> list[Leaf]:
         above = {**old.box, old.feature: (old.last_left + 1, last)}
         leaves = [
             *leaves[:at],
-            _leaf(data, below, old.rows[(binned >= 0) & (binned <= old.last_left)], features),
-            _leaf(data, above, old.rows[binned > old.last_left], features),
+            _leaf(data, below, old.rows[(binned >= 0) & (binned <= old.last_left)], features, edge),
+            _leaf(data, above, old.rows[binned > old.last_left], features, edge),
             *leaves[at + 1 :],
         ]
     return leaves
@@ -130,7 +137,7 @@ def _default(leaves: Sequence[Leaf]) -> int:
     return int(np.argmax(rows))
 
 
-def _leaf(data: Losses, box: Box, rows: Ints, features: Sequence[int]) -> Leaf:
+def _leaf(data: Losses, box: Box, rows: Ints, features: Sequence[int], edge: float) -> Leaf:
     loss = data.loss[rows]
     label = int(np.argmin(loss.sum(axis=0)))
     best = Leaf(box, rows, label, 0.0, -1, -1)
@@ -144,21 +151,19 @@ def _leaf(data: Losses, box: Box, rows: Ints, features: Sequence[int]) -> Leaf:
         upto = np.cumsum(by_bin, axis=0)
         left, total = upto[:-1], upto[-1]
         gains = total[label] - left.min(axis=1) - (total - left).min(axis=1)
-        at = _middle(gains)
+        at = _among_best(gains, edge)
         if gains[at] > best.gain + 1e-12:
             best = Leaf(box, rows, label, float(gains[at]), feature, at)
     return best
 
 
-def _middle(gains: Floats) -> int:
-    """Of the best split and those next to it that are as good, the middle one: between them
-    little is at stake, so the edge keeps its distance from both sides.
-    """
+def _among_best(gains: Floats, edge: float) -> int:
+    """Of the best split and those next to it that are as good, the one at `edge`."""
     level = gains >= gains.max() * (1 - LEVEL)
     first = last = int(np.argmax(gains))
     while last + 1 < len(gains) and level[last + 1]:
         last += 1
-    return (first + last) // 2
+    return first + int((last - first) * edge)
 
 
 def _joined(rules: list[BinRule]) -> list[BinRule]:

@@ -121,6 +121,7 @@ def with_second_look(
             settings.k,
             settings.most_rules,
             policy.counters,
+            edges=settings.edges,
         )
     except LearningError as error:
         return policy, f"no second look: {error}"

@@ -21,6 +21,7 @@ type Weighting = Literal["observations", "stake", "none"]
 type Features = Literal["portable", "rates", "ratios", "both"]
 type Labels = Literal["periods", "runs"]
 type Selection = Literal["cfs", "regret"]
+type Edges = Literal["worst", "middle"]
 type LearnerName = Literal["jrip", "ripper", "regret-tree"]
 type Probe = Literal["none", "SLp", "SlP", "Slp", "sLP", "sLp", "slP", "slp"]
 type Matching = Literal["auto", "progress", "index"]
@@ -36,6 +37,7 @@ WEIGHTINGS: tuple[str, ...] = get_args(Weighting.__value__)
 FEATURES: tuple[str, ...] = get_args(Features.__value__)
 LABELS: tuple[str, ...] = get_args(Labels.__value__)
 SELECTIONS: tuple[str, ...] = get_args(Selection.__value__)
+EDGES: tuple[str, ...] = get_args(Edges.__value__)
 LEARNERS: tuple[str, ...] = get_args(LearnerName.__value__)
 PROBES: tuple[str, ...] = get_args(Probe.__value__)
 MATCHING: tuple[str, ...] = get_args(Matching.__value__)
@@ -69,6 +71,8 @@ class LearningSettings:
     """Counters to choose: what the PMU counts at once."""
     selection: Selection = "regret"
     """Counters that correlate with the metric, or features that lose least on held-out programs."""
+    edges: Edges = "worst"
+    """Which of equally good edges judge a feature on held-out programs."""
     counters: tuple[str, ...] | None = None
     """These counters or ratios instead of chosen ones."""
     warmup: int = 1
@@ -126,6 +130,7 @@ class LearningSettings:
             "features": FEATURES,
             "labels": LABELS,
             "selection": SELECTIONS,
+            "edges": EDGES,
             "probe": PROBES,
         }
         for field, allowed in choices.items():

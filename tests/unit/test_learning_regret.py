@@ -9,9 +9,10 @@ import pytest
 from autofinity.learning.discretise import bin_of, equal_share
 from autofinity.learning.hint_samples import samples_in, windows
 from autofinity.learning.pipeline import learn_policy
+from autofinity.learning.regret_choice import choose_by_regret
 from autofinity.learning.regret_table import log_losses
 from autofinity.learning.regret_tree import Losses, grow, labels_of, rules_of
-from autofinity.learning.settings import LearningSettings
+from autofinity.learning.settings import Edges, LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, HINTS, Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.observation import Observation
@@ -104,6 +105,32 @@ def test_an_edge_lies_in_the_middle_of_what_is_left_open() -> None:
     loss[:, 2:] = 1.0
     below, above = grow(Losses(bins, loss, (7,)), [0], 2)
     assert (below.box[0], above.box[0]) == ((0, 2), (3, 6))
+
+
+def test_a_feature_that_tells_by_a_lucky_edge_only_is_not_chosen() -> None:
+    """Without a program that lies next to the gap, the edge may be anywhere in it."""
+    lucky = (0.0, 1.0, 2.0, 8.0, 9.0, 10.0, 0.0)
+    steady = (0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0)  # wrong of the last, at which little is at stake
+    loss = np.full((7, len(HINTS)), 2.0)
+    loss[:, :2] = 0.0
+    loss[:3, 1] = loss[3:6, 0] = 1.0
+    loss[6, 1] = 0.05
+    seen = table_of(
+        [
+            Observation(
+                *(f"p{number}", "small", 2, APART, 0, 0.5),
+                *(Behaviour({"lucky": one, "steady": other}), 1.0, 1.0, "box", "sim", 1, "1"),
+            )
+            for number, (one, other) in enumerate(zip(lucky, steady, strict=True))
+        ]
+    )
+    cuts = {"lucky": (0.5, 1.5, 3.0, 5.0, 7.0, 8.5, 9.5), "steady": (0.5,)}
+
+    def first_chosen(edges: Edges) -> str:
+        return choose_by_regret(seen, np.arange(7), loss, cuts, 1, 8, edges=edges).chosen[0]
+
+    assert first_chosen("middle") == "lucky"
+    assert first_chosen("worst") == "steady"
 
 
 def test_a_rare_row_with_much_at_stake_outweighs_many_with_little() -> None:

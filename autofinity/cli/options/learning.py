@@ -15,6 +15,7 @@ from autofinity.learning.settings import (
     BIN_NUMBERS,
     BIN_TYPES,
     CONDENSE,
+    EDGES,
     ENGINES,
     FEATURES,
     LABELS,
@@ -76,6 +77,12 @@ _SELECTION = (
         "selection",
         "Counters that correlate with the metric, or those that lose least on held-out programs.",
         SELECTIONS,
+    ),
+    _setting(
+        "--edges",
+        "edges",
+        "Judge a feature by the worst of equally good edges, or by the one in the middle.",
+        EDGES,
     ),
     _setting(
         "--warmup",
