@@ -47,7 +47,8 @@ ProgramPtr unpacked_stage(const Machine& machine, const Program& program,
     const auto codec = std::make_unique<StageCodec<RangeDecoder>>(decoder, machine, program, seed);
     std::vector<StreamPlan> plans;
     for (std::uint32_t i = 0; i < program.streams.size(); ++i) {
-        StreamPlan& plan = plans.emplace_back(std::vector<Step>{}, program.streams[i].instructions);
+        StreamPlan& plan = plans.emplace_back();
+        plan.instructions = program.streams[i].instructions;
         codec->stream(i, plan, stage->tallies);
         plan.steps.resize(plan.steps.size() + steps_foreseen, {0, 0, 0, 0, 0, kind_sentinel, 0});
         plan.steps.shrink_to_fit();
