@@ -57,7 +57,6 @@ AF_API int pthread_mutex_unlock(pthread_mutex_t* m) {
     return AF_QUIETLY(real_pthread_mutex_unlock()(m));
 }
 
-REAL(pthread_spin_init)
 REAL(pthread_spin_lock)
 REAL(pthread_spin_trylock)
 REAL(pthread_spin_unlock)

@@ -54,8 +54,10 @@ static void locked(af_thread* t, void* address, bool writes) {
 static void settle(af_thread* t, af_section* section, uint64_t token) {
     af_rwlock* l = section->lock;
     // Not the innermost: what those inside will turn out to wait for is not known yet.
-    if (section != &t->sections[t->sections_n - 1] || t->held_n > section->mutexes)
-        section->ordered = l->strict = true;
+    if (section != &t->sections[t->sections_n - 1] || t->held_n > section->mutexes) {
+        l->strict = true;
+        section->ordered = true;
+    }
     af_slot* const first = af_slot_at(t, section->pending);
     const af_slot* const from = first == NULL ? NULL : first + section->pendings + 1;
     bool waits = first == NULL;

@@ -12,7 +12,9 @@
 
 enum { SLEEP_EVERY = 16, SLEEP_LESS_AFTER = 100000, SLEEP_LESS_EVERY = 1024, SLEEP_US = 50 };
 
-static uint64_t value_at(const volatile void* p, unsigned size) {
+// Inlined as far as where the size is a constant: memcpy itself is one of those that are recorded.
+__attribute__((always_inline)) static inline uint64_t value_at(const volatile void* p,
+                                                               unsigned size) {
     uint64_t value = 0;
     __builtin_memcpy(&value, (const void*)p, size);
     return value;
@@ -48,7 +50,7 @@ static void look_again_later(af_thread* t, _Atomic uint64_t* word) {
     af_close_lines(t);
 }
 
-static void volatile_read(void* p, unsigned size) {
+__attribute__((always_inline)) static inline void volatile_read(void* p, unsigned size) {
     af_thread* const t = af_here();
     if (t == NULL) return;
     if (alone() || size > 8) {
