@@ -20,6 +20,7 @@ import argparse
 import copy
 import re
 import statistics
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -161,15 +162,21 @@ class Bench:
         return effect(before, after)
 
     def row_of(self, values: Sequence[str]) -> str:
-        """What `TABLE.KEY=VALUE` of each do at once. Raises `TOMLDecodeError` or `KeyError`."""
+        """What `TABLE.KEY=VALUE` of each do at once; ends the program where one is none."""
         changed = copy.deepcopy(self.document)
         for value in values:
             key, _, text = value.partition("=")
             *tables, last = key.split(".")
             inner = changed
-            for table in tables:
-                inner = inner[table]
-            inner[last] = tomllib.loads(f"value = {text}")["value"]
+            try:
+                for table in tables:
+                    inner = inner[table]
+                inner[last] = tomllib.loads(f"value = {text}")["value"]
+            except (KeyError, TypeError, tomllib.TOMLDecodeError):
+                sys.exit(
+                    f"--set {value}: expected TABLE.KEY=VALUE, a table of {self.name}'s machine "
+                    "file and a value as in TOML, such as --set 'llc.inclusion=\"victim\"'"
+                )
         worse = self.in_time(self.machine(changed))
         return text_row(
             self.name, ", ".join(f"`{value}`" for value in values), "", "", "time", worse
