@@ -15,7 +15,7 @@ from autofinity._core.trace import Trace, TraceBuilder
 from autofinity.sim.native import native_machine
 from autofinity.sim.preset import load_preset
 from autofinity.sim.result import EVENT_INDEX
-from tests.support.sim_programs import DEPENDENT, FIRST_WRITE, region
+from tests.support.sim_programs import DEPENDENT, FIRST_WRITE, region, shuffled_in_pages
 
 MACHINES = ("opteron-6164he", "xeon-e5-2650", "epyc-9654")
 SEED = 3
@@ -86,6 +86,56 @@ def a_page_of_two() -> Trace:
     return builder.build()
 
 
+def a_page_among_many() -> Trace:
+    """The same, but between two visits to the page the reader follows more pages of its own than
+    its prefetcher has streams for."""
+    builder = TraceBuilder()
+    writer, reader = builder.stream(), builder.stream()
+    shared, own = region(1), region(80, 8)
+    builder.roi_begin(writer)
+    for stream in (writer, reader):
+        builder.barrier(stream, 1, 2)
+    for _ in range(20):
+        for line in shared[32:]:
+            builder.access(writer, line, reads=0, writes=1, gap=400)
+        for line in shared[:34]:
+            builder.access(reader, line, reads=1, gap=37)
+        for line in own[:: len(shared) // 2]:
+            builder.access(reader, line, reads=1, gap=50)
+    for stream in (writer, reader):
+        builder.barrier(stream, 2, 2)
+    builder.roi_end(writer)
+    return builder.build()
+
+
+def a_writer_comes(delay: int) -> Trace:
+    """To lines that a reader is about to push out, after `delay` instructions and waits for other
+    lines of the reader, who waits for nobody."""
+    builder = TraceBuilder()
+    reader, writer = builder.stream(), builder.stream()
+    read, waited_for, own = region(1), region(48, 8), region(500, 64)
+    builder.roi_begin(reader)
+    for line in own[::64]:  # page faults
+        builder.access(reader, line, reads=1, gap=4)
+    for line in waited_for:
+        builder.access(reader, line, reads=0, writes=1, gap=4, flags=FIRST_WRITE)
+    for line in read:
+        builder.access(reader, line, reads=1, gap=4)
+    for stream in (reader, writer):
+        builder.barrier(stream, 1, 2)
+    for line in shuffled_in_pages(own):
+        builder.access(reader, line, reads=1, gap=8, flags=DEPENDENT)
+    builder.compute(writer, gap=delay)
+    for line in waited_for:
+        builder.access(writer, line, reads=1, gap=8, flags=DEPENDENT)
+    for line in read:
+        builder.access(writer, line, reads=0, writes=1, gap=8, flags=FIRST_WRITE)
+    for stream in (reader, writer):
+        builder.barrier(stream, 2, 2)
+    builder.roi_end(reader)
+    return builder.build()
+
+
 def locks_that_order_nothing() -> Trace:
     """Both threads write the same lines, each after a lock of its own."""
     builder = TraceBuilder()
@@ -144,9 +194,32 @@ def test_lines_that_only_a_prefetcher_takes_away_cost_the_same(name: str) -> Non
         assert staged == full
 
 
+@pytest.mark.parametrize("name", ["opteron-6164he", "epyc-9654"])
+def test_prefetchers_that_follow_many_pages_fetch_the_same_from_one_that_is_fought_for(
+    name: str,
+) -> None:
+    for full, staged in both_ways(a_page_among_many(), name):
+        for counts in (full, staged):  # what takes the place of a line that was taken away
+            del counts["clean_data_cache_lines_evicted"]
+            del counts["invalid_data_cache_lines_evicted"]
+        assert staged == full
+
+
 @pytest.mark.parametrize("name", MACHINES)
 def test_threads_that_lock_different_locks_race(name: str) -> None:
     for full, staged in both_ways(locks_that_order_nothing(), name):
         assert full["coherence_misses"] > 300
         for event in ("cycles", "coherence_misses", "llc_requests"):
             assert staged[event] == pytest.approx(full[event], rel=0.02), event
+
+
+@pytest.mark.parametrize(
+    ("name", "delay"),
+    [("opteron-6164he", 600_000), ("xeon-e5-2650", 780_000), ("epyc-9654", 6_750_000)],
+)
+def test_lines_have_left_where_the_writer_is_too_far_to_take_them(name: str, delay: int) -> None:
+    near, far = both_ways(a_writer_comes(delay), name)
+    assert far[0]["invalidations_sent"] < near[0]["invalidations_sent"] - 60
+    for full, staged in (near, far):
+        for event in ("invalidations_sent", "l2_evictions"):
+            assert staged[event] == full[event]

@@ -58,6 +58,7 @@ std::uint32_t Memory::follow(std::uint32_t slot, const Step& step) {
 // shortest and there are no LLCs: which of them has a line depends on the placement.
 Ticks Memory::derive_fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
                            bool& contended) {
+    cores_[slot]->taken->fetched(line, pages_.physical(line));
     DirectoryLine& d = directory_[line];
     contended |= request != Request::load && d.first_sharers != 0;
     if (outcome_.found != Found::tag) outcome_.found = Found::beyond;
@@ -102,6 +103,12 @@ void Memory::derive_leave(std::uint32_t slot, Line line) {
     DirectoryLine& d = directory_[line];
     sharers<false>(line, d).remove(slot);
     if (d.owner_plus_one == slot + 1) d.owner_plus_one = 0;
+}
+
+// A line comes to the front of its L2 set, in the place of what was at `way`.
+void Memory::derive_front_of_l2(PrivateCaches& c, Line line, int way) {
+    c.taken->front_of_l2(pages_.physical(line), way,
+                         [this](Line out) { outcome_.pushed.push_back({out, kind_leave}); });
 }
 
 }  // namespace autofinity::sim

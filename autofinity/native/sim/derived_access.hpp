@@ -25,6 +25,11 @@ inline constexpr std::size_t sets_ahead = 3;
         foresee_filter(near.line);
 }
 
+// How often the L1 gives the line up, not written yet, which came dirty.
+inline std::uint32_t dirty_victims(const Step& step) {
+    return (step.flags & step_run) == 0 ? step.span : 0;
+}
+
 [[gnu::always_inline]] inline Served Memory::access_derived(PrivateCaches& c, const Step& step,
                                                             Ticks now) {
     Counts& n = *c.counts;
@@ -61,6 +66,7 @@ inline constexpr std::size_t sets_ahead = 3;
                 ++n[prefetches_useful];
                 n[prefetches_late] += due > served.ready;
                 served.ready = std::max(served.ready, due);
+                if (state == modified) served.dirty_victims = dirty_victims(step);
             }
         }
     } else {
@@ -74,14 +80,16 @@ inline constexpr std::size_t sets_ahead = 3;
                                             : Request::store;
         served.ready = fetch_derived(c, line, request, served.ready, state, served.contended);
         if (state != shared) d.owner_state = static_cast<std::uint8_t>(state);
-        if (state == modified && request == Request::load && (step.flags & step_run) == 0)
-            served.dirty_victims = step.span;
+        if (state == modified && request == Request::load)
+            served.dirty_victims = dirty_victims(step);
     }
     if (writes && (state == shared || state == owned))
         served.ready = upgrade_derived(c, line, atomic, served.ready, served.contended);
     else if (writes && state == exclusive)
         d.owner_state = modified;
-    if (!hit && trains) c.prefetcher.train(line, now, [&](Line ahead) { prefetch(c, ahead, now); });
+    if (!hit && trains)
+        c.prefetcher.train_among_some(line, (step.flags & step_begins) != 0, now,
+                                      [&](Line ahead) { prefetch(c, ahead, now); });
     return served;
 }
 

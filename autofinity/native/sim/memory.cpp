@@ -103,10 +103,14 @@ template <MachineKind kind>
             ++n[data_cache_refills_from_l2];
             if (!Asked<kind>::known) outcome_.found = way >= 0 ? Found::tag_and_l2 : Found::l2;
             ready = now + c.side.l2_hit;
-            if (Asked<kind>::levels_exclude(c))
+            if (Asked<kind>::levels_exclude(c)) {
                 c.l2.remove(set2, way2);
-            else
+                if (Asked<kind>::is(Mode::derive, mode_))
+                    c.taken->out_of_l2(pages_.physical(line), way2);
+            } else {
                 to_front(set2, way2, set2[way2]);
+                if (Asked<kind>::is(Mode::derive, mode_)) derive_front_of_l2(c, line, way2);
+            }
             if (Asked<kind>::shares_l2(c)) [[unlikely]]
                 state = take_from_l2(c, line, reads_first || !writes, now, ready, contended);
         } else {
@@ -134,7 +138,11 @@ template <MachineKind kind>
     else if (writes && state == exclusive)
         set[0] = word_of(line, modified);
     // Last, for what it fetches may push the line out again.
-    if (missed) c.prefetcher.train(line, now, [&](Line ahead) { prefetch<kind>(c, ahead, now); });
+    if (missed) {
+        const bool begins =
+            c.prefetcher.train(line, now, [&](Line ahead) { prefetch<kind>(c, ahead, now); });
+        if (!Asked<kind>::known) outcome_.begins = begins;
+    }
     return {ready + walk, contended, supplied};
 }
 

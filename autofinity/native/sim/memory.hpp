@@ -65,7 +65,6 @@ class Memory {
     // Whether that pays: looking ahead costs a fifth of a miss, in vain if the host has all near.
     bool worth_foresight() const { return worth_foresight_; }
     void foresee_derived(const PrivateCaches& c, const Step* at) const;
-    // Whether an access would stay within the private caches and push nothing out of them.
     // Whether it would find its line in the L1.
     bool hits_l1(std::uint32_t slot, const Step& step) const;
     // Carries an access to a mapped page out at `now`, once the page has been translated.
@@ -233,6 +232,7 @@ class Memory {
     Ticks derive_upgrade(std::uint32_t slot, Line line, Ticks now, bool& contended);
     void take_in_derivation(std::uint32_t slot, Line line);
     void derive_leave(std::uint32_t slot, Line line);
+    void derive_front_of_l2(PrivateCaches& c, Line line, int way);
     // Of an L2 domain. Whether it has the line the directory knows; its state the arrays.
     template <MachineKind kind = MachineKind::any>
     bool holds(std::uint32_t domain, Line line) const {

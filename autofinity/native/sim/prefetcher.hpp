@@ -26,41 +26,26 @@ class Prefetcher {
     bool present() const { return !streams_.empty(); }
 
     // Learns of an L1 miss at `now`; calls `fetch(line)` for each line that its stream asks for, as
-    // long as not too many are on their way.
+    // long as not too many are on their way. Returns whether it begins a stream.
     template <typename Fetch>
-    void train(Line line, Ticks now, Fetch&& fetch) {
-        const std::uint32_t page = line >> page_shift;
-        const auto offset = static_cast<std::int32_t>(line & (lines_per_page - 1));
-        const auto [known, s] = stream_of(page);
-        if (!known) {
-            s = {offset, offset, 0, 1};
-            return;
-        }
-        if (offset == s.last) return;
-        const std::int32_t direction = offset > s.last ? 1 : -1;
-        s.last = offset;
-        if (direction != s.direction) {
-            // The second miss gives the direction, a later one turns it.
-            s.misses = s.direction == 0 ? 2 : 1;
-            s.direction = direction;
-            s.sent = offset;
-        } else {
-            ++s.misses;
-        }
-        if (s.misses < shape_.trigger) {
-            s.sent = offset;
-            return;
-        }
-        const auto reach = static_cast<std::int32_t>(shape_.distance);
-        std::int32_t next = ahead(s.sent, offset, direction) ? s.sent : offset;
-        for (std::uint32_t i = 0; i < shape_.degree; ++i) {
-            next += direction;
-            if (next < 0 || next >= static_cast<std::int32_t>(lines_per_page) ||
-                (next - offset) * direction > reach || !free_by(now))
-                break;
-            s.sent = next;
-            fetch(page << page_shift | static_cast<Line>(next));
-        }
+    bool train(Line line, Ticks now, Fetch&& fetch) {
+        const auto [known, s] = stream_of(line >> page_shift);
+        if (known)
+            go_on(s, line, now, fetch);
+        else
+            begin(s, line);
+        return !known;
+    }
+
+    // The same where only the misses of some pages are told. It `began` one where all were: there,
+    // other pages had taken the place of the page's stream.
+    template <typename Fetch>
+    void train_among_some(Line line, bool began, Ticks now, Fetch&& fetch) {
+        const auto [known, s] = stream_of(line >> page_shift);
+        if (known && !began)
+            go_on(s, line, now, fetch);
+        else
+            begin(s, line);
     }
 
     // The line that a miss of `line` may fetch, if its page has a stream; 0: none. One that has no
@@ -102,6 +87,42 @@ class Prefetcher {
         Line line = 0;
         Ticks ready = 0;
     };
+
+    static std::int32_t offset_of(Line line) {
+        return static_cast<std::int32_t>(line & (lines_per_page - 1));
+    }
+    static void begin(Stream& s, Line line) { s = {offset_of(line), offset_of(line), 0, 1}; }
+
+    template <typename Fetch>
+    [[gnu::always_inline]] inline void go_on(Stream& s, Line line, Ticks now, Fetch&& fetch) {
+        const std::uint32_t page = line >> page_shift;
+        const std::int32_t offset = offset_of(line);
+        if (offset == s.last) return;
+        const std::int32_t direction = offset > s.last ? 1 : -1;
+        s.last = offset;
+        if (direction != s.direction) {
+            // The second miss gives the direction, a later one turns it.
+            s.misses = s.direction == 0 ? 2 : 1;
+            s.direction = direction;
+            s.sent = offset;
+        } else {
+            ++s.misses;
+        }
+        if (s.misses < shape_.trigger) {
+            s.sent = offset;
+            return;
+        }
+        const auto reach = static_cast<std::int32_t>(shape_.distance);
+        std::int32_t next = ahead(s.sent, offset, direction) ? s.sent : offset;
+        for (std::uint32_t i = 0; i < shape_.degree; ++i) {
+            next += direction;
+            if (next < 0 || next >= static_cast<std::int32_t>(lines_per_page) ||
+                (next - offset) * direction > reach || !free_by(now))
+                break;
+            s.sent = next;
+            fetch(page << page_shift | static_cast<Line>(next));
+        }
+    }
 
     static bool ahead(std::int32_t a, std::int32_t b, std::int32_t direction) {
         return (a - b) * direction > 0;

@@ -1,12 +1,14 @@
 // L1, L2, TLBs and prefetcher of one core. No knowledge of other cores.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "counts.hpp"
 #include "machine.hpp"
 #include "prefetcher.hpp"
 #include "sets.hpp"
+#include "taken_lines.hpp"
 #include "tlb.hpp"
 #include "units.hpp"
 
@@ -63,9 +65,10 @@ struct PrivateCaches {
     std::uint32_t core, llc, node;
     std::uint32_t domain;  // of its L2, in use
     const bool has_l2;
-    const bool exclusive_levels;  // lines are in L1 or L2 but not in both; so without an L2
-    const bool shares_l2;         // other cores of the machine have the same L2
-    Counts* counts = nullptr;     // of the stream that runs here
+    const bool exclusive_levels;        // lines are in L1 or L2 but not in both; so without an L2
+    const bool shares_l2;               // other cores of the machine have the same L2
+    Counts* counts = nullptr;           // of the stream that runs here
+    std::unique_ptr<TakenLines> taken;  // while a private stage is derived
 };
 
 }  // namespace autofinity::sim

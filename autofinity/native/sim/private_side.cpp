@@ -55,11 +55,15 @@ Word Memory::drop_private(std::uint32_t domain, Line line) {
         if (const int way = c.l1.find(set1, line); way >= 0 && state_of(set1[way]) != invalid) {
             state = state_of(set1[way]);
             set1[way] = word_of(line, invalid);
-            if (c.exclusive_levels) return state;
+            if (c.exclusive_levels) {
+                if (c.taken != nullptr) c.taken->from_l1(line, pages_.physical(line), way);
+                return state;
+            }
         }
     }
     Word* set2 = c.l2.at(pages_.physical(line));
     if (const int way = c.l2.find(set2, line); way >= 0) {
+        if (c.taken != nullptr) c.taken->from_l2(line, pages_.physical(line), way);
         const Word state2 = state_of(c.l2.remove(set2, way));
         if (state == invalid) state = state2;
     }
@@ -75,6 +79,7 @@ template <MachineKind kind>
     if (victim < 0) victim = static_cast<int>(c.l1.ways()) - 1;
     const Word old = set[victim];
     to_front(set, victim, word);
+    if (Asked<kind>::is(Mode::derive, mode_)) c.taken->front_of_l1(line_of(word), victim);
     if (old == 0) return;
     // A replay finds out itself whether it misses the line and so fills its own tag anew.
     if (Asked<kind>::is(Mode::derive, mode_) && line_of(old) != line_of(word))
@@ -87,6 +92,8 @@ template <MachineKind kind>
     ++n[is_dirty(old_state) ? modified_data_cache_lines_evicted : clean_data_cache_lines_evicted];
     Word* set2 = c.l2.at(pages_.physical(line_of(old)));
     if (Asked<kind>::levels_exclude(c)) {
+        if (Asked<kind>::is(Mode::derive, mode_))
+            derive_front_of_l2(c, line_of(old), static_cast<int>(c.l2.ways()));
         if (const Word out = c.l2.insert(set2, old); out != 0) leave_private<kind>(c, out);
     } else if (is_dirty(old_state)) {
         if (const int way = c.l2.find(set2, line_of(old)); way >= 0) set2[way] = old;
@@ -97,6 +104,8 @@ template <MachineKind kind>
 template <MachineKind kind>
 [[gnu::always_inline]] inline void Memory::fill_l2(PrivateCaches& c, Line line, Word state) {
     Word out = c.l2.insert(c.l2.at(pages_.physical(line)), word_of(line, state));
+    if (Asked<kind>::is(Mode::derive, mode_))
+        derive_front_of_l2(c, line, static_cast<int>(c.l2.ways()));
     if (out == 0) return;
     if (Asked<kind>::shares_l2(c)) [[unlikely]] {
         out = leave_l1s(c, out);

@@ -32,20 +32,22 @@ PrivateGeometry::PrivateGeometry(const Machine& machine,
                 .first->second);
 }
 
-PrivateRecorder::PrivateRecorder(const Program& program, const CoreClass& core)
+PrivateRecorder::PrivateRecorder(const Program& program, const CoreClass& core,
+                                 const std::vector<std::uint32_t>& raced_pages)
     : core_(core),
       lines_(program.n_lines),
       shared_(program),
       sharing_(program.n_lines),
       races_(program.n_pages()),
       rights_(std::size_t{program.n_lines} * program.streams.size()),
-      fetched_(std::size_t{program.n_lines} * program.streams.size()),
+      came_with_(std::size_t{program.n_lines} * program.streams.size()),
       ahead_(std::size_t{program.n_lines} * program.streams.size()),
       order_(program) {
     for (Line line = 0; line < program.first_lock_line; ++line)
         if (shared_.has(line)) sharing_[line] = ordered;
     for (Line line = program.first_lock_line; line < program.n_lines; ++line)
         sharing_[line] = racing;
+    for (const std::uint32_t page : raced_pages) races_[page] = enough_races;
     for (const StreamPlan& plan : program.streams) tracks_.emplace_back(plan.instructions, core);
 }
 
@@ -91,6 +93,7 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     derived.kind = derived_kind(outcome.found, outcome.translated);
     if (pushes) derived.flags |= step_pushes;
     if (trained) derived.flags |= step_trains;
+    if (trained && outcome.begins) derived.flags |= step_begins;
     ++kept_;
     kept_racing_ += right && sharing_[step.line] >= raided;
     if (sharing_[step.line] < raided) {
@@ -98,10 +101,8 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
         derived.span = 0;
     }
     emit(track, derived, issue);
-    if (fetched) {
-        track.shadow_until = issue + core_.window;
-        fetched_[stream * lines_ + step.line] = static_cast<std::uint32_t>(track.plan.steps.size());
-    }
+    if (fetched) track.shadow_until = issue + core_.window;
+    if (fetched || (trained && outcome.prefetched)) came_with_latest(stream, step.line);
     track.forced = needed;
     emit_pushed(stream, outcome);
 }
@@ -165,6 +166,13 @@ ProgramPtr PrivateRecorder::finish(const Program& program, PrivateGeometry geome
     return std::make_shared<const Program>(program, std::move(plans), std::move(stage));
 }
 
+std::vector<std::uint32_t> PrivateRecorder::raced_pages() const {
+    std::vector<std::uint32_t> pages;
+    for (std::uint32_t page = 0; page < races_.size(); ++page)
+        if (races_[page] == enough_races) pages.push_back(page);
+    return pages;
+}
+
 // Whether an access has to ask for its line: its stretch has not used the line so before. Finds out
 // who else used the line, or fetched it ahead, in a stretch that may overlap with this one.
 bool PrivateRecorder::take_right(std::uint32_t stream, const Step& step) {
@@ -212,8 +220,8 @@ bool PrivateRecorder::trains(Line line) const {
     return core_.side.prefetch.streams != 0 && races_[line >> page_shift] == enough_races;
 }
 
-// Whether the LLC gives a loaded line clean or dirty is known in the replay only: the step that
-// fetched it says how often the L1 gives it up before it is written.
+// Whether the LLC gives a loaded line clean or dirty is known in the replay only: the step that it
+// came with says how often the L1 gives it up before it is written.
 void PrivateRecorder::count_victims(std::uint32_t stream, const PrivateOutcome& outcome) {
     Track& track = tracks_[stream];
     for (const Word word : outcome.l1_victims) {
@@ -221,11 +229,11 @@ void PrivateRecorder::count_victims(std::uint32_t stream, const PrivateOutcome& 
         ++(state == invalid  ? track.pending.invalid_l1_victims
            : is_dirty(state) ? track.pending.modified_l1_victims
                              : track.pending.clean_l1_victims);
-        if (state != shared || sharing_[line_of(word)] == racing) continue;
-        const std::uint32_t fetched = fetched_[stream * lines_ + line_of(word)];
-        if (fetched == 0) continue;
-        std::uint16_t& times = track.plan.steps[fetched - 1].span;
-        if (times != 0xFFFF) ++times;
+        if (state != shared) continue;
+        const std::uint32_t came_with = came_with_[stream * lines_ + line_of(word)];
+        if (came_with == 0) continue;
+        Step& step = track.plan.steps[came_with - 1];
+        if ((step.flags & step_run) == 0 && step.span != 0xFFFF) ++step.span;
     }
 }
 
@@ -259,9 +267,7 @@ void PrivateRecorder::emit_pushed(std::uint32_t stream, const PrivateOutcome& ou
         if (pushed.kind == kind_prefetch) fetch_ahead(stream, pushed.line);
         if (!is_told(pushed)) continue;
         emit(track, {pushed.line, 0, 0, 0, 0, pushed.kind, 0}, track.emitted_at);
-        if (pushed.kind == kind_prefetch)
-            fetched_[stream * lines_ + pushed.line] =
-                static_cast<std::uint32_t>(track.plan.steps.size());
+        if (pushed.kind == kind_prefetch) came_with_latest(stream, pushed.line);
     }
 }
 
@@ -293,9 +299,15 @@ ProgramPtr derive_private_stage(std::shared_ptr<const Machine> machine, ProgramP
     options.pu_of_stream = pu_of_stream;
     options.seed = seed;
     options.derive = true;
-    Simulation simulation(std::move(machine), std::move(program), std::move(options));
-    simulation.run();
-    return simulation.derived();
+    {
+        Simulation first(machine, program, options);
+        first.run();
+        options.raced_pages = first.raced_pages();
+        if (options.raced_pages.empty()) return first.derived();
+    }
+    Simulation second(std::move(machine), std::move(program), std::move(options));
+    second.run();
+    return second.derived();
 }
 
 }  // namespace autofinity::sim

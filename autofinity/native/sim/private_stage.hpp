@@ -8,7 +8,8 @@
 // another core takes a line away. So one replay, in which all cores are as close as can be and no
 // LLC holds anything, finds for each access where it hits and what it pushes out. Only these are
 // kept as steps:
-//  · misses of the L2, with the lines that leave the core (leave) after them;
+//  · misses of the L2, with the lines that leave the core (leave) after them, and those that would
+//    have left had no other core taken them by then (taken_lines.hpp);
 //  · the first access to a line, and the first that writes, in each stretch between two
 //    synchronisation steps of the thread, if another thread also uses the line in the region and
 //    one of them writes it (shared_lines.hpp). In between nobody can take the line without a race;
@@ -18,7 +19,8 @@
 //  · all writes to a thread's own lines that others' prefetchers have come for (raided);
 //  · the first write to a line that was loaded: the core may have got it shared;
 //  · misses of the L1 in pages where threads often race: whether the prefetcher has a stream there
-//    is up to who takes a line from whom, and it is trained in the replay (step_trains);
+//    is up to who takes a line from whom, and it is trained in the replay (step_trains), from the
+//    start: which pages they are a derivation of its own finds first;
 //  · private misses (L2 hits, TLB misses) in the shadow of an L2 miss, where they compete for miss
 //    buffers and the window; atomics; everything that is no access.
 // The rest becomes tallies: counts and the time in which nothing could issue, at least every
@@ -136,13 +138,14 @@ struct PrivateOutcome {
     Translated translated = Translated::tlb1;
     bool got_write = false;   // the line was there, but had only been loaded
     bool prefetched = false;  // a prefetch had brought the line, or has it on its way
+    bool begins = false;      // its miss was the first of a prefetch stream
     std::vector<Word> l1_victims;
     std::vector<Pushed> pushed;
 
     void clear() {
         found = Found::l1;
         translated = Translated::tlb1;
-        got_write = prefetched = false;
+        got_write = prefetched = begins = false;
         l1_victims.clear();
         pushed.clear();
     }
@@ -151,7 +154,9 @@ struct PrivateOutcome {
 // Takes down a derivation: decides what is kept and writes the steps of every stream.
 class PrivateRecorder {
   public:
-    PrivateRecorder(const Program& program, const CoreClass& core);
+    // Prefetches of `raced_pages` are left to the replay from the start.
+    PrivateRecorder(const Program& program, const CoreClass& core,
+                    const std::vector<std::uint32_t>& raced_pages);
 
     // Whether an L1 hit needs no step. Of the fast path.
     bool covered(std::uint32_t stream, const Step& step) const {
@@ -176,6 +181,7 @@ class PrivateRecorder {
     void rest(std::uint32_t stream, const Step* at, std::uint64_t instructions, std::uint64_t skip);
 
     ProgramPtr finish(const Program& program, PrivateGeometry geometry);
+    std::vector<std::uint32_t> raced_pages() const;
 
   private:
     struct Track {
@@ -209,6 +215,10 @@ class PrivateRecorder {
         return pushed.kind != kind_prefetch || !trains(pushed.line);
     }
     void count_victims(std::uint32_t stream, const PrivateOutcome& outcome);
+    void came_with_latest(std::uint32_t stream, Line line) {
+        came_with_[stream * lines_ + line] =
+            static_cast<std::uint32_t>(tracks_[stream].plan.steps.size());
+    }
     void emit(Track& track, Step step, std::uint64_t at);
     void emit_tally(Track& track, std::uint64_t at, std::uint64_t least);
     void emit_pushed(std::uint32_t stream, const PrivateOutcome& outcome);
@@ -220,8 +230,9 @@ class PrivateRecorder {
     Zeroed<std::uint8_t> sharing_;
     Zeroed<std::uint8_t> races_;    // by page
     Zeroed<std::uint32_t> rights_;  // [stream, line]: stretch << 1 | may write
-    Zeroed<std::uint32_t>
-        fetched_;                  // [stream, line]: number of the latest step that fetched it + 1
+    // [stream, line]: number of the latest step that fetched the line, or that asked first for what
+    // the replay's own prefetcher fetches, + 1
+    Zeroed<std::uint32_t> came_with_;
     Zeroed<std::uint32_t> ahead_;  // [stream, line]: latest stretch in which it was fetched ahead
     StretchOrder order_;
     std::vector<Track> tracks_;

@@ -60,6 +60,7 @@ class alignas(host_line_bytes) Sets {
     [[gnu::always_inline]] int find(const Word* set, Line line) const {
         return find_way(set, padded_, line);
     }
+    std::uint32_t number(std::uint32_t index) const { return index_(index); }
     std::uint32_t ways() const { return ways_; }
     std::uint32_t padded() const { return static_cast<std::uint32_t>(padded_); }
     std::uint32_t sets() const { return index_.sets(); }

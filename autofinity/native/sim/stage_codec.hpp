@@ -179,6 +179,7 @@ class StageCodec {
         const bool trains =
             coder_.bit(trains_[past_->trains(own.line)], (step.flags & step_trains) != 0);
         past_->set_trains(own.line, trains);
+        const bool begins = trains && coder_.bit(begins_, (step.flags & step_begins) != 0);
         const std::uint16_t told = span == span_told ? short_number(told_span_, step.span) : 0;
         if constexpr (Coder::decodes) {
             step = own;
@@ -189,6 +190,7 @@ class StageCodec {
             }
             if (pushes) step.flags |= step_pushes;
             if (trains) step.flags |= step_trains;
+            if (begins) step.flags |= step_begins;
         }
         latest_what_ = what;
         latest_pushes_ = pushes;
@@ -331,7 +333,7 @@ class StageCodec {
     Probability kept_[Past::contexts];
     Symbol<what_bits> what_[what_end][Past::times];
     Symbol<2> span_[what_end];
-    Probability pushes_[what_end][2], trains_[2];
+    Probability pushes_[what_end][2], trains_[2], begins_;
     Number told_span_, other_span_[16], gap_, age_, left_, ahead_[2], ahead_span_;
     Probability there_, tally_;
     Symbol<extra_bits> extra_[what_end + 1][2][extra_end];

@@ -21,7 +21,8 @@ inline bool is_of_program(const Step& step) {
 
 // Whether a step of the stage is what is left of the program's access, and how its span is told.
 inline bool is_left_of(const Step& own, const Step& step, Span& span) {
-    const auto flags = static_cast<std::uint8_t>(step.flags & ~(step_pushes | step_trains));
+    constexpr unsigned of_stage = step_pushes | step_trains | step_begins;
+    const auto flags = static_cast<std::uint8_t>(step.flags & ~of_stage);
     const auto single = static_cast<std::uint8_t>(own.flags & ~step_run);
     span = flags == single && step.span == 0             ? span_none
            : flags == own.flags && step.span == own.span ? span_of_program
