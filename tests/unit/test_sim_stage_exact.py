@@ -108,6 +108,33 @@ def a_page_among_many() -> Trace:
     return builder.build()
 
 
+def lines_fetched_ahead_dirty() -> Trace:
+    """A prefetcher fetches what its LLC has dirty, from pages that are fought for; then they make
+    room in the L1 for lines of the reader's own."""
+    builder = TraceBuilder()
+    owner, reader = builder.stream(), builder.stream()
+    pages, own, flush = region(16), region(40, 32), region(400, 100)
+    builder.roi_begin(owner)
+    for line in pages + flush:
+        builder.access(owner, line, reads=0, writes=1, gap=8, flags=FIRST_WRITE)
+    for stream in (owner, reader):
+        builder.barrier(stream, 1, 2)
+    for stream in (owner, reader):  # races
+        for line in pages[63::64] * 70:
+            builder.access(stream, line, reads=0, writes=1, gap=100)
+    for stream in (owner, reader):
+        builder.barrier(stream, 2, 2)
+    for page in range(0, len(pages), 64):
+        for line in pages[page : page + 60]:
+            builder.access(reader, line, reads=1, gap=40)
+    for line in own:
+        builder.access(reader, line, reads=1, gap=40)
+    for stream in (owner, reader):
+        builder.barrier(stream, 3, 2)
+    builder.roi_end(owner)
+    return builder.build()
+
+
 def a_writer_comes(delay: int) -> Trace:
     """To lines that a reader is about to push out, after `delay` instructions and waits for other
     lines of the reader, who waits for nobody."""
@@ -223,3 +250,12 @@ def test_lines_have_left_where_the_writer_is_too_far_to_take_them(name: str, del
     for full, staged in (near, far):
         for event in ("invalidations_sent", "l2_evictions"):
             assert staged[event] == full[event]
+
+
+@pytest.mark.parametrize("name", ["opteron-6164he", "epyc-9654"])
+def test_lines_that_came_ahead_dirty_leave_the_l1_dirty(name: str) -> None:
+    event = "modified_data_cache_lines_evicted"
+    near, far = both_ways(lines_fetched_ahead_dirty(), name)
+    assert near[0][event] > far[0][event] + 800  # near, they come from the LLC of both
+    for full, staged in (near, far):
+        assert staged[event] == pytest.approx(full[event], abs=10)
