@@ -226,9 +226,9 @@ def test_prefetchers_that_follow_many_pages_fetch_the_same_from_one_that_is_foug
     name: str,
 ) -> None:
     for full, staged in both_ways(a_page_among_many(), name):
-        for counts in (full, staged):  # what takes the place of a line that was taken away
-            del counts["clean_data_cache_lines_evicted"]
-            del counts["invalid_data_cache_lines_evicted"]
+        for each in (full, staged):  # what takes the place of a line that was taken away
+            del each["clean_data_cache_lines_evicted"]
+            del each["invalid_data_cache_lines_evicted"]
         assert staged == full
 
 

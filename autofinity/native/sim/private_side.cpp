@@ -56,14 +56,14 @@ Word Memory::drop_private(std::uint32_t domain, Line line) {
             state = state_of(set1[way]);
             set1[way] = word_of(line, invalid);
             if (c.exclusive_levels) {
-                if (c.taken != nullptr) c.taken->from_l1(line, pages_.physical(line), way);
+                if (mode_ == Mode::derive) c.taken->from_l1(line, pages_.physical(line), way);
                 return state;
             }
         }
     }
     Word* set2 = c.l2.at(pages_.physical(line));
     if (const int way = c.l2.find(set2, line); way >= 0) {
-        if (c.taken != nullptr) c.taken->from_l2(line, pages_.physical(line), way);
+        if (mode_ == Mode::derive) c.taken->from_l2(line, pages_.physical(line), way);
         const Word state2 = state_of(c.l2.remove(set2, way));
         if (state == invalid) state = state2;
     }

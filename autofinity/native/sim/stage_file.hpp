@@ -5,8 +5,8 @@
 //   of each stream    what is not left of any step of the program's, up to the first that is
 //   of each step      access: is it kept? (odds: stage_model.hpp)
 //    that is kept     is there a tally before it? | what is left: where the line was found, the
-//                     run's span, whether it pushes or trains; no access: what its line's
-//                     access found
+//                     run's span, whether it pushes or trains (and begins a prefetch stream);
+//                     no access: what its line's access found
 //                     | what follows that is no step of the program's:
 //     leave           which of the lines of its L2 set, by age; or the line
 //     prefetch        line, from where the page's prefetches were; victims
