@@ -54,15 +54,24 @@ std::uint32_t Memory::follow(std::uint32_t slot, const Step& step) {
     return follow(*cores_[slot], step);
 }
 
+std::uint32_t Memory::follow_at(std::uint32_t slot, const Step& step, Ticks now) {
+    now_ = now;
+    return follow(*cores_[slot], step);
+}
+
 // In a derivation cores take lines from each other as in any replay, but all distances are the
-// shortest and there are no LLCs: which of them has a line depends on the placement.
+// shortest, and which LLC has a line depends on the placement: the core's own only tells how long
+// its lines take to come.
 Ticks Memory::derive_fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
                            bool& contended) {
-    cores_[slot]->taken->fetched(line, pages_.physical(line));
+    if (cores_[slot]->taken->fetched(line, pages_.physical(line)))
+        outcome_.forgotten.push_back(line);
     DirectoryLine& d = directory_[line];
     contended |= request != Request::load && d.first_sharers != 0;
     if (outcome_.found != Found::tag) outcome_.found = Found::beyond;
-    const Ticks ready = now + (d.owner_plus_one != 0 ? machine_.load_modified : machine_.dram)[0];
+    const Ticks ready = now + (d.owner_plus_one != 0              ? machine_.load_modified[0]
+                               : in_llc_of_derivation(slot, line) ? machine_.llc_hit
+                                                                  : machine_.dram[0]);
     if (request != Request::load) {
         take_in_derivation(slot, line);
         granted = modified;
@@ -75,6 +84,17 @@ Ticks Memory::derive_fetch(std::uint32_t slot, Line line, Request request, Ticks
     sharers<false>(line, d).add(slot);
     granted = shared;
     return ready;
+}
+
+bool Memory::in_llc_of_derivation(std::uint32_t slot, Line line) {
+    const Sets& llc = llcs_[cores_[slot]->llc];
+    Word* set = llc.at(pages_.physical(line));
+    const int way = llc.find(set, line);
+    if (way >= 0)
+        to_front(set, way, set[way]);
+    else if (machine_.llc_inclusive)
+        llc.insert(set, word_of(line, shared));
+    return way >= 0;
 }
 
 Ticks Memory::derive_upgrade(std::uint32_t slot, Line line, Ticks now, bool& contended) {
@@ -100,9 +120,35 @@ void Memory::take_in_derivation(std::uint32_t slot, Line line) {
 
 void Memory::derive_leave(std::uint32_t slot, Line line) {
     outcome_.pushed.push_back({line, kind_leave});
+    if (!machine_.llc_inclusive) {
+        const Sets& llc = llcs_[cores_[slot]->llc];
+        Word* set = llc.at(pages_.physical(line));
+        if (const int way = llc.find(set, line); way < 0) llc.insert(set, word_of(line, shared));
+    }
     DirectoryLine& d = directory_[line];
     sharers<false>(line, d).remove(slot);
     if (d.owner_plus_one == slot + 1) d.owner_plus_one = 0;
+}
+
+// A prefetch that finds no free buffer here may find one in a replay, where others come sooner:
+// the stage tells when the line would have left again.
+void Memory::derive_dropped(PrivateCaches& c, Line line) {
+    outcome_.dropped = true;
+    if (!holds(c.domain, line)) c.taken->would_have_come(line, pages_.physical(line));
+}
+
+// A line comes to the front of its L1 set, in the place of `old`, which was at `way`. A replay
+// finds out itself whether it misses a line and so fills its own tag anew.
+void Memory::derive_front_of_l1(PrivateCaches& c, Line line, int way, Word old) {
+    c.taken->front_of_l1(line, way, c.exclusive_levels,
+                         [this](Line out) { outcome_.aged.push_back(out); });
+    if (old == 0 || line_of(old) == line) return;
+    if (state_of(old) == invalid) {
+        const TakenLines::Tag tag = c.taken->forget_tag(line_of(old));
+        if (tag == TakenLines::Tag::gone) outcome_.aged.push_back(line_of(old));
+        if (tag != TakenLines::Tag::back) return;
+    }
+    outcome_.l1_victims.push_back(old);
 }
 
 // A line comes to the front of its L2 set, in the place of what was at `way`.

@@ -66,8 +66,9 @@ inline std::uint32_t dirty_victims(const Step& step) {
                 ++n[prefetches_useful];
                 n[prefetches_late] += due > served.ready;
                 served.ready = std::max(served.ready, due);
-                if (state == modified) served.dirty_victims = dirty_victims(step);
             }
+            if (is_dirty(state) && !machine_.llc_inclusive)
+                served.dirty_victims = dirty_victims(step);
         }
     } else {
         ++n[l2_misses];
@@ -96,6 +97,13 @@ inline std::uint32_t dirty_victims(const Step& step) {
 [[gnu::always_inline]] inline std::uint32_t Memory::follow(PrivateCaches& c, const Step& step) {
     DirectoryLine& d = directory_[step.line];
     const Word state = derived_state(d, c.domain);
+    if (step.kind == kind_victim) {
+        if (step.span != 0 && state != invalid) return 0;
+        ++(*c.counts)[state == invalid  ? invalid_data_cache_lines_evicted
+                      : is_dirty(state) ? modified_data_cache_lines_evicted
+                                        : clean_data_cache_lines_evicted];
+        return 0;
+    }
     if ((step.kind == kind_leave) == (state == invalid)) return 0;  // it has left, or come, already
     counts_ = c.counts;
     if (step.kind == kind_leave) {
@@ -111,7 +119,7 @@ inline std::uint32_t dirty_victims(const Step& step) {
     Word granted = invalid;
     const Ticks ready = prefetch_derived(c, step.line, now_, granted);
     if (granted != shared) d.owner_state = static_cast<std::uint8_t>(granted);
-    c.prefetcher.sent(step.line, ready);
+    c.prefetcher.sent(step.line, ready, now_);
     n[memory_queue_clocks] = waited[0];
     n[link_queue_clocks] = waited[1];
     return granted == modified ? step.span : 0;

@@ -4,13 +4,28 @@
 #include "simulation.hpp"
 
 namespace autofinity::sim {
+namespace {
+
+// Takes out of a tally what it has of `apart`, which is done with then.
+void leave_out(Tally& tally, Tally& apart) {
+    for (const auto field : {&Tally::loads, &Tally::stores, &Tally::l2_hits,
+                             &Tally::clean_l1_victims, &Tally::modified_l1_victims}) {
+        const std::uint32_t both = std::min(tally.*field, apart.*field);
+        tally.*field -= both;
+        apart.*field -= both;
+    }
+}
+
+}  // namespace
 
 void Simulation::follow(Pu& p, Stream& s, const Step& step) {
     if (step.kind != kind_tally) {
         s.dirty_victims += memory_.follow(p.slot, step);
         return;
     }
-    const Tally& tally = program_->stage->tallies[step.line];
+    Tally tally = program_->stage->tallies[step.line];
+    if (s.apart != Tally{}) [[unlikely]]
+        leave_out(tally, s.apart);
     Counts& n = s.counts;
     n[data_cache_loads] += tally.loads;
     n[data_cache_stores] += tally.stores;
@@ -37,7 +52,7 @@ void Simulation::follow_pushed(const Pu& p, Stream& s) {
 
 ProgramPtr Simulation::derived() {
     for (const Stream& s : streams_) recorder_->rest(number_of(s), s.at, s.instructions, s.skip);
-    return recorder_->finish(*program_,
+    return recorder_->finish(*machine_, *program_,
                              PrivateGeometry(*machine_, options_.pu_of_stream, options_.seed));
 }
 

@@ -9,7 +9,7 @@ namespace autofinity::sim {
 // of a run that another core interrupted; or part of the gap before the step has been used up.
 bool Simulation::attend(std::uint32_t index, Pu& p, Stream& s, Ticks horizon) {
     const std::uint64_t due = s.instructions + s.at->gap - s.skip;
-    const std::uint64_t deferred = s.deferred.empty() ? no_instruction : s.deferred.back().at;
+    const std::uint64_t deferred = s.deferred.empty() ? no_instruction : s.deferred.first().at;
     if (p.ring_count != 0 && p.ring[p.ring_head].limit <= std::min(due, deferred)) {
         const InFlight miss = p.ring[p.ring_head];
         const Ticks at =
@@ -30,13 +30,14 @@ bool Simulation::attend(std::uint32_t index, Pu& p, Stream& s, Ticks horizon) {
             p.key = at;
             return false;
         }
-        const Step step = s.deferred.back().step;
+        const Deferred first = s.deferred.take_first();
         const std::uint64_t skipped = to - s.instructions;
-        s.deferred.pop_back();
         s.skip += skipped;
-        if (!slow_access(p, s, step, to, at, horizon, 0)) {
+        const bool done = first.recalled ? use_recalled(p, s, first, to, at, horizon)
+                                         : slow_access(p, s, first.step, to, at, horizon, 0);
+        if (!done) {
             s.skip -= skipped;
-            s.deferred.push_back({deferred, step});
+            s.deferred.put_back(first);
             return false;
         }
     } else {
@@ -93,7 +94,7 @@ void Simulation::compute_until(Pu& p, Stream& s, Ticks until) {
     std::uint64_t left = s.at->gap - std::min<std::uint64_t>(s.skip, s.at->gap);
     if (!s.deferred.empty())
         left =
-            std::min(left, s.deferred.back().at - std::min(s.deferred.back().at, s.instructions));
+            std::min(left, s.deferred.first().at - std::min(s.deferred.first().at, s.instructions));
     const std::uint64_t done = std::min<std::uint64_t>((until - p.time) / p.instruction, left);
     s.instructions += done;
     s.skip += done;

@@ -10,7 +10,7 @@ namespace autofinity::sim {
 
 inline void Simulation::set_watch(Pu& p, const Stream& s) {
     std::uint64_t watch = p.ring_count != 0 ? p.ring[p.ring_head].limit : no_instruction;
-    if (!s.deferred.empty()) watch = std::min(watch, s.deferred.back().at);
+    if (!s.deferred.empty()) watch = std::min(watch, s.deferred.first().at);
     p.watch = s.skip != 0 ? 0 : watch;
 }
 

@@ -139,9 +139,12 @@ template <MachineKind kind>
         set[0] = word_of(line, modified);
     // Last, for what it fetches may push the line out again.
     if (missed) {
-        const bool begins =
-            c.prefetcher.train(line, now, [&](Line ahead) { prefetch<kind>(c, ahead, now); });
-        if (!Asked<kind>::known) outcome_.begins = begins;
+        const auto fetch = [&](Line ahead) { prefetch<kind>(c, ahead, now); };
+        if (Asked<kind>::is(Mode::derive, mode_))
+            outcome_.begins =
+                c.prefetcher.train(line, now, fetch, [&](Line ahead) { derive_dropped(c, ahead); });
+        else
+            c.prefetcher.train(line, now, fetch);
     }
     return {ready + walk, contended, supplied};
 }

@@ -116,6 +116,12 @@ class Memory {
     // the L1 victims that the program takes for clean, as `Served` has them.
     std::uint32_t follow(std::uint32_t slot, const Step& step);
     std::uint32_t follow(PrivateCaches& c, const Step& step);  // inlined
+    // The same of what is fetched ahead at a time of its own.
+    std::uint32_t follow_at(std::uint32_t slot, const Step& step, Ticks now);
+    // Of a derived program: what a core has of a line.
+    Word derived_state(std::uint32_t slot, Line line) const {
+        return derived_state(directory_[line], slot);
+    }
     // While a stage is derived: what the accesses since clear() did in their core.
     PrivateOutcome& outcome() { return outcome_; }
     // Throws SimulationError naming the first broken invariant.
@@ -229,9 +235,12 @@ class Memory {
     Ticks entry_derived(std::uint32_t slot, Line line, bool write, Ticks now);
     Ticks derive_fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
                        bool& contended);
+    bool in_llc_of_derivation(std::uint32_t slot, Line line);
     Ticks derive_upgrade(std::uint32_t slot, Line line, Ticks now, bool& contended);
     void take_in_derivation(std::uint32_t slot, Line line);
     void derive_leave(std::uint32_t slot, Line line);
+    void derive_dropped(PrivateCaches& c, Line line);
+    void derive_front_of_l1(PrivateCaches& c, Line line, int way, Word old);
     void derive_front_of_l2(PrivateCaches& c, Line line, int way);
     // Of an L2 domain. Whether it has the line the directory knows; its state the arrays.
     template <MachineKind kind = MachineKind::any>
@@ -248,13 +257,13 @@ class Memory {
     Word drop_private(std::uint32_t domain, Line line);
     // What runs on the domain's cores learns that it has lost the line, or the right to write it.
     template <MachineKind kind = MachineKind::any>
-    void tell_lost(std::uint32_t domain, Line line, bool only_write) {
+    void tell_lost(std::uint32_t domain, Line line, bool only_write, bool recalled = false) {
         if constexpr (Asked<kind>::staged) {
-            lost_.push_back({domain, line, only_write});
+            lost_.push_back({domain, line, only_write, recalled});
             return;
         }
         for (const std::uint32_t slot : l2_domains_[domain]->slots)
-            lost_.push_back({slot, line, only_write});
+            lost_.push_back({slot, line, only_write, recalled});
     }
     // Visits the cores of a domain that have a copy of the line in their L1; the first core where
     // only the L2 has it.

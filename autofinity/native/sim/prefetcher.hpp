@@ -3,6 +3,7 @@
 
 #include <array>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,15 +24,20 @@ class Prefetcher {
         std::iota(order_.data(), order_.data() + shape.streams, Word{0});
     }
 
+    struct Forget {
+        void operator()(Line) const {}
+    };
+
     bool present() const { return !streams_.empty(); }
 
     // Learns of an L1 miss at `now`; calls `fetch(line)` for each line that its stream asks for, as
-    // long as not too many are on their way. Returns whether it begins a stream.
-    template <typename Fetch>
-    bool train(Line line, Ticks now, Fetch&& fetch) {
+    // long as not too many are on their way, and `drop(line)` for the others. Returns whether it
+    // begins a stream.
+    template <typename Fetch, typename Drop = Forget>
+    bool train(Line line, Ticks now, Fetch&& fetch, Drop&& drop = {}) {
         const auto [known, s] = stream_of(line >> page_shift);
         if (known)
-            go_on(s, line, now, fetch);
+            go_on(s, line, now, fetch, drop);
         else
             begin(s, line);
         return !known;
@@ -43,7 +49,7 @@ class Prefetcher {
     void train_among_some(Line line, bool began, Ticks now, Fetch&& fetch) {
         const auto [known, s] = stream_of(line >> page_shift);
         if (known && !began)
-            go_on(s, line, now, fetch);
+            go_on(s, line, now, fetch, Forget{});
         else
             begin(s, line);
     }
@@ -63,6 +69,11 @@ class Prefetcher {
     void sent(Line line, Ticks ready) {
         arrivals_[slot(line)] = {line, ready};
         due_[free_] = ready;
+    }
+    // The same of a line that is fetched at `now` whether a buffer is free or not.
+    void sent(Line line, Ticks ready, Ticks now) {
+        free_by(now);
+        sent(line, ready);
     }
     // Begins to bring what `take` looks at into the host's caches.
     void bring_near(Line line) const { sim::bring_near(&arrivals_[slot(line)]); }
@@ -93,8 +104,9 @@ class Prefetcher {
     }
     static void begin(Stream& s, Line line) { s = {offset_of(line), offset_of(line), 0, 1}; }
 
-    template <typename Fetch>
-    [[gnu::always_inline]] inline void go_on(Stream& s, Line line, Ticks now, Fetch&& fetch) {
+    template <typename Fetch, typename Drop>
+    [[gnu::always_inline]] inline void go_on(Stream& s, Line line, Ticks now, Fetch&& fetch,
+                                             Drop&& drop) {
         const std::uint32_t page = line >> page_shift;
         const std::int32_t offset = offset_of(line);
         if (offset == s.last) return;
@@ -117,8 +129,17 @@ class Prefetcher {
         for (std::uint32_t i = 0; i < shape_.degree; ++i) {
             next += direction;
             if (next < 0 || next >= static_cast<std::int32_t>(lines_per_page) ||
-                (next - offset) * direction > reach || !free_by(now))
+                (next - offset) * direction > reach)
                 break;
+            if (!free_by(now)) {
+                if constexpr (std::is_same_v<std::remove_cvref_t<Drop>, Forget>) break;
+                for (; i < shape_.degree && next >= 0 &&
+                       next < static_cast<std::int32_t>(lines_per_page) &&
+                       (next - offset) * direction <= reach;
+                     ++i, next += direction)
+                    drop(page << page_shift | static_cast<Line>(next));
+                break;
+            }
             s.sent = next;
             fetch(page << page_shift | static_cast<Line>(next));
         }

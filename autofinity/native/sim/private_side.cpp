@@ -55,10 +55,8 @@ Word Memory::drop_private(std::uint32_t domain, Line line) {
         if (const int way = c.l1.find(set1, line); way >= 0 && state_of(set1[way]) != invalid) {
             state = state_of(set1[way]);
             set1[way] = word_of(line, invalid);
-            if (c.exclusive_levels) {
-                if (mode_ == Mode::derive) c.taken->from_l1(line, pages_.physical(line), way);
-                return state;
-            }
+            if (mode_ == Mode::derive) c.taken->from_l1(line, pages_.physical(line), way);
+            if (c.exclusive_levels) return state;
         }
     }
     Word* set2 = c.l2.at(pages_.physical(line));
@@ -79,11 +77,8 @@ template <MachineKind kind>
     if (victim < 0) victim = static_cast<int>(c.l1.ways()) - 1;
     const Word old = set[victim];
     to_front(set, victim, word);
-    if (Asked<kind>::is(Mode::derive, mode_)) c.taken->front_of_l1(line_of(word), victim);
+    if (Asked<kind>::is(Mode::derive, mode_)) derive_front_of_l1(c, line_of(word), victim, old);
     if (old == 0) return;
-    // A replay finds out itself whether it misses the line and so fills its own tag anew.
-    if (Asked<kind>::is(Mode::derive, mode_) && line_of(old) != line_of(word))
-        outcome_.l1_victims.push_back(old);
     const Word old_state = state_of(old);
     if (old_state == invalid) {
         ++n[invalid_data_cache_lines_evicted];

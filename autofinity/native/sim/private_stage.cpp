@@ -17,6 +17,9 @@ constexpr std::uint64_t most_gap = ~std::uint32_t{0};
 // race, a prefetcher that follows more pages than it has streams for would find room for this one.
 constexpr std::uint8_t enough_races = 64;
 
+// The L1 gives up a line, or the `tag` of one if it was taken.
+Step victim_step(Line line, bool tag) { return {line, 0, tag, 0, 0, kind_victim, 0}; }
+
 }  // namespace
 
 PrivateGeometry::PrivateGeometry(const Machine& machine,
@@ -32,11 +35,11 @@ PrivateGeometry::PrivateGeometry(const Machine& machine,
                 .first->second);
 }
 
-PrivateRecorder::PrivateRecorder(const Program& program, const CoreClass& core,
+PrivateRecorder::PrivateRecorder(const Program& program, const Machine& machine,
                                  const std::vector<std::uint32_t>& raced_pages)
-    : core_(core),
+    : core_(machine.classes.at(0)),
       lines_(program.n_lines),
-      shared_(program),
+      shared_(program, machine),
       sharing_(program.n_lines),
       races_(program.n_pages()),
       rights_(std::size_t{program.n_lines} * program.streams.size()),
@@ -48,7 +51,7 @@ PrivateRecorder::PrivateRecorder(const Program& program, const CoreClass& core,
     for (Line line = program.first_lock_line; line < program.n_lines; ++line)
         sharing_[line] = racing;
     for (const std::uint32_t page : raced_pages) races_[page] = enough_races;
-    for (const StreamPlan& plan : program.streams) tracks_.emplace_back(plan.instructions, core);
+    for (const StreamPlan& plan : program.streams) tracks_.emplace_back(plan.instructions, core_);
 }
 
 void PrivateRecorder::fold_hits(std::uint32_t stream, std::uint64_t loads, std::uint64_t stores,
@@ -62,6 +65,7 @@ void PrivateRecorder::fold_hits(std::uint32_t stream, std::uint64_t loads, std::
 void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64_t issue,
                              std::uint32_t next_gap, const PrivateOutcome& outcome) {
     Track& track = tracks_[stream];
+    if (outcome.dropped) races_[step.line >> page_shift] = enough_races;
     const bool right = take_right(stream, step);
     const bool fetched = outcome.found >= Found::beyond;
     const bool in_l2 = outcome.found == Found::l2;
@@ -102,7 +106,8 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     }
     emit(track, derived, issue);
     if (fetched) track.shadow_until = issue + core_.window;
-    if (fetched || (trained && outcome.prefetched)) came_with_latest(stream, step.line);
+    if (fetched || (trained && (outcome.prefetched || (in_l2 && sharing_[step.line] != racing))))
+        came_with_latest(stream, step.line);
     track.forced = needed;
     emit_pushed(stream, outcome);
 }
@@ -115,13 +120,23 @@ Ticks PrivateRecorder::delay_of(const PrivateOutcome& outcome) const {
                 : core_.side.page_walk + (core_.side.walk_reads_caches ? core_.side.l2_hit : 0));
 }
 
-void PrivateRecorder::other(std::uint32_t stream, const Step* at, std::uint64_t issue) {
+void PrivateRecorder::other(std::uint32_t stream, const Step* at, std::uint64_t issue,
+                            TakenLines* taken) {
     Track& track = tracks_[stream];
     if (track.other != nullptr && at <= track.other) return;
+    // Until now, other threads may have come for the lines later than they did here; what they
+    // write before they meet this one, they have written by then.
+    std::vector<Step> tags;
+    if (taken != nullptr)
+        taken->give_up_forgotten([&](Line line) { tags.push_back(victim_step(line, true)); });
+    const bool last =
+        at->kind == static_cast<std::uint8_t>(trace::Kind::roi_end) || at->kind == kind_sentinel;
+    if (last) track.victims.insert(track.victims.end(), tags.begin(), tags.end());
     if (drains(*at)) track.clock.drain(issue);
     order_.end(stream, track.stretch, *at);
     emit_tally(track, issue, 0);
     emit(track, *at, issue);
+    if (!last) track.tags = std::move(tags);
     track.other = at;
     track.forced = false;
     ++track.stretch;
@@ -150,7 +165,8 @@ void PrivateRecorder::rest(std::uint32_t stream, const Step* at, std::uint64_t i
     }
 }
 
-ProgramPtr PrivateRecorder::finish(const Program& program, PrivateGeometry geometry) {
+ProgramPtr PrivateRecorder::finish(const Machine& machine, const Program& program,
+                                   PrivateGeometry geometry) {
     auto stage = std::make_shared<PrivateStage>();
     stage->geometry = std::move(geometry);
     stage->tallies = std::move(tallies_);
@@ -163,6 +179,7 @@ ProgramPtr PrivateRecorder::finish(const Program& program, PrivateGeometry geome
         track.plan.steps.shrink_to_fit();
         plans.push_back(std::move(track.plan));
     }
+    stage->later_uses = later_uses_on(machine, program, plans);
     return std::make_shared<const Program>(program, std::move(plans), std::move(stage));
 }
 
@@ -224,8 +241,19 @@ bool PrivateRecorder::trains(Line line) const {
 // came with says how often the L1 gives it up before it is written.
 void PrivateRecorder::count_victims(std::uint32_t stream, const PrivateOutcome& outcome) {
     Track& track = tracks_[stream];
+    for (const Line line : outcome.aged) track.victims.push_back(victim_step(line, false));
+    for (const Line line : outcome.forgotten)
+        if (trains(line))  // and may be back by then: who knows when it comes
+            ++track.pending.invalid_l1_victims;
+        else
+            track.victims.push_back(victim_step(line, true));
     for (const Word word : outcome.l1_victims) {
         const Word state = state_of(word);
+        if (state != invalid &&
+            (sharing_[line_of(word)] == raided || shared_.is_up_to_others(line_of(word), stream))) {
+            track.victims.push_back(victim_step(line_of(word), false));
+            continue;
+        }
         ++(state == invalid  ? track.pending.invalid_l1_victims
            : is_dirty(state) ? track.pending.modified_l1_victims
                              : track.pending.clean_l1_victims);
@@ -238,6 +266,8 @@ void PrivateRecorder::count_victims(std::uint32_t stream, const PrivateOutcome& 
 }
 
 void PrivateRecorder::emit(Track& track, Step step, std::uint64_t at) {
+    for (const Step& tag : std::exchange(track.tags, {})) track.plan.steps.push_back(tag);
+    for (const Step& victim : std::exchange(track.victims, {})) emit(track, victim, at);
     while (at - track.emitted_at > most_gap) {
         track.plan.steps.push_back({0, static_cast<std::uint32_t>(most_gap), 0, 0, 0,
                                     static_cast<std::uint8_t>(trace::Kind::compute), 0});

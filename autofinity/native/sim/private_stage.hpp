@@ -5,9 +5,9 @@
 //   replays
 //
 // What happens in a thread's own L1, L2 and TLBs does not depend on where the thread runs, unless
-// another core takes a line away. So one replay, in which all cores are as close as can be and no
-// LLC holds anything, finds for each access where it hits and what it pushes out. Only these are
-// kept as steps:
+// another core takes a line away. So one replay, in which all cores are as close as can be and an
+// LLC is nothing but nearer than memory, finds for each access where it hits and what it pushes
+// out. Only these are kept as steps:
 //  · misses of the L2, with the lines that leave the core (leave) after them, and those that would
 //    have left had no other core taken them by then (taken_lines.hpp);
 //  · the first access to a line, and the first that writes, in each stretch between two
@@ -18,9 +18,13 @@
 //    one to write what another's prefetcher brings. Expanded like any run (runs.cpp);
 //  · all writes to a thread's own lines that others' prefetchers have come for (raided);
 //  · the first write to a line that was loaded: the core may have got it shared;
-//  · misses of the L1 in pages where threads often race: whether the prefetcher has a stream there
-//    is up to who takes a line from whom, and it is trained in the replay (step_trains), from the
-//    start: which pages they are a derivation of its own finds first;
+//  · misses of the L1 in pages where threads often race, or a prefetch finds no free buffer: what
+//  the
+//    prefetcher does there is up to who takes a line from whom, and to how soon lines come, and it
+//    is trained in the replay (step_trains), from the start: which pages they are a derivation of
+//    its own finds first;
+//  · lines of several threads that the L1 gives up: whether another has taken them by then, or had
+//    them cleaned, is up to the distances;
 //  · private misses (L2 hits, TLB misses) in the shadow of an L2 miss, where they compete for miss
 //    buffers and the window; atomics; everything that is no access.
 // The rest becomes tallies: counts and the time in which nothing could issue, at least every
@@ -35,8 +39,8 @@
 //  · a line taken away keeps its place in the recency order until the derived step that pushes it
 //    out, whereas the arrays give the place to the next fill. When it is taken is up to the
 //    distances, so whether its tag is still there when the thread comes back is, too;
-//  · lines that an inclusive LLC or a full directory takes back are missed at the next kept step
-//    only.
+//  · what an inclusive LLC or a full directory takes back, the thread misses where it uses the line
+//    next (later_uses.hpp), but the L1 and the L2 go on as if the line had stayed.
 //
 // Not for programs with work units (who runs a unit decides what it finds in the caches), nor for
 // placements in which threads share cores otherwise than in the derivation, migrate, or pages move.
@@ -46,11 +50,13 @@
 #include <memory>
 #include <vector>
 
+#include "later_uses.hpp"
 #include "machine.hpp"
 #include "private_clock.hpp"
 #include "program.hpp"
 #include "shared_lines.hpp"
 #include "stretch_order.hpp"
+#include "taken_lines.hpp"
 #include "zeroed.hpp"
 
 namespace autofinity::sim {
@@ -58,7 +64,7 @@ namespace autofinity::sim {
 enum class Mode : std::uint8_t {
     full,     // every access, cores with arrays
     watched,  // the same, and detectors are told
-    derive,   // the same at the shortest distances, without LLCs; a recorder takes it down
+    derive,   // the same at the shortest distances, LLCs being but nearer; a recorder takes it down
     staged,   // derived steps, cores without arrays
 };
 
@@ -72,6 +78,7 @@ enum class Translated : std::uint8_t { tlb1, tlb2, walk, walk_beyond };
 inline constexpr std::uint8_t kind_leave = 0x60;     // the line leaves the core
 inline constexpr std::uint8_t kind_prefetch = 0x61;  // the line is fetched ahead into the L2
 inline constexpr std::uint8_t kind_tally = 0x62;     // line: index of the tally
+inline constexpr std::uint8_t kind_victim = 0x63;    // the L1 gives the line up
 
 // Of these, the first kind that leaves the core; all up to kind_prefetch do, but for kind_leave.
 inline constexpr std::uint8_t first_that_fetches =
@@ -79,6 +86,10 @@ inline constexpr std::uint8_t first_that_fetches =
 
 inline constexpr bool is_pushed(std::uint8_t kind) {
     return kind == kind_leave || kind == kind_prefetch;
+}
+// Of a stage, and no access.
+inline constexpr bool is_noted(std::uint8_t kind) {
+    return kind >= kind_leave && kind <= kind_victim;
 }
 // Instructions between an access and the next step that has some of its own.
 inline std::uint32_t gap_after(const Step* access) {
@@ -121,6 +132,7 @@ struct PrivateGeometry {
 struct PrivateStage {
     PrivateGeometry geometry;
     std::vector<Tally> tallies;
+    std::shared_ptr<const LaterUses> later_uses;  // none: of a machine that takes no lines back
     // Accesses that have steps of their own, and of these those whose outcome is up to their
     // timing.
     std::uint64_t kept = 0, kept_racing = 0;
@@ -138,15 +150,21 @@ struct PrivateOutcome {
     Translated translated = Translated::tlb1;
     bool got_write = false;   // the line was there, but had only been loaded
     bool prefetched = false;  // a prefetch had brought the line, or has it on its way
+    bool dropped = false;     // a prefetch found no free buffer
     bool begins = false;      // its miss was the first of a prefetch stream
     std::vector<Word> l1_victims;
+    // Lines that others took: the L1 would have given them up now; or is asked for them again, and
+    // has forgotten that it had them.
+    std::vector<Line> aged, forgotten;
     std::vector<Pushed> pushed;
 
     void clear() {
         found = Found::l1;
         translated = Translated::tlb1;
-        got_write = prefetched = begins = false;
+        got_write = prefetched = begins = dropped = false;
         l1_victims.clear();
+        aged.clear();
+        forgotten.clear();
         pushed.clear();
     }
 };
@@ -155,7 +173,7 @@ struct PrivateOutcome {
 class PrivateRecorder {
   public:
     // Prefetches of `raced_pages` are left to the replay from the start.
-    PrivateRecorder(const Program& program, const CoreClass& core,
+    PrivateRecorder(const Program& program, const Machine& machine,
                     const std::vector<std::uint32_t>& raced_pages);
 
     // Whether an L1 hit needs no step. Of the fast path.
@@ -173,14 +191,14 @@ class PrivateRecorder {
     void access(std::uint32_t stream, const Step& step, std::uint64_t issue, std::uint32_t next_gap,
                 const PrivateOutcome& outcome);
     // A step that is no access is about to be carried out, perhaps not for the first time.
-    void other(std::uint32_t stream, const Step* at, std::uint64_t issue);
+    void other(std::uint32_t stream, const Step* at, std::uint64_t issue, TakenLines* taken);
     // What an access to a line of that step (a lock's, a barrier's) found.
     void touch(std::uint32_t stream, const PrivateOutcome& outcome);
     // What the stream has not come to when the region ends: `skip` instructions of the gap are
     // done.
     void rest(std::uint32_t stream, const Step* at, std::uint64_t instructions, std::uint64_t skip);
 
-    ProgramPtr finish(const Program& program, PrivateGeometry geometry);
+    ProgramPtr finish(const Machine& machine, const Program& program, PrivateGeometry geometry);
     std::vector<std::uint32_t> raced_pages() const;
 
   private:
@@ -197,6 +215,9 @@ class PrivateRecorder {
         bool forced = false;        // the next access is kept: the latest one's delay depends on it
         const Step* other = nullptr;  // latest step that is no access
         Tally pending;
+        // What the L1 has given up since the latest step that others may take, and tags of what
+        // they took before that.
+        std::vector<Step> victims, tags;
     };
     // `raided`: own, but others' prefetchers come for it.
     enum Sharing : std::uint8_t { own, ordered, raided, racing };

@@ -49,7 +49,7 @@ void Simulation::start_stream(std::uint32_t number, Ticks at) {
     }
     for (; s.at <= first; ++s.at) {
         s.instructions += s.at->gap;
-        if (recorder_) recorder_->other(number, s.at, s.instructions);
+        if (recorder_) recorder_->other(number, s.at, s.instructions, nullptr);
     }
     ++s.counts[await_waits];
     suspend(s, Until::posted, first->line);

@@ -7,8 +7,9 @@
 namespace autofinity::sim {
 
 void Simulation::split_lost_runs(Ticks now) {
-    if (!any_runs_) return memory_.clear_lost();
     for (const Lost& lost : memory_.lost()) {
+        if (lost.recalled && later_uses_) miss_later(lost, now);
+        if (!any_runs_) continue;
         for (const std::uint32_t index : pus_of_slot_[lost.slot]) {
             const Pu& p = pus_[index];
             // Most lines are lost long after.
@@ -25,11 +26,18 @@ void Simulation::split_lost_runs(Ticks now) {
 // What the stream that runs on a PU was not to do yet. What it has done it has: no stream runs past
 // the horizon.
 void Simulation::take_back_from(std::uint32_t index, const Lost& lost, Ticks now) {
-    Pu& p = pus_[index];
+    const Pu& p = pus_[index];
     Stream& v = streams_[p.stream];
     const std::size_t put_off = v.deferred.size();
     const std::uint64_t next = take_back(v, lost, position(p, v, std::max(p.time, now)));
-    if (v.deferred.size() != put_off) set_watch(p, v);
+    if (v.deferred.size() != put_off) bring_forward(index, v, next, now);
+}
+
+// Something was put off to instruction `next` after the stream's present one, or to where it is.
+void Simulation::bring_forward(std::uint32_t index, const Stream& v, std::uint64_t next,
+                               Ticks now) {
+    Pu& p = pus_[index];
+    set_watch(p, v);
     if (next == no_instruction) return;
     const Ticks due = std::max(now, p.time + (next - v.instructions) * p.instruction);
     if (due >= p.key) return;
@@ -62,10 +70,7 @@ std::uint64_t Simulation::take_back(Stream& v, const Lost& lost, std::uint64_t h
         v.counts[data_cache_stores] -= rest.writes;
         const std::uint64_t at = run.end() - rest.span;
         run.step.line = 0;
-        v.deferred.insert(
-            std::upper_bound(v.deferred.begin(), v.deferred.end(), at,
-                             [](std::uint64_t a, const Deferred& d) { return a > d.at; }),
-            Deferred{at, rest});
+        v.deferred.add({at, rest});
         if (at > v.instructions) next = std::min(next, at);
     }
     return next;

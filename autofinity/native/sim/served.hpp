@@ -20,11 +20,12 @@ struct Served {
 
 using Slots = std::vector<std::uint32_t>;  // in order
 
-// A core lost a line, or the right to write it, to another one.
+// A core lost a line, or the right to write it: to another one, or for want of room.
 struct Lost {
     std::uint32_t slot;
     Line line;
     bool only_write;
+    bool recalled = false;  // a full directory or an inclusive LLC took it back
 };
 
 }  // namespace autofinity::sim

@@ -4,7 +4,8 @@
 
 namespace autofinity::sim {
 
-SharedLines::SharedLines(const Program& program) : users_(program.n_lines) {
+SharedLines::SharedLines(const Program& program, const Machine& machine)
+    : owned_state_(machine.owned_state), users_(program.n_lines), writer_(program.n_lines) {
     std::uint8_t user = 0;
     for (const StreamPlan& plan : program.streams) add(plan, ++user);
 }
@@ -22,6 +23,9 @@ void SharedLines::add(const StreamPlan& plan, std::uint8_t user) {
         const std::uint8_t before = users & several;
         users = static_cast<std::uint8_t>((before == 0 || before == user ? user : several) |
                                           (users & written) | (at->writes != 0 ? written : 0));
+        if (at->writes == 0) continue;
+        std::uint8_t& writer = writer_[at->line];
+        writer = writer == 0 || writer == user ? user : several;
     }
 }
 

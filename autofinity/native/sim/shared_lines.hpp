@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "machine.hpp"
 #include "program.hpp"
 #include "zeroed.hpp"
 
@@ -11,7 +12,7 @@ namespace autofinity::sim {
 // For programs that may have a private stage: no work units, and a bit of a word for each stream.
 class SharedLines {
   public:
-    explicit SharedLines(const Program& program);
+    SharedLines(const Program& program, const Machine& machine);
 
     // Whether several threads use the line and one of them writes it.
     bool has(Line line) const { return users_[line] == (several | written); }
@@ -22,12 +23,20 @@ class SharedLines {
                users_[line] != ((stream + 1) | written);
     }
 
+    // Whether others decide what a thread's L1 has of the line: they write it, or read what the
+    // thread writes, which is clean then but for machines with an owned state.
+    bool is_up_to_others(Line line, std::uint32_t stream) const {
+        return has(line) && (!owned_state_ || writer_[line] != stream + 1);
+    }
+
   private:
     static constexpr std::uint8_t written = 0x80, several = 0x7F;
 
     void add(const StreamPlan& plan, std::uint8_t user);
 
-    Zeroed<std::uint8_t> users_;  // of each line: a stream, from 1, or several; and `written`
+    const bool owned_state_;
+    Zeroed<std::uint8_t> users_;   // of each line: a stream, from 1, or several; and `written`
+    Zeroed<std::uint8_t> writer_;  // of each line that is written: a stream, from 1, or several
 };
 
 }  // namespace autofinity::sim

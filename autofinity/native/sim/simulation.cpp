@@ -67,8 +67,7 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
                                   " programs whose region is to be repeated; expected one");
     }
     if (mode_ == Mode::derive)
-        recorder_ = std::make_unique<PrivateRecorder>(*program_, machine_->classes[0],
-                                                      options_.raced_pages);
+        recorder_ = std::make_unique<PrivateRecorder>(*program_, *machine_, options_.raced_pages);
     for (std::uint32_t process = 0; process < runs_.size(); ++process) {
         if (process < options_.starts.size()) runs_[process].start = options_.starts[process];
         const Process& of = streams_of(process);
@@ -88,6 +87,8 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
         throw SimulationError(
             "the private stage is of other caches, another seed or threads that share cores "
             "otherwise; derive it again");
+    if (mode_ == Mode::staged && program_->stage->later_uses)
+        later_uses_ = std::make_unique<LaterUsesReader>(program_->stage->later_uses);
     if (!options_.detectors.empty()) {
         must_not_be_derived("attach detectors");
         detection_ = std::make_unique<Detection>(*machine_, *program_, memory_, options_.detectors,

@@ -186,6 +186,14 @@ class Simulation {
     void set_watch(Pu& p, const Stream& s);
     void split_lost_runs(Ticks now);
     void take_back_from(std::uint32_t pu, const Lost& lost, Ticks now);
+    void bring_forward(std::uint32_t pu, const Stream& v, std::uint64_t next, Ticks now);
+    // What a private stage has no step for, of a line that is taken back (recalls.cpp).
+    void miss_later(const Lost& lost, Ticks now);
+    std::uint64_t defer_uses(Stream& v, Line line, std::uint64_t here, bool is_back);
+    bool use_recalled(Pu& p, Stream& s, const Deferred& use, std::uint64_t issue, Ticks at,
+                      Ticks horizon);
+    void fetch_ahead(const Pu& p, Stream& s, const Step& step);
+    void give_up(Stream& s, const Step& victim, std::uint64_t here, Word state);
     static bool runs_over(const Stream& v) { return v.runs_end <= v.instructions; }
     static std::uint64_t position(const Pu& p, const Stream& v, Ticks now);
     std::uint64_t take_back(Stream& v, const Lost& lost, std::uint64_t here);
@@ -293,7 +301,8 @@ class Simulation {
     Options options_;
     const Mode mode_;
     Memory memory_;
-    std::unique_ptr<PrivateRecorder> recorder_;  // while a stage is derived
+    std::unique_ptr<PrivateRecorder> recorder_;    // while a stage is derived
+    std::unique_ptr<LaterUsesReader> later_uses_;  // of a stage that has them
     OverheadTicks overhead_;
     std::unique_ptr<Detection> detection_;  // while anybody watches
     std::vector<Stream> streams_;

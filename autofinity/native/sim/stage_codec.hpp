@@ -32,9 +32,10 @@ enum Extra : std::uint8_t {
     extra_tally,
     extra_gap,
     extra_access,
+    extra_victim,
     extra_end
 };
-inline constexpr unsigned extra_bits = 3;
+inline constexpr unsigned extra_bits = 4;
 
 // Of a stream, ticks: eight hours.
 inline constexpr std::uint64_t most_stall = std::uint64_t{1} << 48;
@@ -62,10 +63,11 @@ class StageCodec {
   public:
     StageCodec(Coder& coder, const Machine& machine, const Program& program, std::uint64_t seed)
         : coder_(coder),
+          machine_(machine),
           program_(program),
           prefetches_(machine.classes.at(0).side.prefetch.streams != 0),
           held_(machine, program, seed),
-          shared_(program) {}
+          shared_(program, machine) {}
 
     // What is told is only read.
     template <class T>
@@ -78,8 +80,9 @@ class StageCodec {
         tallies_ = &tallies;
         held_.clear();
         past_ = std::make_unique<Past>(program_.n_lines, shared_);
+        victims_ = std::make_unique<ExpectedVictims>(machine_, shared_, number);
         at_ = 0;
-        asked_ = beside_ = line_apart_ = 0;
+        asked_ = beside_ = line_apart_ = given_up_line_ = 0;
         most_steps_ = most_steps_a_step * original.steps.size() + program_.accesses;
         instructions_ = stall_ = 0;
         tally_model_.begin_stream();
@@ -103,11 +106,13 @@ class StageCodec {
                 since = past_->since(own.line);
                 const bool kept = coder_.bit(kept_[past_->context(own)], due(i));
                 past_->touch(own, kept);
+                victims_->touch(own.line);
                 if (!kept) {
                     tally_model_.leave_out(own);
                     continue;
                 }
             }
+            victims_before(position);
             tally_before(position);
             Step step = present();
             if (is_access(own)) {
@@ -243,6 +248,7 @@ class StageCodec {
         }
         return step.kind == kind_prefetch  ? extra_prefetch
                : step.kind == kind_tally   ? extra_tally
+               : step.kind == kind_victim  ? extra_victim
                : step.kind == compute_kind ? extra_gap
                                            : extra_access;
     }
@@ -275,6 +281,10 @@ class StageCodec {
                 step.gap = gap_.code(coder_, step.gap);
                 tally(step);
                 return;
+            case extra_victim:
+                step.gap = gap_.code(coder_, step.gap);
+                victim(step);
+                return;
             case extra_gap:
                 step.kind = compute_kind;
                 step.gap = gap_.code(coder_, step.gap);
@@ -304,6 +314,29 @@ class StageCodec {
         came_in(step);
     }
 
+    // What the L1 gives up at the place of the step that comes next.
+    void victims_before(std::uint64_t position) {
+        for (bool latest = false;; latest = true) {
+            Step step = present();
+            const std::uint32_t expected = victims_->expected();
+            if (!coder_.bit(victim_[latest][expected], step.kind == kind_victim)) return;
+            if constexpr (Coder::decodes) step.gap = gap_to(position);
+            victim(step);
+            next(step);
+        }
+    }
+    void victim(Step& step) {
+        step.kind = kind_victim;
+        std::uint32_t place = Coder::decodes ? 0 : victims_->place_of(step.line);
+        place = place_of_victim_.code(coder_, place);
+        const Line expected = place == 0 ? 0 : victims_->take(place);
+        step.line = place == 0 ? line_from(given_up_, given_up_line_, step.line, program_.n_lines)
+                               : expected;
+        if (step.line == 0) fail("the L1 gives up a line that is not there");
+        step.span = coder_.bit(tag_, step.span != 0);
+        given_up_line_ = step.line;
+    }
+
     void tally_before(std::uint64_t position) {
         Step step = present();
         if (!coder_.bit(tally_, step.kind == kind_tally)) return;
@@ -325,6 +358,7 @@ class StageCodec {
     }
 
     Coder& coder_;
+    const Machine& machine_;
     const Program& program_;
     const bool prefetches_;
     HeldLines held_;
@@ -335,10 +369,10 @@ class StageCodec {
     Symbol<2> span_[what_end];
     Probability pushes_[what_end][2], trains_[2], begins_;
     Number told_span_, other_span_[16], gap_, age_, left_, ahead_[2], ahead_span_;
-    Probability there_, tally_;
+    Probability there_, tally_, victim_[2][ExpectedVictims::contexts], tag_;
     Symbol<extra_bits> extra_[what_end + 1][2][extra_end];
     Symbol<what_bits> what_apart_;
-    Number apart_, gap_apart_, reads_, writes_, span_apart_;
+    Number place_of_victim_, given_up_, apart_, gap_apart_, reads_, writes_, span_apart_;
     Symbol<8> flags_;
     TallyModel tally_model_;
     std::uint32_t latest_what_ = 0;
@@ -349,10 +383,11 @@ class StageCodec {
     Made<StreamPlan>* plan_ = nullptr;
     Made<std::vector<Tally>>* tallies_ = nullptr;
     std::unique_ptr<Past> past_;
+    std::unique_ptr<ExpectedVictims> victims_;
     std::size_t at_ = 0, most_steps_ = 0;  // in the plan
     Line asked_ = 0;                       // the latest that was accessed
     Line beside_ = 0;                      // the latest that was accessed or fetched ahead
-    Line line_apart_ = 0;
+    Line line_apart_ = 0, given_up_line_ = 0;
     std::uint64_t instructions_ = 0, stall_ = 0;
 };
 }  // namespace autofinity::sim

@@ -15,7 +15,7 @@ namespace autofinity::sim {
 enum Span : std::uint8_t { span_none, span_of_program, span_told };
 
 inline bool is_of_program(const Step& step) {
-    return !is_access(step) && !is_pushed(step.kind) && step.kind != kind_tally &&
+    return !is_access(step) && !is_noted(step.kind) &&
            step.kind != static_cast<std::uint8_t>(trace::Kind::compute);
 }
 
@@ -31,8 +31,8 @@ inline bool is_left_of(const Step& own, const Step& step, Span& span) {
            (span != span_told || flags == single);
 }
 
-// The program's step that each step of a stage is left of, if any; a tally at the place of the
-// step after it goes with that.
+// The program's step that each step of a stage is left of, if any; a tally and L1 victims at the
+// place of the step after them go with that.
 class Matches {
   public:
     static constexpr std::size_t none = ~std::size_t{0};
@@ -49,15 +49,22 @@ class Matches {
                 of_[i] = access_at(position, step);
             else
                 continue;
-            if (i != 0 && of_[i] != none && step.gap == 0 && staged[i - 1].kind == kind_tally &&
-                position == matched_position_)
-                of_[i - 1] = of_[i];
+            if (of_[i] != none && position == matched_position_) match_before(staged, i);
             if (step.kind == kind_sentinel) return;
         }
     }
     std::size_t operator[](std::size_t i) const { return of_[i]; }
 
   private:
+    // A tally before the step, and what the L1 has given up before that, at the same place.
+    void match_before(const std::vector<Step>& staged, std::size_t i) {
+        const auto goes_with = [&](std::uint8_t kind) {
+            return i != 0 && staged[i].gap == 0 && staged[i - 1].kind == kind;
+        };
+        const std::size_t of = of_[i];
+        if (goes_with(kind_tally)) of_[--i] = of;
+        while (goes_with(kind_victim)) of_[--i] = of;
+    }
     std::size_t taken(std::size_t i) {
         for (; at_ <= i; ++at_) position_ += own_[at_].gap;
         matched_position_ = position_;

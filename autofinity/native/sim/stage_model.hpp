@@ -177,4 +177,47 @@ class HeldLines {
     std::vector<Group> groups_;
 };
 
+// Lines that others may take, as an L1 would give them up that nobody takes anything from.
+class ExpectedVictims {
+  public:
+    ExpectedVictims(const Machine& machine, const SharedLines& shared, std::uint32_t stream)
+        : shared_(shared),
+          stream_(stream),
+          l1_(machine.classes.at(0).side.l1.sets, machine.classes.at(0).side.l1.ways) {}
+
+    void touch(Line line) {
+        Word* set = l1_.at(line);
+        if (const int way = l1_.find(set, line); way >= 0) return to_front(set, way, set[way]);
+        const Word out = l1_.insert(set, word_of(line, exclusive));
+        if (out == 0 || !shared_.is_up_to_others(line_of(out), stream_)) return;
+        if (expected_.size() == most) expected_.erase(expected_.begin());
+        expected_.push_back(line_of(out));
+    }
+    // Which odds apply to one that is told now.
+    static constexpr std::uint32_t contexts = 4;
+    std::uint32_t expected() const {
+        return std::min(static_cast<std::uint32_t>(expected_.size()), contexts - 1);
+    }
+    // From 1; 0 if it is not expected.
+    std::uint32_t place_of(Line line) const {
+        const auto at = std::find(expected_.begin(), expected_.end(), line);
+        return at == expected_.end() ? 0 : static_cast<std::uint32_t>(at - expected_.begin()) + 1;
+    }
+    // The line at that place, which is over, as what was expected before; 0: none.
+    Line take(std::uint32_t place) {
+        if (place > expected_.size()) return 0;
+        const Line line = expected_[place - 1];
+        expected_.erase(expected_.begin(), expected_.begin() + place);
+        return line;
+    }
+
+  private:
+    static constexpr std::size_t most = 64;
+
+    const SharedLines& shared_;
+    const std::uint32_t stream_;
+    Sets l1_;
+    std::vector<Line> expected_;  // earliest first
+};
+
 }  // namespace autofinity::sim

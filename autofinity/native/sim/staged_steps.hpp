@@ -90,7 +90,7 @@ template <>
             }
             s.instructions = issue;
             p.time = at;
-            if (is_pushed(step.kind) || step.kind == kind_tally) {
+            if (is_noted(step.kind)) {
                 follow(p, s, step);
                 ++s.at;
             } else if (!synchronise(index, s, step)) {

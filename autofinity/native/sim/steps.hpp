@@ -52,13 +52,14 @@ template <Mode mode>
     s.instructions = issue;
     p.time = at;
     if constexpr (mode == Mode::staged) {
-        if (is_pushed(step.kind) || step.kind == kind_tally) {
+        if (is_noted(step.kind)) {
             follow(p, s, step);
             ++s.at;
             return true;
         }
     }
-    if constexpr (mode == Mode::derive) recorder_->other(number_of(s), s.at, issue);
+    if constexpr (mode == Mode::derive)
+        recorder_->other(number_of(s), s.at, issue, memory_.caches(p.slot).taken.get());
     return synchronise(index, s, step);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "counts.hpp"
+#include "deferred.hpp"
 #include "memory.hpp"
 #include "program.hpp"
 
@@ -28,12 +29,6 @@ struct OpenRun {
     std::uint64_t start = 0;  // instruction of the stream
     Step step{};              // line 0: none
     std::uint64_t end() const { return start + step.span; }
-};
-
-// What was taken back of one, for later.
-struct Deferred {
-    std::uint64_t at;  // instruction of the stream
-    Step step;
 };
 
 // Steps of a unit with the lines of the stream that runs it.
@@ -66,8 +61,8 @@ struct Stream {
     std::uint64_t skip = 0;                 // part of the next gap that has gone by already
     std::array<OpenRun, open_runs> open{};  // the latest ones; a power of two
     std::uint32_t next_open = 0;
-    std::uint64_t runs_end = 0;       // instruction at which all open runs are over
-    std::vector<Deferred> deferred;   // latest first
+    std::uint64_t runs_end = 0;  // instruction at which all open runs are over
+    DeferredSteps deferred;
     std::vector<Frame> frames;        // suspended positions of nested work units
     std::uint32_t resumable = 0;      // frames whose token or barrier has come
     std::uint32_t instance = nobody;  // of the chunk under way or last seen
@@ -91,6 +86,7 @@ struct Stream {
     Memory::AnyCore any_seen{};
     std::uint64_t last_instructions = 0;
     std::uint64_t dirty_victims = 0;  // of the L1, that tallies to come count as clean
+    Tally apart;                      // of tallies to come: what has been counted apart from them
 };
 
 }  // namespace autofinity::sim

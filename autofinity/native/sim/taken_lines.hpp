@@ -2,7 +2,8 @@
 //
 // What comes first, the core's own eviction or another core's write, is up to the distances. A
 // private stage is derived at the shortest; so that a replay in which the eviction comes first
-// finds it, the stage tells of those, too, that the write was ahead of.
+// finds it, the stage tells of those, too, that the write was ahead of: of the L2's, with what
+// leaves the core, and of the L1's, which gives a tag up before it gives up a line.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,8 @@ class TakenLines {
     TakenLines(const Sets& l1, const Sets& l2)
         : l1_(l1), l2_(l2), of_l1_(l1.sets()), of_l2_(l2.sets()) {}
 
-    // Another core has taken the line. From the L1: of a core whose L2 gets what its L1 gives up.
+    // Another core has taken the line. From the L1 of a core whose L2 gets what its L1 gives up the
+    // line goes on to the L2.
     void from_l1(Line line, std::uint32_t physical, int way) {
         of_l1_[l1_.number(line)].push_back({line, physical, static_cast<std::uint32_t>(way)});
     }
@@ -29,18 +31,73 @@ class TakenLines {
         out_of_l2(physical, way);
         of_l2_[l2_.number(physical)].push_back({line, physical, static_cast<std::uint32_t>(way)});
     }
-    // The core fetches it again.
-    void fetched(Line line, std::uint32_t physical) {
-        const auto is_it = [line](const Taken& taken) { return taken.line == line; };
-        std::erase_if(of_l1_[l1_.number(line)], is_it);
-        std::erase_if(of_l2_[l2_.number(physical)], is_it);
+    // The line would be at the front of its L2 set if it had been fetched.
+    void would_have_come(Line line, std::uint32_t physical) {
+        std::vector<Taken>& set = of_l2_[l2_.number(physical)];
+        std::erase_if(set, [line](const Taken& taken) { return taken.line == line; });
+        set.push_back({line, physical, 0});
+    }
+    // What becomes of a tag that the L1 gives up: the line would still be there, and it will be
+    // told when it would not (later); or it would have gone by now; or it has come back, into the
+    // L2.
+    enum class Tag : std::uint8_t { later, gone, back };
+    Tag forget_tag(Line line) {
+        std::vector<Taken>& set = of_l1_[l1_.number(line)];
+        for (std::size_t i = 0; i < set.size(); ++i) {
+            if (set[i].line != line) continue;
+            if (set[i].newer < l1_.ways()) {
+                set[i].tag = TagOf::forgotten;
+                forgotten_.push_back(line);
+                return Tag::later;
+            }
+            set[i] = set.back();
+            set.pop_back();
+            return Tag::gone;
+        }
+        return Tag::back;
+    }
+    // Calls `give_up(line)` for each that was forgotten and would still be there.
+    template <typename GiveUp>
+    void give_up_forgotten(GiveUp&& give_up) {
+        for (const Line line : forgotten_)
+            for (Taken& taken : of_l1_[l1_.number(line)])
+                if (taken.line == line && taken.tag == TagOf::forgotten) {
+                    taken.tag = TagOf::told;
+                    give_up(line);
+                }
+        forgotten_.clear();
+    }
+    // The core fetches it again. Returns whether the L1 has forgotten it before it would have given
+    // it up.
+    bool fetched(Line line, std::uint32_t physical) {
+        bool forgotten = false;
+        std::erase_if(of_l1_[l1_.number(line)], [&](const Taken& taken) {
+            if (taken.line == line) forgotten = taken.tag == TagOf::forgotten;
+            return taken.line == line;
+        });
+        std::erase_if(of_l2_[l2_.number(physical)],
+                      [line](const Taken& taken) { return taken.line == line; });
+        return forgotten;
     }
 
-    // The line has come to the front of its L1 set; what was at `way` has moved or gone.
-    void front_of_l1(Line line, int way) {
-        age(of_l1_[l1_.number(line)], way, l1_.ways(), [&](const Taken& taken) {
-            of_l2_[l2_.number(taken.physical)].push_back({taken.line, taken.physical, 0});
-        });
+    // The line has come to the front of its L1 set; what was at `way` has moved or gone. Calls
+    // `give_up(line)` for each that would have gone and was forgotten before.
+    template <typename GiveUp>
+    void front_of_l1(Line line, int way, bool into_l2, GiveUp&& give_up) {
+        std::vector<Taken>& set = of_l1_[l1_.number(line)];
+        for (std::size_t i = 0; i < set.size(); ++i) {
+            Taken& taken = set[i];
+            if (taken.newer == l1_.ways() || taken.newer > static_cast<std::uint32_t>(way) ||
+                ++taken.newer < l1_.ways())
+                continue;
+            if (into_l2)
+                of_l2_[l2_.number(taken.physical)].push_back({taken.line, taken.physical, 0});
+            if (taken.tag == TagOf::there) continue;  // what becomes of it is known when that goes
+            if (taken.tag == TagOf::forgotten) give_up(taken.line);
+            taken = set.back();
+            set.pop_back();
+            --i;
+        }
     }
     // The same in the L2; calls `leave(line)` for each that would have left.
     template <typename Leave>
@@ -55,10 +112,13 @@ class TakenLines {
     }
 
   private:
+    // Of the L1: it has it still, or gave it up, which `give_up` has told or not.
+    enum class TagOf : std::uint8_t { there, forgotten, told };
     struct Taken {
         Line line;
         std::uint32_t physical;
         std::uint32_t newer;  // lines of its set that were used since
+        TagOf tag = TagOf::there;
     };
 
     template <typename Out>
@@ -77,6 +137,7 @@ class TakenLines {
 
     const Sets &l1_, &l2_;
     std::vector<std::vector<Taken>> of_l1_, of_l2_;
+    std::vector<Line> forgotten_;  // perhaps
 };
 
 }  // namespace autofinity::sim
