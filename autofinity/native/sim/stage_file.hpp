@@ -4,13 +4,15 @@
 //
 //   of each stream    what is not left of any step of the program's, up to the first that is
 //   of each step      access: is it kept? (odds: stage_model.hpp)
-//    that is kept     is there a tally before it? | what is left: where the line was found, the
-//                     run's span, whether it pushes or trains (and begins a prefetch stream);
-//                     no access: what its line's access found
+//    that is kept     does the L1 give lines up before it? (those that it would by the
+//                     program's steps, or others; or only tags?) | is there a tally before it?
+//                     | what is left: where the line was found, the run's span, whether it
+//                     pushes or trains (and begins a prefetch stream); no access: what its
+//                     line's access found
 //                     | what follows that is no step of the program's:
 //     leave           which of the lines of its L2 set, by age; or the line
 //     prefetch        line, from where the page's prefetches were; victims
-//     tally, gap, and accesses that are parts of a run
+//     L1 victim, tally, gap, and accesses that are parts of a run
 //
 // Lines, counts and times of what is kept are the program's own, so that bytes can make no lock of
 // what was a barrier. To read it takes one or two replays of the program.
