@@ -16,7 +16,7 @@ inline constexpr std::size_t sets_ahead = 3;
     const Step& far = at[steps_foreseen];
     if (far.kind == kind_tally)
         bring_near(program_.stage->tallies.data(), far.line);
-    else if (far.kind >= kind_derived && far.kind < kind_tally)
+    else if (far.kind >= kind_derived && far.kind <= kind_victim)
         bring_near(&directory_[far.line]);
     const Step& near = at[sets_ahead];
     if (near.kind == kind_leave)

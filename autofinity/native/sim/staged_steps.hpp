@@ -82,6 +82,16 @@ template <>
             break;
         }
         memory_.foresee_derived(c, next);
+        if (step.kind == kind_victim) {
+            // They come several at a time, and take none.
+            for (memory_.follow(c, *next++); next->kind == kind_victim && next->gap == 0;
+                 memory_.follow(c, *next++))
+                memory_.foresee_derived(c, next);
+            s.at = next;
+            done = issue;
+            now = at;
+            continue;
+        }
         if (!is_access(step)) {
             if (const Ticks free = carried_out(p, step, at); must_wait(p, at, free, horizon)) {
                 put_back();
