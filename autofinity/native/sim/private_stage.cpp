@@ -17,6 +17,14 @@ constexpr std::uint64_t most_gap = ~std::uint32_t{0};
 // race, a prefetcher that follows more pages than it has streams for would find room for this one.
 constexpr std::uint8_t enough_races = 64;
 
+// Instructions up to the next step.
+Step pause_of(std::uint64_t gap) {
+    return {0, static_cast<std::uint32_t>(gap),
+            0, 0,
+            0, static_cast<std::uint8_t>(trace::Kind::compute),
+            0};
+}
+
 // The L1 gives up a line, or the `tag` of one if it was taken.
 Step victim_step(Line line, bool tag) { return {line, 0, tag, 0, 0, kind_victim, 0}; }
 
@@ -44,6 +52,7 @@ PrivateRecorder::PrivateRecorder(const Program& program, const Machine& machine,
       races_(program.n_pages()),
       rights_(std::size_t{program.n_lines} * program.streams.size()),
       came_with_(std::size_t{program.n_lines} * program.streams.size()),
+      written_(program.n_lines),
       ahead_(std::size_t{program.n_lines} * program.streams.size()),
       order_(program) {
     for (Line line = 0; line < program.first_lock_line; ++line)
@@ -66,6 +75,7 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
                              std::uint32_t next_gap, const PrivateOutcome& outcome) {
     Track& track = tracks_[stream];
     if (outcome.dropped) races_[step.line >> page_shift] = enough_races;
+    if (step.writes != 0 && sharing_[step.line] != own) written_[step.line] = ++writes_;
     const bool right = take_right(stream, step);
     const bool fetched = outcome.found >= Found::beyond;
     const bool in_l2 = outcome.found == Found::l2;
@@ -131,7 +141,8 @@ void PrivateRecorder::other(std::uint32_t stream, const Step* at, std::uint64_t 
         taken->give_up_forgotten([&](Line line) { tags.push_back(victim_step(line, true)); });
     const bool last =
         at->kind == static_cast<std::uint8_t>(trace::Kind::roi_end) || at->kind == kind_sentinel;
-    if (last) track.victims.insert(track.victims.end(), tags.begin(), tags.end());
+    if (last)
+        for (const Step& tag : tags) track.victims.push_back({tag});
     if (drains(*at)) track.clock.drain(issue);
     order_.end(stream, track.stretch, *at);
     emit_tally(track, issue, 0);
@@ -167,6 +178,7 @@ void PrivateRecorder::rest(std::uint32_t stream, const Step* at, std::uint64_t i
 
 ProgramPtr PrivateRecorder::finish(const Machine& machine, const Program& program,
                                    PrivateGeometry geometry) {
+    for (std::uint32_t i = 0; i < tracks_.size(); ++i) tally_settled(i);
     auto stage = std::make_shared<PrivateStage>();
     stage->geometry = std::move(geometry);
     stage->tallies = std::move(tallies_);
@@ -241,36 +253,85 @@ bool PrivateRecorder::trains(Line line) const {
 // came with says how often the L1 gives it up before it is written.
 void PrivateRecorder::count_victims(std::uint32_t stream, const PrivateOutcome& outcome) {
     Track& track = tracks_[stream];
-    for (const Line line : outcome.aged) track.victims.push_back(victim_step(line, false));
+    for (const Line line : outcome.aged) track.victims.push_back({victim_step(line, false)});
     for (const Line line : outcome.forgotten)
         if (trains(line))  // and may be back by then: who knows when it comes
             ++track.pending.invalid_l1_victims;
         else
-            track.victims.push_back(victim_step(line, true));
+            track.victims.push_back({victim_step(line, true)});
     for (const Word word : outcome.l1_victims) {
         const Word state = state_of(word);
         if (state != invalid &&
             (sharing_[line_of(word)] == raided || shared_.is_up_to_others(line_of(word), stream))) {
-            track.victims.push_back(victim_step(line_of(word), false));
+            track.victims.push_back({victim_step(line_of(word), false), state,
+                                     came_with_[stream * lines_ + line_of(word)], writes_});
             continue;
         }
         ++(state == invalid  ? track.pending.invalid_l1_victims
            : is_dirty(state) ? track.pending.modified_l1_victims
                              : track.pending.clean_l1_victims);
-        if (state != shared) continue;
-        const std::uint32_t came_with = came_with_[stream * lines_ + line_of(word)];
-        if (came_with == 0) continue;
-        Step& step = track.plan.steps[came_with - 1];
-        if ((step.flags & step_run) == 0 && step.span != 0xFFFF) ++step.span;
+        if (state == shared) count_as_came(track, came_with_[stream * lines_ + line_of(word)]);
     }
+}
+
+void PrivateRecorder::count_as_came(Track& track, std::uint32_t came_with) {
+    if (came_with == 0) return;
+    Step& step = track.plan.steps[came_with - 1];
+    if ((step.flags & step_run) == 0 && step.span != 0xFFFF) ++step.span;
+}
+
+// Whether nobody comes for the line any more: it is in every replay what it was here.
+bool PrivateRecorder::is_settled(std::uint32_t stream, const Victim& victim) const {
+    const Line line = victim.step.line;
+    return victim.state != invalid && written_[line] <= victim.write && sharing_[line] == ordered &&
+           shared_.is_settled_by_writes(line, stream);
+}
+
+// Takes the steps of settled victims out, in favour of the tallies after them.
+void PrivateRecorder::tally_settled(std::uint32_t stream) {
+    Track& track = tracks_[stream];
+    std::vector<Step>& steps = track.plan.steps;
+    std::size_t tallied = steps.size();
+    while (tallied > 0 && steps[tallied - 1].kind != kind_tally) --tallied;
+    std::erase_if(track.told, [&](const Victim& victim) {
+        return victim.at >= tallied || !is_settled(stream, victim);
+    });
+    for (const Victim& victim : track.told)
+        if (victim.state == shared) count_as_came(track, victim.came_with);
+    auto next = track.told.begin();
+    Tally pending;
+    std::uint64_t gap = 0;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        Step step = steps[i];
+        if (next != track.told.end() && next->at == i) {
+            ++(is_dirty(next->state) ? pending.modified_l1_victims : pending.clean_l1_victims);
+            ++next;
+            gap += step.gap;
+            continue;
+        }
+        if (step.gap + gap > most_gap) steps[kept++] = pause_of(std::exchange(gap, 0));
+        step.gap += static_cast<std::uint32_t>(std::exchange(gap, 0));
+        if (step.kind == kind_tally) {
+            tallies_[step.line].clean_l1_victims += pending.clean_l1_victims;
+            tallies_[step.line].modified_l1_victims += pending.modified_l1_victims;
+            pending = {};
+        }
+        steps[kept++] = step;
+    }
+    steps.resize(kept);
 }
 
 void PrivateRecorder::emit(Track& track, Step step, std::uint64_t at) {
     for (const Step& tag : std::exchange(track.tags, {})) track.plan.steps.push_back(tag);
-    for (const Step& victim : std::exchange(track.victims, {})) emit(track, victim, at);
+    for (Victim& victim : std::exchange(track.victims, {})) {
+        emit(track, victim.step, at);
+        if (victim.state == invalid) continue;
+        victim.at = track.plan.steps.size() - 1;
+        track.told.push_back(victim);
+    }
     while (at - track.emitted_at > most_gap) {
-        track.plan.steps.push_back({0, static_cast<std::uint32_t>(most_gap), 0, 0, 0,
-                                    static_cast<std::uint8_t>(trace::Kind::compute), 0});
+        track.plan.steps.push_back(pause_of(most_gap));
         track.emitted_at += most_gap;
     }
     step.gap = static_cast<std::uint32_t>(at - track.emitted_at);

@@ -202,6 +202,13 @@ class PrivateRecorder {
     std::vector<std::uint32_t> raced_pages() const;
 
   private:
+    // A line that the L1 gives up, when `write` was the number of the latest write of all lines.
+    struct Victim {
+        Step step;
+        Word state = invalid;
+        std::uint32_t came_with = 0, write = 0;
+        std::size_t at = 0;  // number of its step
+    };
     struct Track {
         Track(std::uint64_t instructions, const CoreClass& core)
             : plan{{}, instructions}, clock(core) {}
@@ -217,7 +224,9 @@ class PrivateRecorder {
         Tally pending;
         // What the L1 has given up since the latest step that others may take, and tags of what
         // they took before that.
-        std::vector<Step> victims, tags;
+        std::vector<Victim> victims;
+        std::vector<Step> tags;
+        std::vector<Victim> told;  // those that have a step
     };
     // `raided`: own, but others' prefetchers come for it.
     enum Sharing : std::uint8_t { own, ordered, raided, racing };
@@ -236,6 +245,9 @@ class PrivateRecorder {
         return pushed.kind != kind_prefetch || !trains(pushed.line);
     }
     void count_victims(std::uint32_t stream, const PrivateOutcome& outcome);
+    void count_as_came(Track& track, std::uint32_t came_with);
+    bool is_settled(std::uint32_t stream, const Victim& victim) const;
+    void tally_settled(std::uint32_t stream);
     void came_with_latest(std::uint32_t stream, Line line) {
         came_with_[stream * lines_ + line] =
             static_cast<std::uint32_t>(tracks_[stream].plan.steps.size());
@@ -254,6 +266,8 @@ class PrivateRecorder {
     // [stream, line]: number of the latest step that fetched the line, or that asked first for what
     // the replay's own prefetcher fetches, + 1
     Zeroed<std::uint32_t> came_with_;
+    Zeroed<std::uint32_t> written_;  // number of the line's latest write
+    std::uint32_t writes_ = 0;
     Zeroed<std::uint32_t> ahead_;  // [stream, line]: latest stretch in which it was fetched ahead
     StretchOrder order_;
     std::vector<Track> tracks_;

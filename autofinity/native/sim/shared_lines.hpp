@@ -29,6 +29,11 @@ class SharedLines {
         return has(line) && (!owned_state_ || writer_[line] != stream + 1);
     }
 
+    // Whether only writes of others matter to a thread that has the line.
+    bool is_settled_by_writes(Line line, std::uint32_t stream) const {
+        return owned_state_ || (writer_[line] != several && writer_[line] != stream + 1);
+    }
+
   private:
     static constexpr std::uint8_t written = 0x80, several = 0x7F;
 
