@@ -1,9 +1,10 @@
 """Deriving a private stage, and whether it is right for its program and machine.
 
-What a stage leaves out (`native/sim/private_stage.hpp`) may matter: lines that an LLC takes back,
-races that the derivation saw come out one way. No property of a program tells beforehand, so each
-stage is compared with the full stream in the best match of every hint: threads as close as can be,
-as far apart, all but a few in one place, each with an LLC of its own but all in one package.
+What a stage leaves out (`native/sim/private_stage.hpp`) may matter: the place that a line leaves
+which an LLC takes back, races that the derivation saw come out one way. No property of a program
+tells beforehand, so each stage is compared with the full stream in the best match of every hint:
+threads as close as can be, as far apart, all but a few in one place, each with an LLC of its own
+but all in one package.
 """
 
 from __future__ import annotations

@@ -284,13 +284,6 @@ LaterUses::LaterUses(const Program& program, const std::vector<StreamPlan>& stag
                                .uses_of(program.streams[i], staged[i]));
 }
 
-std::size_t LaterUses::size_bytes() const {
-    std::size_t bytes = 0;
-    for (const OfStream& of : streams_)
-        bytes += of.uses.size() + (of.lines.size() + of.begin.size()) * sizeof(Line);
-    return bytes;
-}
-
 std::shared_ptr<const LaterUses> later_uses_on(const Machine& machine, const Program& program,
                                                const std::vector<StreamPlan>& staged) {
     if (!machine.llc_inclusive && machine.directory.ways == 0) return nullptr;

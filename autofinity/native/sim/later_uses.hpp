@@ -49,7 +49,6 @@ class LaterUses {
     static constexpr std::uint64_t resolution = 256;
 
     std::size_t lines() const;  // with uses, of all streams
-    std::size_t size_bytes() const;
 
   private:
     friend class LaterUsesReader;
