@@ -13,7 +13,8 @@ uses most of what is allowed (more than 100 %: too far off); of those that count
 stream whose cores may run ahead of each other by ten clocks, which is what the order of races alone
 does; how many times as fast the stage is in CPU time; how many full replays the derivation and the
 comparison before it cost; and the bytes an access that it takes on disk. Lines say in how many
-programs all that counts often is within 5 %, and cycles within 2 %, and the bytes over all of them.
+programs all that counts often is within 5 %, and cycles within 2 %, and the bytes over all of them,
+and how long it takes to write and to read them.
 The second table, over the programs whose stage is used, has a row for each counter: the largest
 difference in one affinity of one program, for counters of at least --least events there. Exits with
 1 if a stage that is used is too far off. Needs the test tools.
@@ -89,6 +90,8 @@ class Compared:
     full_s: float
     staged_s: float
     fitting_s: float
+    write_s: float
+    read_s: float
     stage_bytes: int
     accesses: int
 
@@ -148,7 +151,13 @@ def compared(
     staged, staged_s = replayed(machine, stage, pus_of_affinity)
     ahead_ns = CLOCKS_AHEAD / spec.ghz
     ahead, _ = replayed(native_machine(spec, ahead_ns), program, pus_of_affinity)
-    size_bytes = len(core.pack_private_stage(machine, program, stage))
+    begin_s = time.process_time()
+    packed = core.pack_private_stage(machine, program, stage)
+    write_s = time.process_time() - begin_s
+    begin_s = time.process_time()
+    first = first_pus(spec, groups_of(spec, pus_of_affinity[0]))
+    core.unpack_private_stage(machine, program, first, packed, seed=SEED)
+    read_s = time.process_time() - begin_s
     return Compared(
         name,
         fitting is not None,
@@ -159,7 +168,9 @@ def compared(
         full_s,
         staged_s,
         fitting_s,
-        size_bytes,
+        write_s,
+        read_s,
+        len(packed),
         program.accesses,
     )
 
@@ -219,6 +230,12 @@ def print_summary(rows: list[Compared]) -> None:
     )
     on_disk = sum(row.stage_bytes for row in rows) / sum(row.accesses for row in rows)
     print(f"On disk over all: {on_disk:.3f} byte an access")
+    replays_s = sum(row.full_s / len(row.full) for row in rows)
+    write, read = (
+        sum(times) / replays_s
+        for times in zip(*[(row.write_s, row.read_s) for row in rows], strict=True)
+    )
+    print(f"To write all takes {write:.1f} full replays, to read them {read:.1f}")
 
 
 def print_counters(rows: list[Compared], least: int) -> None:

@@ -4,7 +4,6 @@
 
 #include "prefetcher.hpp"
 #include "private_stage.hpp"
-#include "shared_lines.hpp"
 #include "trace/huffman.h"
 
 namespace autofinity::sim {
@@ -277,17 +276,17 @@ class LaterUses::Builder {
 };
 
 LaterUses::LaterUses(const Program& program, const std::vector<StreamPlan>& staged,
-                     const Machine& machine) {
-    const SharedLines shared(program, machine);
+                     const SharedLines& shared, const CoreClass& core) {
     for (std::uint32_t i = 0; i < staged.size(); ++i)
-        streams_.push_back(Builder(program, i, shared, machine.classes.at(0))
-                               .uses_of(program.streams[i], staged[i]));
+        streams_.push_back(
+            Builder(program, i, shared, core).uses_of(program.streams[i], staged[i]));
 }
 
 std::shared_ptr<const LaterUses> later_uses_on(const Machine& machine, const Program& program,
-                                               const std::vector<StreamPlan>& staged) {
+                                               const std::vector<StreamPlan>& staged,
+                                               const SharedLines& shared) {
     if (!machine.llc_inclusive && machine.directory.ways == 0) return nullptr;
-    return std::make_shared<const LaterUses>(program, staged, machine);
+    return std::make_shared<const LaterUses>(program, staged, shared, machine.classes.at(0));
 }
 
 std::size_t LaterUses::lines() const {

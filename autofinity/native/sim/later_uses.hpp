@@ -13,6 +13,7 @@
 
 #include "machine.hpp"
 #include "program.hpp"
+#include "shared_lines.hpp"
 #include "zeroed.hpp"
 
 namespace autofinity::sim {
@@ -41,7 +42,7 @@ class LaterUses {
     // `staged`: what a stage leaves of each stream of the program. Costs about as much as one
     // replay of the program.
     LaterUses(const Program& program, const std::vector<StreamPlan>& staged,
-              const Machine& machine);
+              const SharedLines& shared, const CoreClass& core);
 
     // Where uses that are this close follow each other only the first is told, and none that
     // follows a kept one; all are told as at a multiple of it. Instructions: what a core does
@@ -67,7 +68,8 @@ class LaterUses {
 
 // Those of a program that runs on `machine` from a stage; none where nothing takes lines back.
 std::shared_ptr<const LaterUses> later_uses_on(const Machine& machine, const Program& program,
-                                               const std::vector<StreamPlan>& staged);
+                                               const std::vector<StreamPlan>& staged,
+                                               const SharedLines& shared);
 
 // One replay's way through them.
 class LaterUsesReader {

@@ -126,22 +126,21 @@ class Prefetcher {
         }
         const auto reach = static_cast<std::int32_t>(shape_.distance);
         std::int32_t next = ahead(s.sent, offset, direction) ? s.sent : offset;
+        bool full = false;
         for (std::uint32_t i = 0; i < shape_.degree; ++i) {
             next += direction;
             if (next < 0 || next >= static_cast<std::int32_t>(lines_per_page) ||
                 (next - offset) * direction > reach)
                 break;
-            if (!free_by(now)) {
-                if constexpr (std::is_same_v<std::remove_cvref_t<Drop>, Forget>) break;
-                for (; i < shape_.degree && next >= 0 &&
-                       next < static_cast<std::int32_t>(lines_per_page) &&
-                       (next - offset) * direction <= reach;
-                     ++i, next += direction)
-                    drop(page << page_shift | static_cast<Line>(next));
-                break;
+            const Line wanted = page << page_shift | static_cast<Line>(next);
+            full = full || !free_by(now);
+            if (!full) {
+                s.sent = next;
+                fetch(wanted);
+                continue;
             }
-            s.sent = next;
-            fetch(page << page_shift | static_cast<Line>(next));
+            if constexpr (std::is_same_v<std::remove_cvref_t<Drop>, Forget>) break;
+            drop(wanted);
         }
     }
 

@@ -191,7 +191,7 @@ ProgramPtr PrivateRecorder::finish(const Machine& machine, const Program& progra
         track.plan.steps.shrink_to_fit();
         plans.push_back(std::move(track.plan));
     }
-    stage->later_uses = later_uses_on(machine, program, plans);
+    stage->later_uses = later_uses_on(machine, program, plans, shared_);
     return std::make_shared<const Program>(program, std::move(plans), std::move(stage));
 }
 

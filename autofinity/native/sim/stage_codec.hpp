@@ -69,6 +69,8 @@ class StageCodec {
           held_(machine, program, seed),
           shared_(program, machine) {}
 
+    const SharedLines& shared() const { return shared_; }
+
     // What is told is only read.
     template <class T>
     using Made = std::conditional_t<Coder::decodes, T, const T>;

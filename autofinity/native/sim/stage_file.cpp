@@ -55,7 +55,7 @@ ProgramPtr unpacked_stage(const Machine& machine, const Program& program,
     }
     if (!decoder.at_end())
         damaged(static_cast<std::uint32_t>(plans.size()) - 1, "something follows its end");
-    stage->later_uses = later_uses_on(machine, program, plans);
+    stage->later_uses = later_uses_on(machine, program, plans, codec->shared());
     return std::make_shared<const Program>(program, std::move(plans), std::move(stage));
 }
 

@@ -15,7 +15,7 @@
 //     L1 victim, tally, gap, and accesses that are parts of a run
 //
 // Lines, counts and times of what is kept are the program's own, so that bytes can make no lock of
-// what was a barrier. To read it takes one or two replays of the program.
+// what was a barrier. To read it takes about two replays of the program.
 #pragma once
 
 #include <cstddef>
