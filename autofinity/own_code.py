@@ -16,8 +16,15 @@ _PACKAGE = Path(__file__).resolve().parent
 
 @cache
 def digest_of_core() -> bytes:
-    """SHA-256 of the native core as it was built."""
-    return hashlib.sha256(Path(str(_core.__file__)).read_bytes()).digest()
+    """SHA-256 of the native core as it was built, for all processors: which of its libraries this
+    one has loaded makes no difference to what they compute.
+    """
+    extension = Path(str(_core.__file__))
+    libraries = sorted((extension.parent / "lib" / "core").rglob("*.so"))
+    digest = hashlib.sha256()
+    for path in (extension, *libraries):
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.digest()
 
 
 @cache

@@ -4,9 +4,9 @@
         [--machine opteron-6164he] [--hint SLP]
 
 On a host whose neighbours come and go only such pairs say anything. OLD and NEW are copies of
-`autofinity/_core*.so`; each lives in a process of its own. Prints a row of Markdown for each trace:
-the median over the pairs of old CPU time over new, and that of the least times. `--staged` replays
-the private stage. Exits with 1 where the two count differently.
+libraries below `autofinity/lib/core`; each lives in a process of its own. Prints a row of Markdown
+for each trace: the median over the pairs of old CPU time over new, and that of the least times.
+`--staged` replays the private stage. Exits with 1 where the two count differently.
 """
 
 from __future__ import annotations

@@ -22,9 +22,9 @@ from learning_tasks import TASKS, Floats, Ints, Task
 from scipy import stats
 from sklearn.model_selection import StratifiedKFold
 
-from autofinity import _core
 from autofinity.learning import value_rules, weka
 from autofinity.learning.value_rules import Test, ValueRule, first_to_fire, learn_rules
+from autofinity.own_code import digest_of_core
 from autofinity.report.marked import put_between_marks
 
 FOLDS = 5
@@ -90,7 +90,7 @@ def results(name: str, who: str, task: Task, repeats: int) -> Floats:
     """Accuracy and number of rules, one line a fold; kept once computed."""
     content = task.values.tobytes() + task.labels.tobytes() + repr((who, repeats)).encode()
     if who == "ours":
-        content += Path(str(_core.__file__)).read_bytes() + Path(value_rules.__file__).read_bytes()
+        content += digest_of_core() + Path(value_rules.__file__).read_bytes()
     kept = KEPT / f"{name}-{who}-{hashlib.sha256(content).hexdigest()[:12]}.json"
     if not kept.exists():
         found = list(folds(task, LEARNERS[who], repeats))

@@ -25,6 +25,8 @@ from pathlib import Path
 from parts import BUILD, ROOT, Part, Settings
 from progress import show
 
+from autofinity._core import sim as core
+
 PARTS = {
     "replay": "replay:run",
     "peers": "peers:run",
@@ -107,6 +109,7 @@ def _write(parts: dict[str, Part], settings: Settings) -> None:
     document = {key: values.get(key) for key in KEYS} | {
         "details": {key: value for key, value in values.items() if key not in KEYS},
         "quick": settings.quick,
+        "core": core.INSTRUCTION_SET,
         "host": f"{platform.machine()}, {os.cpu_count()} CPUs",
         "load_average": os.getloadavg()[0],
         "python": platform.python_version(),
@@ -115,7 +118,8 @@ def _write(parts: dict[str, Part], settings: Settings) -> None:
         value = document[key]
         print(f"{key:32}{'-' if value is None else f'{value:12.3f}'}")
     print(
-        f"load of the host: {os.getloadavg()[0]:.1f} (rates are of CPU time, but neighbours cost)"
+        f"load of the host: {os.getloadavg()[0]:.1f} (rates are of CPU time, but neighbours cost); "
+        f"the core for {core.INSTRUCTION_SET} processors"
     )
     (ROOT / "build" / "bench.json").write_text(json.dumps(document, indent=1) + "\n")
 

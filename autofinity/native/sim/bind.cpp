@@ -61,6 +61,12 @@ void bind_sim(nb::module_& module) {
     });
 
     module.attr("TICKS_PER_CLOCK") = ticks_per_clock;
+    // What it was compiled for: which of the cores this is (CMakeLists.txt at the top).
+#if defined(__AVX512F__)
+    module.attr("INSTRUCTION_SET") = "x86-64-v4";
+#else
+    module.attr("INSTRUCTION_SET") = "any";
+#endif
     module.def(
         "event_names",
         [] { return std::vector<std::string>(counter_names.begin(), counter_names.end()); },

@@ -91,7 +91,7 @@ bool Memory::in_llc_of_derivation(std::uint32_t slot, Line line) {
     Word* set = llc.at(pages_.physical(line));
     const int way = llc.find(set, line);
     if (way >= 0)
-        to_front(set, way, set[way]);
+        llc.to_front(set, way, set[way]);
     else if (machine_.llc_inclusive)
         llc.insert(set, word_of(line, shared));
     return way >= 0;

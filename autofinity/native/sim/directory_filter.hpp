@@ -14,7 +14,7 @@ namespace autofinity::sim {
     Word* set = filter.at(pages_.physical(line));
     if (held)
         if (const int way = filter.find(set, line); way >= 0) {
-            to_front(set, way, set[way]);
+            filter.to_front(set, way, set[way]);
             return;
         }
     if (const Word out = filter.insert(set, word_of(line, shared)); out != 0) {

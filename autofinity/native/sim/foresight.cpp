@@ -72,11 +72,10 @@ template <typename Visit>
     if (!pages_.mapped(page)) return;
     known.line_into_l2 = pages_.physical(line);
     const Line out = c.exclusive_levels ? line_of(c.l1.last(line)) : 0;
-    if (out == 0 || holds(c.domain, line)) c.l2.bring_near(known.line_into_l2);
-    if (out != 0) {
-        known.line_into_l2 = pages_.physical(out);
-        c.l2.bring_near(known.line_into_l2);
-    }
+    c.l2.bring_near(known.line_into_l2);
+    const std::uint32_t out_into_l2 = pages_.physical(out);
+    if (out != 0) known.line_into_l2 = out_into_l2;
+    c.l2.bring_near(known.line_into_l2);
     if (known.ahead != 0 && holds(c.domain, known.ahead)) known.ahead = 0;
     if (known.ahead != 0) {
         known.ahead_into_l2 = pages_.physical(known.ahead);
@@ -101,9 +100,8 @@ template <typename Visit>
             llc.bring_near(pages_.physical(line));
     }
     const Line out = line_of(c.l2.last(into_l2));
-    if (out != 0) bring_near(&directory_[out]);
+    bring_near(&directory_[out]);
     if (machine_.llc_inclusive) return fetched ? pages_.physical(line) : 0;
-    if (out == 0) return 0;
     const std::uint32_t into_llc = pages_.physical(out);
     llc.bring_near(into_llc);
     return into_llc;

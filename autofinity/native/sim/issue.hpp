@@ -9,7 +9,9 @@
 namespace autofinity::sim {
 
 inline void Simulation::set_watch(Pu& p, const Stream& s) {
-    std::uint64_t watch = p.ring_count != 0 ? p.ring[p.ring_head].limit : no_instruction;
+    // All bits where nothing is under way, which a host cannot guess.
+    const std::uint64_t none = std::uint64_t{0} - (p.ring_count == 0);
+    std::uint64_t watch = p.ring[p.ring_head].limit | none;
     if (!s.deferred.empty()) watch = std::min(watch, s.deferred.first().at);
     p.watch = s.skip != 0 ? 0 : watch;
 }

@@ -178,7 +178,7 @@ class LaterUses::Builder {
         Word* set = l1_.at(line);
         const int way = l1_.find(set, line);
         if (way >= 0) {
-            to_front(set, way, set[way]);
+            l1_.to_front(set, way, set[way]);
             return true;
         }
         filled_[l1_.number(line)] = position_;
@@ -267,7 +267,7 @@ class LaterUses::Builder {
 
     const std::uint32_t stream_;
     const SharedLines& shared_;
-    Sets l1_;
+    SmallSets l1_;
     std::vector<std::uint32_t> filled_;  // of each set: its latest miss
     Prefetcher prefetcher_;
     Zeroed<OfLine> lines_;

@@ -8,7 +8,7 @@ namespace autofinity::sim {
 void Memory::llc_touch(std::uint32_t llc, Line line) {
     Word* set = llcs_[llc].at(pages_.physical(line));
     const int way = llcs_[llc].find(set, line);
-    to_front(set, way, set[way]);
+    llcs_[llc].to_front(set, way, set[way]);
 }
 
 template <MachineKind kind>

@@ -83,7 +83,7 @@ template <MachineKind kind>
     Word state = way >= 0 ? state_of(set[way]) : Word{invalid};
     bool missed = false;  // and the prefetcher is to know
     if (state != invalid) {
-        to_front(set, way, set[way]);
+        c.l1.to_front(set, way, set[way]);
     } else {
         if (way >= 0) {
             ++n[coherence_misses];
@@ -108,7 +108,7 @@ template <MachineKind kind>
                 if (Asked<kind>::is(Mode::derive, mode_))
                     c.taken->out_of_l2(pages_.physical(line), way2);
             } else {
-                to_front(set2, way2, set2[way2]);
+                c.l2.to_front(set2, way2, set2[way2]);
                 if (Asked<kind>::is(Mode::derive, mode_)) derive_front_of_l2(c, line, way2);
             }
             if (Asked<kind>::shares_l2(c)) [[unlikely]]

@@ -171,7 +171,7 @@ class Prefetcher {
         const int way = place_of(page);
         const int place = way >= 0 ? way : static_cast<int>(streams_.size()) - 1;
         const Word number = order_[place] & number_mask;
-        to_front(order_.data(), place, page << number_bits | number);
+        to_front(order_.data(), padded_, place, page << number_bits | number);
         return {way >= 0, streams_[number]};
     }
 

@@ -58,7 +58,8 @@ struct PrivateCaches {
 
     const PrivateSide& side;
     const Units units;
-    Sets l1, l2;
+    SmallSets l1;
+    Sets l2;
     Tlb tlb1;
     Sets tlb2;
     Prefetcher prefetcher;

@@ -73,10 +73,10 @@ template <MachineKind kind>
 [[gnu::always_inline]] inline void Memory::fill_l1(PrivateCaches& c, Word* set, int tag,
                                                    Word word) {
     Counts& n = *counts_;
-    int victim = tag >= 0 ? tag : last_invalid_way(set, c.l1.ways());
+    int victim = tag >= 0 ? tag : c.l1.last_invalid(set);
     if (victim < 0) victim = static_cast<int>(c.l1.ways()) - 1;
     const Word old = set[victim];
-    to_front(set, victim, word);
+    c.l1.to_front(set, victim, word);
     if (Asked<kind>::is(Mode::derive, mode_)) derive_front_of_l1(c, line_of(word), victim, old);
     if (old == 0) return;
     const Word old_state = state_of(old);

@@ -76,11 +76,15 @@ class alignas(host_line_bytes) Sets {
             sim::bring_near(set + way);
     }
 
+    // Makes `way` the most recent one and its word `word`; those before it move one on.
+    [[gnu::always_inline]] void to_front(Word* set, int way, Word word) const {
+        sim::to_front(set, padded_, way, word);
+    }
     // Puts a word in front; returns what fell out at the end (0: nothing).
     Word insert(Word* set, Word word) const {
         if (ways_ == 0) return word;
         const Word out = set[last_];
-        push_front(set, ways_, word);
+        push_front(set, padded_, ways_, word);
         return out;
     }
     // Takes a word out; the later ones close up, so that empty ways stay at the end.
@@ -117,6 +121,24 @@ class alignas(host_line_bytes) Sets {
     std::uint32_t ways_;
     std::uint32_t last_;  // way of a set
     std::shared_ptr<Zeroed<Word>> kept_;
+};
+
+// One whose sets are looked at in nearly every access: an L1 or a first-level TLB. They are small,
+// and taken by fours.
+class SmallSets : public Sets {
+  public:
+    using Sets::Sets;
+
+    [[gnu::always_inline]] int find(const Word* set, Line line) const {
+        return by_fours::find_way(set, padded(), line);
+    }
+    // The last way whose state is invalid, empty or not; -1: none.
+    [[gnu::always_inline]] int last_invalid(const Word* set) const {
+        return by_fours::last_invalid_way(set, ways());
+    }
+    [[gnu::always_inline]] void to_front(Word* set, int way, Word word) const {
+        by_fours::to_front(set, way, word);
+    }
 };
 
 // Where the sets of an array are whose number is a power of two, as that of an L1 is (machine.cpp).

@@ -58,7 +58,7 @@ void Memory::release_slot(std::uint32_t slot) {
         leave_shared_l2(slot);
         return;
     }
-    for (Sets* level : {&c.l1, &c.l2}) {
+    for (const Sets* level : std::initializer_list<const Sets*>{&c.l1, &c.l2}) {
         const auto words = level->words();
         // Evictions change the sets under way.
         for (const Word word : std::vector<Word>(words.begin(), words.end())) {

@@ -187,7 +187,7 @@ class ExpectedVictims {
 
     void touch(Line line) {
         Word* set = l1_.at(line);
-        if (const int way = l1_.find(set, line); way >= 0) return to_front(set, way, set[way]);
+        if (const int way = l1_.find(set, line); way >= 0) return l1_.to_front(set, way, set[way]);
         const Word out = l1_.insert(set, word_of(line, exclusive));
         if (out == 0 || !shared_.is_up_to_others(line_of(out), stream_)) return;
         if (expected_.size() == most) expected_.erase(expected_.begin());
@@ -216,7 +216,7 @@ class ExpectedVictims {
 
     const SharedLines& shared_;
     const std::uint32_t stream_;
-    Sets l1_;
+    SmallSets l1_;
     std::vector<Line> expected_;  // earliest first
 };
 

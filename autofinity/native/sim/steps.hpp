@@ -137,7 +137,7 @@ template <Mode mode>
                 const unsigned hits = step.writes == 0 ? states_to_read : states_to_write;
                 if ((hits >> state_of(word) & 1) != 0 &&
                     (mode != Mode::derive || recorder_->covered(number_of(s), step))) {
-                    to_front(set, way, step.writes == 0 ? word : word_of(step.line, modified));
+                    c.l1.to_front(set, way, step.writes == 0 ? word : word_of(step.line, modified));
                     loads += step.reads;
                     stores += step.writes;
                     done = issue;

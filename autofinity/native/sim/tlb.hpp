@@ -34,7 +34,7 @@ class Tlb {
             Word* set = sets_.at(unit);
             const int way = sets_.find(set, unit);
             if (way < 0) return false;
-            to_front(set, way, set[way]);
+            sets_.to_front(set, way, set[way]);
             return true;
         }
         const std::uint8_t slot = slot_of_[unit];
@@ -130,7 +130,7 @@ class Tlb {
         by_age_[first] = {0, slot};
     }
 
-    Sets sets_;
+    SmallSets sets_;
     std::uint32_t entries_;         // where it is fully associative
     Zeroed<std::uint8_t> slot_of_;  // of a unit, plus one
     std::vector<std::uint32_t> unit_;

@@ -20,7 +20,7 @@ template <MachineKind kind>
     if (way >= 0) {
         ++n[l2_tlb_hits];
         if (!Asked<kind>::known) outcome_.translated = Translated::tlb2;
-        to_front(set, way, set[way]);
+        c.tlb2.to_front(set, way, set[way]);
     } else {
         ++n[page_walks];
         if (!Asked<kind>::known) outcome_.translated = Translated::walk;
@@ -48,7 +48,7 @@ template <MachineKind kind>
     Ticks ready = now + (from_l2 ? c.side.l2_hit : c.side.l1_hit);
     bool contended = false;
     if (state != invalid) {
-        to_front(set, way, set[way]);
+        array.to_front(set, way, set[way]);
     } else {
         ++(*counts_)[page_walk_misses];
         ready = fetch<kind>(c, line, write ? Request::store : Request::load, now, state, contended);

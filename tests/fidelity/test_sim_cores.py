@@ -1,0 +1,33 @@
+"""Which of its libraries the core is on this processor changes nothing that is counted."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DIGEST = Path(__file__).parents[1] / "support" / "replay_digest.py"
+WITHOUT = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F"}
+"""glibc then takes the processor for one that has no AVX-512."""
+
+
+def digest(environment: dict[str, str]) -> tuple[str, str]:
+    """Of a process of its own: what its core was compiled for, and what it counts."""
+    paths = os.pathsep.join([str(DIGEST.parent), *filter(None, sys.path)])
+    out = subprocess.run(
+        [sys.executable, DIGEST],
+        env=os.environ | environment | {"PYTHONPATH": paths},
+        capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    return out[0], out[1]
+
+
+def test_all_cores_count_the_same() -> None:
+    (best, counted), (plain, counted_plainly) = digest({}), digest(WITHOUT)
+    assert counted == counted_plainly
+    if best == plain:
+        pytest.skip(f"this host can only load the core for {best} processors")
+    assert (best, plain) == ("x86-64-v4", "any")
