@@ -267,7 +267,7 @@ class LaterUses::Builder {
 
     const std::uint32_t stream_;
     const SharedLines& shared_;
-    SmallSets l1_;
+    L1Sets l1_;
     std::vector<std::uint32_t> filled_;  // of each set: its latest miss
     Prefetcher prefetcher_;
     Zeroed<OfLine> lines_;

@@ -58,7 +58,7 @@ struct PrivateCaches {
 
     const PrivateSide& side;
     const Units units;
-    SmallSets l1;
+    L1Sets l1;
     Sets l2;
     Tlb tlb1;
     Sets tlb2;

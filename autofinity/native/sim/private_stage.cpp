@@ -12,21 +12,9 @@ namespace {
 constexpr std::uint64_t tally_every = 4096;          // instructions
 constexpr Ticks most_delay = 4 * ticks_per_clock;    // of stalls that were folded
 constexpr std::uint64_t longest_silence = 1u << 16;  // instructions without a step
-constexpr std::uint64_t most_gap = ~std::uint32_t{0};
 // Accesses to racing lines of a page after which its prefetches are left to the replay. Where fewer
 // race, a prefetcher that follows more pages than it has streams for would find room for this one.
 constexpr std::uint8_t enough_races = 64;
-
-// Instructions up to the next step.
-Step pause_of(std::uint64_t gap) {
-    return {0, static_cast<std::uint32_t>(gap),
-            0, 0,
-            0, static_cast<std::uint8_t>(trace::Kind::compute),
-            0};
-}
-
-// The L1 gives up a line, or the `tag` of one if it was taken.
-Step victim_step(Line line, bool tag) { return {line, 0, tag, 0, 0, kind_victim, 0}; }
 
 }  // namespace
 
@@ -247,79 +235,6 @@ void PrivateRecorder::race_for(Line line) {
 
 bool PrivateRecorder::trains(Line line) const {
     return core_.side.prefetch.streams != 0 && races_[line >> page_shift] == enough_races;
-}
-
-// Whether the LLC gives a loaded line clean or dirty is known in the replay only: the step that it
-// came with says how often the L1 gives it up before it is written.
-void PrivateRecorder::count_victims(std::uint32_t stream, const PrivateOutcome& outcome) {
-    Track& track = tracks_[stream];
-    for (const Line line : outcome.aged) track.victims.push_back({victim_step(line, false)});
-    for (const Line line : outcome.forgotten)
-        if (trains(line))  // and may be back by then: who knows when it comes
-            ++track.pending.invalid_l1_victims;
-        else
-            track.victims.push_back({victim_step(line, true)});
-    for (const Word word : outcome.l1_victims) {
-        const Word state = state_of(word);
-        if (state != invalid &&
-            (sharing_[line_of(word)] == raided || shared_.is_up_to_others(line_of(word), stream))) {
-            track.victims.push_back({victim_step(line_of(word), false), state,
-                                     came_with_[stream * lines_ + line_of(word)], writes_});
-            continue;
-        }
-        ++(state == invalid  ? track.pending.invalid_l1_victims
-           : is_dirty(state) ? track.pending.modified_l1_victims
-                             : track.pending.clean_l1_victims);
-        if (state == shared) count_as_came(track, came_with_[stream * lines_ + line_of(word)]);
-    }
-}
-
-void PrivateRecorder::count_as_came(Track& track, std::uint32_t came_with) {
-    if (came_with == 0) return;
-    Step& step = track.plan.steps[came_with - 1];
-    if ((step.flags & step_run) == 0 && step.span != 0xFFFF) ++step.span;
-}
-
-// Whether nobody comes for the line any more: it is in every replay what it was here.
-bool PrivateRecorder::is_settled(std::uint32_t stream, const Victim& victim) const {
-    const Line line = victim.step.line;
-    return victim.state != invalid && written_[line] <= victim.write && sharing_[line] == ordered &&
-           shared_.is_settled_by_writes(line, stream);
-}
-
-// Takes the steps of settled victims out, in favour of the tallies after them.
-void PrivateRecorder::tally_settled(std::uint32_t stream) {
-    Track& track = tracks_[stream];
-    std::vector<Step>& steps = track.plan.steps;
-    std::size_t tallied = steps.size();
-    while (tallied > 0 && steps[tallied - 1].kind != kind_tally) --tallied;
-    std::erase_if(track.told, [&](const Victim& victim) {
-        return victim.at >= tallied || !is_settled(stream, victim);
-    });
-    for (const Victim& victim : track.told)
-        if (victim.state == shared) count_as_came(track, victim.came_with);
-    auto next = track.told.begin();
-    Tally pending;
-    std::uint64_t gap = 0;
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-        Step step = steps[i];
-        if (next != track.told.end() && next->at == i) {
-            ++(is_dirty(next->state) ? pending.modified_l1_victims : pending.clean_l1_victims);
-            ++next;
-            gap += step.gap;
-            continue;
-        }
-        if (step.gap + gap > most_gap) steps[kept++] = pause_of(std::exchange(gap, 0));
-        step.gap += static_cast<std::uint32_t>(std::exchange(gap, 0));
-        if (step.kind == kind_tally) {
-            tallies_[step.line].clean_l1_victims += pending.clean_l1_victims;
-            tallies_[step.line].modified_l1_victims += pending.modified_l1_victims;
-            pending = {};
-        }
-        steps[kept++] = step;
-    }
-    steps.resize(kept);
 }
 
 void PrivateRecorder::emit(Track& track, Step step, std::uint64_t at) {

@@ -169,6 +169,18 @@ struct PrivateOutcome {
     }
 };
 
+// Instructions up to the next step, at most so many.
+inline constexpr std::uint64_t most_gap = ~std::uint32_t{0};
+inline Step pause_of(std::uint64_t gap) {
+    return {0, static_cast<std::uint32_t>(gap),
+            0, 0,
+            0, static_cast<std::uint8_t>(trace::Kind::compute),
+            0};
+}
+
+// The L1 gives up a line, or the `tag` of one if it was taken.
+inline Step victim_step(Line line, bool tag) { return {line, 0, tag, 0, 0, kind_victim, 0}; }
+
 // Takes down a derivation: decides what is kept and writes the steps of every stream.
 class PrivateRecorder {
   public:

@@ -67,7 +67,8 @@ class alignas(host_line_bytes) Sets {
     bool full(const Word* set) const { return ways_ == 0 || set[last_] != 0; }
 
     // Word of the least recent way of a set; 0 for none.
-    Word last(std::uint32_t index) const { return at(index)[last_]; }
+    Word last(std::uint32_t index) const { return last_of(at(index)); }
+    Word last_of(const Word* set) const { return set[last_]; }
     // Begins to bring a set into the host's caches.
     [[gnu::always_inline]] void bring_near(std::uint32_t index) const {
         const Word* set = at(index);
@@ -153,6 +154,16 @@ class DirectSets {
     Word* words_;
     std::uint32_t mask_;
     std::size_t padded_;
+};
+
+class L1Sets : public SmallSets {
+  public:
+    using SmallSets::SmallSets;
+
+    [[gnu::always_inline]] Word* at(std::uint32_t index) const {
+        return DirectSets(*this).at(index);
+    }
+    Word last(std::uint32_t index) const { return last_of(at(index)); }
 };
 
 }  // namespace autofinity::sim

@@ -216,7 +216,7 @@ class ExpectedVictims {
 
     const SharedLines& shared_;
     const std::uint32_t stream_;
-    SmallSets l1_;
+    L1Sets l1_;
     std::vector<Line> expected_;  // earliest first
 };
 
