@@ -1,7 +1,7 @@
 """The simulated machine (C++; see autofinity/native/sim)."""
 
 from collections.abc import Sequence
-from typing import overload
+from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +9,8 @@ import numpy.typing as npt
 from autofinity._core.trace import Trace
 
 TICKS_PER_CLOCK: int
+INSTRUCTION_SET: Literal["any", "x86-64-v4"]
+"""What this core was compiled for; it counts the same whatever that is."""
 
 def event_names() -> list[str]: ...
 
