@@ -156,6 +156,7 @@ class DirectSets {
     std::size_t padded_;
 };
 
+// An L1: what goes by the index needs no remainder.
 class L1Sets : public SmallSets {
   public:
     using SmallSets::SmallSets;
