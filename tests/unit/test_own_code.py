@@ -70,3 +70,20 @@ def test_all_code_that_a_comparison_loads_decides_what_its_runs_are_kept_under()
         assert (
             parts[0] in known or path in known or parts == ["evaluation"] or path == "ports.py"
         ), f"{module} is neither in DECIDES nor known to decide nothing"
+
+
+@pytest.mark.parametrize("edited", ["a.so", "lib/core/b.so", "lib/core/glibc-hwcaps/v4/b.so"])
+def test_an_edit_of_any_library_gives_the_core_another_digest(
+    edited: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / edited).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "a.so").write_bytes(b"extension")
+    (tmp_path / edited).write_bytes(b"one")
+    monkeypatch.setattr(own_code._core, "__file__", str(tmp_path / "a.so"))
+    digest_of_core.cache_clear()
+    before = digest_of_core()
+    (tmp_path / edited).write_bytes(b"two")
+    assert digest_of_core() == before
+    digest_of_core.cache_clear()
+    assert digest_of_core() != before
+    digest_of_core.cache_clear()

@@ -71,11 +71,15 @@ template <typename Visit>
     const std::uint32_t page = line >> page_shift;
     if (!pages_.mapped(page)) return;
     known.line_into_l2 = pages_.physical(line);
-    const Line out = c.exclusive_levels ? line_of(c.l1.last(line)) : 0;
     c.l2.bring_near(known.line_into_l2);
-    const std::uint32_t out_into_l2 = pages_.physical(out);
-    if (out != 0) known.line_into_l2 = out_into_l2;
-    c.l2.bring_near(known.line_into_l2);
+    if (c.exclusive_levels) {
+        // Whether the L1 set is full is not guessed: line 0, whose record is near, stands for
+        // nobody.
+        const Line out = line_of(c.l1.last(line));
+        const std::uint32_t out_into_l2 = pages_.physical(out);
+        if (out != 0) known.line_into_l2 = out_into_l2;
+        c.l2.bring_near(known.line_into_l2);
+    }
     if (known.ahead != 0 && holds(c.domain, known.ahead)) known.ahead = 0;
     if (known.ahead != 0) {
         known.ahead_into_l2 = pages_.physical(known.ahead);
@@ -99,7 +103,7 @@ template <typename Visit>
         if (machine_.llc_inclusive || (directory_[line].llcs >> c.llc & 1) != 0)
             llc.bring_near(pages_.physical(line));
     }
-    const Line out = line_of(c.l2.last(into_l2));
+    const Line out = line_of(c.l2.last(into_l2));  // 0, nobody, like any other
     bring_near(&directory_[out]);
     if (machine_.llc_inclusive) return fetched ? pages_.physical(line) : 0;
     const std::uint32_t into_llc = pages_.physical(out);
