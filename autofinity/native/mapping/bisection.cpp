@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mapping/largest.hpp"
+#include "mapping/rounding.hpp"
 
 namespace autofinity::mapping {
 
@@ -14,8 +15,6 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 // Up to this many threads each of them is a beginning; of more, five.
 constexpr int all_beginnings = 8;
-// A pass that gains less than this share of all sharing has found rounding.
-constexpr double negligible = 1e-12;
 // Exchanges in vain before a pass ends: these, and a share of the threads.
 constexpr int patience = 8;
 constexpr int patient_share = 16;
@@ -106,7 +105,7 @@ class Bisection {
         for (int i = 0; i < size_; ++i) {
             cut += half[i] ? 2 * half_shared_[i] - with_first_[i] : 0;
         }
-        if (best_.empty() || cut < least_cut_ - negligible * total_) {
+        if (best_.empty() || cut < least_cut_ - rounding * total_) {
             least_cut_ = cut;
             best_ = std::move(half);
         }
@@ -120,7 +119,7 @@ class Bisection {
         }
         done_.clear();
         double sum = 0;
-        double most = negligible * total_;
+        double most = rounding * total_;
         size_t until = 0;
         const size_t exchanges = std::min(first_half_, size_ - first_half_);
         const size_t in_vain = patience + size_ / patient_share;

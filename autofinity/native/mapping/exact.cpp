@@ -6,13 +6,11 @@
 
 #include "mapping/assignment.hpp"
 #include "mapping/cost.hpp"
+#include "mapping/rounding.hpp"
 
 namespace autofinity::mapping {
 
 namespace {
-
-// A bound this share below the best known cost is rounding.
-constexpr double rounding = 1e-12;
 
 class Search {
   public:

@@ -9,6 +9,7 @@
 #include "mapping/bisection.hpp"
 #include "mapping/cost.hpp"
 #include "mapping/eager.hpp"
+#include "mapping/rounding.hpp"
 #include "mapping/sites.hpp"
 #include "mapping/swaps.hpp"
 
@@ -18,7 +19,6 @@ namespace {
 
 // Rounding could let two mappings of equal cost follow each other for ever.
 constexpr size_t most_rounds = 32;
-constexpr double rounding = 1e-12;
 // Above this many threads only the cheaper beginning is mended, sweeps of exchanges end when one
 // saves less than this share of the cost, and nothing is disturbed.
 constexpr int few_threads = 32;

@@ -6,13 +6,12 @@
 #include <utility>
 
 #include "mapping/largest.hpp"
+#include "mapping/rounding.hpp"
 
 namespace autofinity::mapping {
 
 namespace {
 
-// Exchanges that save less than this share of all sharing are rounding.
-constexpr double negligible = 1e-12;
 // A few suffice; rounding must not make it more and more.
 constexpr int most_sweeps = 1000;
 constexpr int exchanges_of_a_disturbance = 2;
@@ -48,7 +47,7 @@ void Swaps::sum_costs() {
             sums[i] += row[i];
         }
     }
-    rounding_ = negligible * std::accumulate(shared.begin(), shared.end(), 0.0);
+    rounding_ = rounding * std::accumulate(shared.begin(), shared.end(), 0.0);
     in_cell_.assign(static_cast<size_t>(cells) * size, 0.0);
     for (int cell = 0; cell < cells; ++cell) {
         double* costs = in_cell(cell);

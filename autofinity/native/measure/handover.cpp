@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::uint64_t trips = 2000;
 // Two threads that never run at the same time (one CPU behind both) must not hang us.
-constexpr double patience_ns = 2e9;
+constexpr double longest_handover_ns = 2e9;
 
 // Takes the turns of one parity: swaps `mine` for `mine + 1` until `last`.
 bool play(std::atomic<std::uint64_t>& ball, std::uint64_t mine, std::uint64_t last) {
-    const double give_up = now_ns() + patience_ns;
+    const double give_up = now_ns() + longest_handover_ns;
     std::uint32_t tries = 0;
     for (; mine < last; mine += 2) {
         std::uint64_t expected = mine;

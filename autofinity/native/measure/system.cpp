@@ -16,7 +16,7 @@ namespace {
 
 constexpr int turns = 1000;
 // Of a round: on a busy CPU a turn may have to wait for the slices of others.
-constexpr double patience_ns = 5e7;
+constexpr double longest_round_ns = 5e7;
 
 class Pipe {
   public:
@@ -53,7 +53,7 @@ Samples medians(int rounds, const std::function<double()>& turn) {
     Samples samples;
     for (int round = 0; round < rounds; ++round) {
         Samples single;
-        const double give_up = now_ns() + patience_ns;
+        const double give_up = now_ns() + longest_round_ns;
         for (int i = 0; i < turns && now_ns() < give_up; ++i) {
             const double ns = turn();
             if (ns >= 0) single.push_back(ns);

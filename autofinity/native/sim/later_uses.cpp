@@ -13,12 +13,12 @@ constexpr std::size_t longest_varint = 10;
 
 // What a use is, beside the distance from the one before: a number that leaves room for short
 // distances in a byte.
-constexpr unsigned what_bits = 5;
+constexpr unsigned use_bits = 5;
 constexpr std::uint8_t accesses = 6;  // ways to access a line
 constexpr std::uint8_t first_miss = 2 * accesses, first_victim = first_miss + accesses,
                        what_ahead = first_victim + 2, what_kept = what_ahead + 1,
                        what_anew = what_kept + 1;
-static_assert(what_anew < 1 << what_bits);
+static_assert(what_anew < 1 << use_bits);
 
 std::uint8_t what_of(const LaterUse& use) {
     const auto access = static_cast<std::uint8_t>(use.access * 2 + use.needed);
@@ -233,7 +233,7 @@ class LaterUses::Builder {
                 Place& place = places[told.line];
                 const std::uint64_t distance = told.position - place.before;
                 std::uint8_t bytes[longest_varint];
-                const std::uint8_t* end = af_put_varint(bytes, distance << what_bits | told.what);
+                const std::uint8_t* end = af_put_varint(bytes, distance << use_bits | told.what);
                 place.before = told.position;
                 take(place, bytes, end);
             }
@@ -331,8 +331,8 @@ LaterUse LaterUsesReader::next(std::uint32_t stream, std::size_t place, Cursor& 
     const std::uint8_t* const end =
         af_get_varint(begin + at.byte, of.uses.data() + of.uses.size(), &told);
     at.byte = static_cast<std::uint32_t>(end - begin);
-    LaterUse use = use_of(static_cast<std::uint8_t>(told & ((1u << what_bits) - 1)));
-    at.before += static_cast<std::uint32_t>(told >> what_bits);
+    LaterUse use = use_of(static_cast<std::uint8_t>(told & ((1u << use_bits) - 1)));
+    at.before += static_cast<std::uint32_t>(told >> use_bits);
     use.at = at.before * LaterUses::resolution;
     return use;
 }

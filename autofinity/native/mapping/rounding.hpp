@@ -1,0 +1,8 @@
+#pragma once
+
+namespace autofinity::mapping {
+
+// What a mapper gains below this share, of a cost or of all sharing, is rounding.
+inline constexpr double rounding = 1e-12;
+
+}  // namespace autofinity::mapping
