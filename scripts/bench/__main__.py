@@ -24,6 +24,7 @@ from pathlib import Path
 
 from parts import BUILD, ROOT, Part, Settings
 from progress import show
+from side_by_side import side_by_side
 
 from autofinity._core import sim as core
 
@@ -114,6 +115,7 @@ def _write(parts: dict[str, Part], settings: Settings) -> None:
         "load_average": os.getloadavg()[0],
         "python": platform.python_version(),
     }
+    print("".join(f"{line}\n" for line in (*side_by_side(values), "")), end="")
     for key in KEYS:
         value = document[key]
         print(f"{key:32}{'-' if value is None else f'{value:12.3f}'}")

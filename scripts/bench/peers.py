@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 from parts import BUILD, Part, Settings
-from traces import FRIENDLY, MIX, THREADS, capture_bench, capture_training, request_of, training
+from traces import FRIENDLY, MIX, bench, capture_bench, capture_training, plain, training
 
 from autofinity._core import trace as traces
-from autofinity.capture.run import arguments_of, environment_of
+from autofinity.capture.run import CaptureRequest, arguments_of, environment_of
 from autofinity.sim.replay import workers_of
 
 PYCACHESIM = "pycachesim==0.3.1"
@@ -94,8 +94,9 @@ def _pycachesim(settings: Settings, values: dict[str, float | None], lines: list
         )
     values["pycachesim_maccs"] = _together(speeds, MIX)
     values["pycachesim_call_by_call_maccs"] = _together(calls, MIX)
-    values["pycachesim_l1_maccs"] = _together(speeds, FRIENDLY)
-    values["pycachesim_miss_maccs"] = _together(speeds, ("chase",))
+    for kind, names in (("l1", FRIENDLY), ("miss", ("chase",))):
+        values[f"pycachesim_{kind}_maccs"] = _together(speeds, names)
+        values[f"pycachesim_call_by_call_{kind}_maccs"] = _together(calls, names)
 
 
 def _together(speeds: dict[str, tuple[int, float]], names: tuple[str, ...]) -> float:
@@ -107,28 +108,32 @@ def _cachegrind(settings: Settings, values: dict[str, float | None], lines: list
         values["cachegrind_maccs"] = None
         lines.append("cachegrind left out: no valgrind in PATH (Debian: apt install valgrind)")
         return
-    suite = training()
+    named = [(training(), name) for name in (*FRIENDLY, *MIX)]
     speeds = {}
-    for name in (*FRIENDLY, *MIX)[: 3 if settings.quick else None]:
-        (spec,) = suite.pick((name,))
-        request = request_of(suite, spec, "small", THREADS, instrumented=False)
-        with tempfile.TemporaryDirectory() as work:
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            done = subprocess.run(
-                ["valgrind", "--tool=cachegrind", "--cache-sim=yes",
-                 "--cachegrind-out-file=/dev/null", *arguments_of(request)],
-                env=environment_of(request, os.environ), cwd=work,
-                capture_output=True, text=True, errors="replace", check=True,
-            )  # fmt: skip
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        found = re.search(r"D\s+refs:\s+([\d,]+)", done.stderr)
-        if found is None:
-            raise SystemExit(f"cachegrind said nothing of data references: {done.stderr[-500:]}")
-        speeds[name] = (int(found[1].replace(",", "")), cpu_s)
+    for suite, name in [*named[: 3 if settings.quick else None], (bench(), "chase")]:
+        speeds[name] = _under_cachegrind(plain(suite, name))
         lines.append(
-            f"cachegrind {name:16}{speeds[name][0] / cpu_s / 1e6:9.1f} M data references/s"
+            f"cachegrind {name:16}{speeds[name][0] / speeds[name][1] / 1e6:9.1f} "
+            "M data references/s"
         )
-    measured = tuple(name for name in MIX if name in speeds)
-    values["cachegrind_maccs"] = _together(speeds, measured)
+    values["cachegrind_maccs"] = _together(speeds, tuple(name for name in MIX if name in speeds))
     values["cachegrind_l1_maccs"] = _together(speeds, FRIENDLY)
+    values["cachegrind_miss_maccs"] = _together(speeds, ("chase",))
+
+
+def _under_cachegrind(request: CaptureRequest) -> tuple[int, float]:
+    """Data references, and CPU seconds."""
+    with tempfile.TemporaryDirectory() as work:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(
+            ["valgrind", "--tool=cachegrind", "--cache-sim=yes",
+             "--cachegrind-out-file=/dev/null", *arguments_of(request)],
+            env=environment_of(request, os.environ), cwd=work,
+            capture_output=True, text=True, errors="replace", check=True,
+        )  # fmt: skip
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    found = re.search(r"D\s+refs:\s+([\d,]+)", done.stderr)
+    if found is None:
+        raise SystemExit(f"cachegrind said nothing of data references: {done.stderr[-500:]}")
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return int(found[1].replace(",", "")), cpu_s

@@ -54,10 +54,14 @@ class Measured:
         )
 
 
-def replayed(folder: Path, rounds: int, staged: bool = False) -> Measured | None:
+class NoStage(Exception):
+    """The program is replayed in full; why."""
+
+
+def replayed(folder: Path, rounds: int, staged: bool = False) -> Measured:
     """Threads distributed (SLP); the best of the rounds.
 
-    The full stream; if `staged`, what the private stage leaves of it, or None where it has none.
+    The full stream; if `staged`, what the private stage leaves of it. Raises `NoStage`.
     """
     spec = load_preset(MACHINE)
     program = load_program(folder)
@@ -68,10 +72,10 @@ def replayed(folder: Path, rounds: int, staged: bool = False) -> Measured | None
     if staged:
         workers = workers_of(folder, THREADS)
         if not may_have_stage(spec, program, pus, workers):
-            return None
-        stage, _ = fitting_stage(spec, machine, program, workers, 0)
+            raise NoStage("work units, or threads that share a core")
+        stage, worst = fitting_stage(spec, machine, program, workers, 0)
         if stage is None:
-            return None
+            raise NoStage(f"not used: {worst}")
         program, events = stage, stage.steps
     best = float("inf")
     for _ in range(rounds):
@@ -96,9 +100,10 @@ def run(settings: Settings) -> Part:
     def over(names: tuple[str, ...], title: str, staged: bool = False) -> Measured:
         total = Measured()
         for name in names:
-            one = replayed(capture_training(name), rounds, staged)
-            if one is None:
-                lines.append(f"{name:28}    no private stage")
+            try:
+                one = replayed(capture_training(name), rounds, staged)
+            except NoStage as why:
+                lines.append(f"{name:28}    no private stage ({why})")
                 continue
             lines.append(one.row(name))
             total += one
@@ -108,7 +113,6 @@ def run(settings: Settings) -> Part:
     friendly, mix = over(FRIENDLY, "L1-friendly, together"), over(MIX, "mix, together")
     size = "small" if settings.quick else "medium"
     miss = replayed(capture_bench("chase", size), rounds)
-    assert miss is not None
     lines.append(miss.row("everything misses (chase)"))
     staged = over(FRIENDLY + MIX, "private stages, together", staged=True)
     values = {

@@ -26,7 +26,7 @@ def training() -> Suite:
     return load_suite(shipped("training", "suite.toml"))
 
 
-def _bench() -> Suite:
+def bench() -> Suite:
     return load_suite(Path(__file__).parent / "programs" / "suite.toml")
 
 
@@ -41,6 +41,12 @@ def request_of(
     folder = BUILD / "traces"
     folder.mkdir(parents=True, exist_ok=True)
     return CaptureRequest(suite, spec, built(suite, spec, instrumented), threads, size, folder)
+
+
+def plain(suite: Suite, name: str, size: str = "small", threads: int = THREADS) -> CaptureRequest:
+    """The program as it is, to run under something else."""
+    (spec,) = suite.pick((name,))
+    return request_of(suite, spec, size, threads, instrumented=False)
 
 
 def _captured(suite: Suite, name: str, size: str, threads: int) -> Path:
@@ -67,4 +73,4 @@ def capture_input(name: str, words: str, threads: int) -> Path:
 
 
 def capture_bench(name: str, size: str) -> Path:
-    return _captured(_bench(), name, size, THREADS)
+    return _captured(bench(), name, size, THREADS)
