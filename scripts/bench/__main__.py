@@ -68,6 +68,9 @@ def main() -> None:
     for name in PARTS:
         if name not in parts and (kept := _kept(name, settings)).exists():
             parts[name] = Part(**json.loads(kept.read_bytes()))
+    if {"replay", "peers"} <= set(chosen):
+        beside = side_by_side(parts["replay"].values | parts["peers"].values)
+        print("".join(f"{line}\n" for line in (*beside, "")), end="")
     _write(parts, settings)
 
 
@@ -115,7 +118,6 @@ def _write(parts: dict[str, Part], settings: Settings) -> None:
         "load_average": os.getloadavg()[0],
         "python": platform.python_version(),
     }
-    print("".join(f"{line}\n" for line in (*side_by_side(values), "")), end="")
     for key in KEYS:
         value = document[key]
         print(f"{key:32}{'-' if value is None else f'{value:12.3f}'}")

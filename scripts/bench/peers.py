@@ -111,10 +111,10 @@ def _cachegrind(settings: Settings, values: dict[str, float | None], lines: list
     named = [(training(), name) for name in (*FRIENDLY, *MIX)]
     speeds = {}
     for suite, name in [*named[: 3 if settings.quick else None], (bench(), "chase")]:
-        speeds[name] = _under_cachegrind(plain(suite, name))
+        count, cpu_s = speeds[name] = _under_cachegrind(plain(suite, name))
         lines.append(
-            f"cachegrind {name:16}{speeds[name][0] / speeds[name][1] / 1e6:9.1f} "
-            "M data references/s"
+            f"cachegrind {name:16}{count / cpu_s / 1e6:9.1f} M data references/s, "
+            f"{count / 1e6:.1f} M in {cpu_s:.2f} s"
         )
     values["cachegrind_maccs"] = _together(speeds, tuple(name for name in MIX if name in speeds))
     values["cachegrind_l1_maccs"] = _together(speeds, FRIENDLY)
