@@ -1,4 +1,4 @@
-"""The full replay beside its peers, as a table: rates of CPU time, and how many times theirs ours is."""
+"""The full replay beside its peers, as a table: rates of CPU time, and our rate over theirs."""
 
 from __future__ import annotations
 
