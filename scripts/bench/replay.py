@@ -94,7 +94,7 @@ def replayed(folder: Path, rounds: int, staged: bool = False) -> Measured:
 
 
 def run(settings: Settings) -> Part:
-    rounds = 1 if settings.quick else 3
+    rounds = 3 if settings.quick else 5  # a busy neighbour lasts for one or two
     lines = []
 
     def over(names: tuple[str, ...], title: str, staged: bool = False) -> Measured:
