@@ -220,7 +220,7 @@ class StageCodec {
     void came_in(const Step& step) {
         beside_ = asked_ = step.line;
         if (step.kind >= kind_derived && found_of(step.kind) >= Found::beyond)
-            held_.add(step.line, past_->now());
+            held_.add(step.line, *past_);
     }
 
     // All steps up to the next one that is left of the program's.
@@ -276,7 +276,7 @@ class StageCodec {
                                       step.line, program_.n_lines);
                 past_->fetch_ahead(step.line);
                 step.span = short_number(ahead_span_, step.span);
-                held_.add(step.line, past_->now());
+                held_.add(step.line, *past_);
                 beside_ = step.line;
                 return;
             case extra_tally:

@@ -106,14 +106,15 @@ class HeldLines {
     void clear() {
         for (auto& group : groups_) group.clear();
     }
-    void add(Line line, std::uint32_t now) {
+    void add(Line line, const Past& past) {
         Group& group = groups_[index_of(line)];
         if (const auto at = find(group, line); at != group.end()) {
-            at->since = now;
-            return;
+            group.erase(at);
+        } else if (group.size() == most_) {
+            settle(group, 0, past);
+            group.erase(group.begin());
         }
-        if (group.size() == most_) group.erase(group.begin());
-        group.push_back({line, now});
+        group.push_back({line, past.now()});
     }
     void remove(Line line) {
         Group& group = groups_[index_of(line)];
@@ -122,14 +123,18 @@ class HeldLines {
     // How many lines of the group of `beside` are older than the line; `unknown` if it is in
     // another or none.
     std::uint32_t age_of(Line line, Line beside, const Past& past) {
-        Group& group = sorted(index_of(beside), past);
-        const auto at = find(group, line);
-        return at == group.end() ? unknown : static_cast<std::uint32_t>(at - group.begin());
+        Group& group = groups_[index_of(beside)];
+        if (find(group, line) == group.end()) return unknown;
+        std::uint32_t age = 0;
+        while (settle(group, age, past) != line) ++age;
+        return age;
     }
     // The line of that age in the group of `beside`, or 0.
     Line of_age(Line beside, std::uint32_t age, const Past& past) {
-        const Group& group = sorted(index_of(beside), past);
-        return age < group.size() ? group[age].line : 0;
+        Group& group = groups_[index_of(beside)];
+        if (age >= group.size()) return 0;
+        for (std::uint32_t younger = 0; younger < age; ++younger) settle(group, younger, past);
+        return settle(group, age, past);
     }
 
     static constexpr std::uint32_t unknown = ~std::uint32_t{0};
@@ -139,6 +144,8 @@ class HeldLines {
         Line line;
         std::uint32_t since;
     };
+    // Oldest first, as far as is known: what has been touched since is found out when it comes to
+    // be the oldest, which most lines do once.
     using Group = std::vector<Held>;
 
     static std::uint32_t groups_of(const PrivateSide& side) {
@@ -160,14 +167,18 @@ class HeldLines {
         if (!pages_.mapped(page)) pages_.map(page, 0);
         return group_of_(pages_.physical(line));
     }
-    // Oldest first. They hardly change order between two times.
-    Group& sorted(std::uint32_t index, const Past& past) {
-        Group& group = groups_[index];
-        for (Held& held : group) held.since = std::max(held.since, past.touched(held.line));
-        for (std::size_t i = 1; i < group.size(); ++i)
-            for (std::size_t k = i; k > 0 && group[k - 1].since > group[k].since; --k)
-                std::swap(group[k - 1], group[k]);
-        return group;
+    // The line that is at `place`, all older ones being settled.
+    static Line settle(Group& group, std::size_t place, const Past& past) {
+        const auto at = group.begin() + static_cast<std::ptrdiff_t>(place);
+        for (;;) {
+            const std::uint32_t touched = past.touched(at->line);
+            if (touched <= at->since) return at->line;
+            at->since = touched;
+            const auto younger = std::upper_bound(
+                at + 1, group.end(), touched,
+                [](std::uint32_t time, const Held& held) { return time < held.since; });
+            std::rotate(at, at + 1, younger);
+        }
     }
 
     const Line first_of_simulator_;
