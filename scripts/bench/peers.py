@@ -13,7 +13,16 @@ from pathlib import Path
 
 import numpy as np
 from parts import BUILD, Part, Settings
-from traces import FRIENDLY, MIX, bench, capture_bench, capture_training, plain, training
+from traces import (
+    FRIENDLY,
+    MIX,
+    bench,
+    capture_chase,
+    capture_training,
+    chase_size,
+    plain,
+    training,
+)
 
 from autofinity._core import trace as traces
 from autofinity.capture.run import CaptureRequest, arguments_of, environment_of
@@ -74,7 +83,7 @@ def _pycachesim(settings: Settings, values: dict[str, float | None], lines: list
     most = 200_000 if settings.quick else 1_000_000
     speeds: dict[str, tuple[int, float]] = {}
     calls: dict[str, tuple[int, float]] = {}
-    chase = capture_bench("chase", "small")
+    chase = capture_chase(settings.quick)
     for name, folder in [
         *((name, capture_training(name)) for name in (*FRIENDLY, *MIX)),
         ("chase", chase),
@@ -108,10 +117,14 @@ def _cachegrind(settings: Settings, values: dict[str, float | None], lines: list
         values["cachegrind_maccs"] = None
         lines.append("cachegrind left out: no valgrind in PATH (Debian: apt install valgrind)")
         return
-    named = [(training(), name) for name in (*FRIENDLY, *MIX)]
+    names = (*FRIENDLY, *MIX)[: 3 if settings.quick else None]
     speeds = {}
-    for suite, name in [*named[: 3 if settings.quick else None], (bench(), "chase")]:
-        count, cpu_s = speeds[name] = _under_cachegrind(plain(suite, name))
+    for request in (
+        *(plain(training(), name, "small") for name in names),
+        plain(bench(), "chase", chase_size(settings.quick)),
+    ):
+        name = request.spec.name
+        count, cpu_s = speeds[name] = _under_cachegrind(request)
         lines.append(
             f"cachegrind {name:16}{count / cpu_s / 1e6:9.1f} M data references/s, "
             f"{count / 1e6:.1f} M in {cpu_s:.2f} s"

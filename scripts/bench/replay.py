@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parts import Part, Settings
-from traces import FRIENDLY, MIX, capture_bench, capture_training
+from traces import FRIENDLY, MIX, capture_chase, capture_training
 
 from autofinity._core import sim as core
 from autofinity.affinity.hints import get_affinity
@@ -111,8 +111,7 @@ def run(settings: Settings) -> Part:
         return total
 
     friendly, mix = over(FRIENDLY, "L1-friendly, together"), over(MIX, "mix, together")
-    size = "small" if settings.quick else "medium"
-    miss = replayed(capture_bench("chase", size), rounds)
+    miss = replayed(capture_chase(settings.quick), rounds)
     lines.append(miss.row("everything misses (chase)"))
     staged = over(FRIENDLY + MIX, "private stages, together", staged=True)
     values = {

@@ -43,10 +43,10 @@ def request_of(
     return CaptureRequest(suite, spec, built(suite, spec, instrumented), threads, size, folder)
 
 
-def plain(suite: Suite, name: str, size: str = "small", threads: int = THREADS) -> CaptureRequest:
+def plain(suite: Suite, name: str, size: str) -> CaptureRequest:
     """The program as it is, to run under something else."""
     (spec,) = suite.pick((name,))
-    return request_of(suite, spec, size, threads, instrumented=False)
+    return request_of(suite, spec, size, THREADS, instrumented=False)
 
 
 def _captured(suite: Suite, name: str, size: str, threads: int) -> Path:
@@ -72,5 +72,10 @@ def capture_input(name: str, words: str, threads: int) -> Path:
     return _kept(request_of(suite, own, size, threads))
 
 
-def capture_bench(name: str, size: str) -> Path:
-    return _captured(bench(), name, size, THREADS)
+def chase_size(quick: bool) -> str:
+    """The same for all that are compared."""
+    return "small" if quick else "medium"
+
+
+def capture_chase(quick: bool) -> Path:
+    return _captured(bench(), "chase", chase_size(quick), THREADS)
