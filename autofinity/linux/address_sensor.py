@@ -7,6 +7,11 @@ Where the PMU samples accesses, these are taken in the place of faults. Which pa
 how often, is the kernel's to say (NUMA hinting): the rate that a detector asks for cannot be had,
 and what a fault costs is not known. All else of `FaultSampling` holds: the table, its blocks and
 sharers, the counters' width.
+
+The counters of pages begin anew when threads are sent to other nodes (a deviation from kMAF and
+SPCD): what was counted before came from nodes where those threads are no more. A kernel takes pages
+away once a second or so, and a page that has been seen 30 times from the old node would have to be
+seen 120 times from the new one, minutes, until the papers' rule (exclusivity above 80 %) moves it.
 """
 
 from __future__ import annotations
@@ -60,6 +65,8 @@ class AddressSensor:
         self._pages = self._no_pages()
         self._counted = 0
         self._threads = 1
+        self._everywhere = frozenset(self._node_of.values())
+        self._nodes: dict[int, frozenset[int]] = {}  # of each thread that was bound
 
     @property
     def lost(self) -> int:
@@ -87,6 +94,15 @@ class AddressSensor:
             sharing = SharingMatrix(tuple(tuple(map(float, row)) for row in counts.cells()))
         return sharing, self._vectors() if self._topology.n_nodes > 1 else None
 
+    def bound(self, masks: Sequence[frozenset[OsIndex]]) -> None:
+        """Thread i has been bound to `masks[i]`; where that is empty it stays as it is."""
+        for number, mask in enumerate(masks):
+            nodes = frozenset(self._node_of[cpu] for cpu in mask if cpu in self._node_of)
+            if not nodes or nodes == self._nodes.get(number, self._everywhere):
+                continue
+            self._nodes[number] = nodes
+            self._forget_pages()
+
     def moved(self, pages: Sequence[int]) -> None:
         """These pages have been moved."""
         if self._detector.halve_on_move:
@@ -108,7 +124,7 @@ class AddressSensor:
     def _count(self, touch: Touch) -> None:
         if self._topology.n_nodes > 1 and touch.cpu in self._node_of:
             if self._counted == _MOST_COUNTED:
-                self._pages, self._counted = self._no_pages(), 0
+                self._forget_pages()
             page = page_number(touch.pid, touch.address // _PAGE_BYTES)
             self._pages.count(page, self._node_of[touch.cpu])
             self._counted += 1
@@ -132,6 +148,9 @@ class AddressSensor:
                 if node in logical:
                     found[page] = logical[OsIndex(node)]
         return found
+
+    def _forget_pages(self) -> None:
+        self._pages, self._counted = self._no_pages(), 0
 
     def _no_pages(self) -> NumaTable:
         most = (1 << self._detector.counter_bits) - 1

@@ -122,7 +122,7 @@ class LinuxProcess:
         done, reasons = 0, Counter[str]()
         for action in actions:
             if isinstance(action, BindThreads):
-                managed, refused = self._masks.bind(self._roll, action.placement.masks)
+                managed, refused = self._bind(action)
             elif isinstance(action, MovePages):
                 managed, refused = self._move(action)
             else:
@@ -174,6 +174,12 @@ class LinuxProcess:
                 self._counters.forget(event.tid)
         self._budget.spend(time.thread_time_ns() - before)
         return events
+
+    def _bind(self, action: BindThreads) -> tuple[int, Mapping[str, int]]:
+        managed, refused = self._masks.bind(self._roll, action.placement.masks)
+        if self._faults is not None:
+            self._faults.bound(action.placement.masks)
+        return managed, refused
 
     def _move(self, action: MovePages) -> tuple[int, Mapping[str, int]]:
         wanted = dict(zip(action.pages, action.nodes, strict=True))

@@ -92,6 +92,29 @@ def test_a_page_counts_by_the_node_of_the_cpu_and_one_that_has_vanished_is_left_
     assert later.pages == {page: (1, 2)}
 
 
+def test_counters_of_pages_begin_anew_when_a_thread_is_sent_to_another_node(
+    rings: Scripted,
+) -> None:
+    sensor = AddressSensor(FaultSampling(), TWO_NODES)
+    page = page_number(PID, 1)
+
+    def counts_after(*masks: frozenset[OsIndex]) -> tuple[int, ...]:
+        sensor.bound(masks)
+        rings.faults = [fault(10, 4096)]
+        _, pages = sensor.look({10: 0})
+        assert pages is not None
+        return pages.pages[page]
+
+    here, there = frozenset({OsIndex(0)}), frozenset({OsIndex(5)})
+    assert counts_after() == (1, 0)
+    assert counts_after(here | there) == (2, 0)  # it might run on both before
+    assert counts_after(frozenset(), here) == (1, 0)
+    assert counts_after(frozenset(), here) == (2, 0)
+    assert counts_after(here, frozenset()) == (1, 0)
+    assert counts_after(here, here) == (2, 0)
+    assert counts_after(there, here) == (1, 0)
+
+
 def test_pages_that_are_too_many_for_a_look_are_shown_in_the_next(rings: Scripted) -> None:
     sensor = AddressSensor(FaultSampling(), TWO_NODES)
     rings.nodes = dict.fromkeys((page * 4096 for page in range(1, 2501)), 3)
