@@ -18,7 +18,7 @@ from autofinity.trace.manifest import ProgramSpec, Suite, load_suite
 FRIENDLY = ("lu", "pricer")
 """Nearly every access hits the first-level cache."""
 MIX = ("pic", "stencil", "cg", "mergesort")
-"""Together about 13 % first-level misses on the Opteron."""
+"""Together about 15 % first-level misses on the Opteron."""
 THREADS = 8
 
 
