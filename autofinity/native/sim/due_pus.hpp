@@ -75,8 +75,7 @@ class DuePus {
     // greater of these at once; none may be denormal, which a host may take for 0.
     static constexpr std::uint64_t least = std::uint64_t{1} << 60;
     static constexpr std::uint64_t absent = 0x7FF0000000000000;
-    static constexpr Block no_pus{
-        {absent, absent, absent, absent, absent, absent, absent, absent}};
+    static constexpr Block no_pus{{absent, absent, absent, absent, absent, absent, absent, absent}};
 
     // As many keys as a host compares at once; the same one in all places; those one place on.
 #if defined(__AVX512F__)

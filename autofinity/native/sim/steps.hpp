@@ -13,9 +13,6 @@ namespace autofinity::sim {
 inline constexpr std::uint64_t most_hits_unfolded = 1u << 14;
 // Flags of accesses that are more than their latency.
 inline constexpr std::uint8_t complex_access = step_atomic | step_dependent;
-// Bits of the states in which a core may read or write its line.
-inline constexpr unsigned states_to_write = 1u << exclusive | 1u << modified;
-inline constexpr unsigned states_to_read = states_to_write | 1u << shared | 1u << owned;
 
 // How far ahead the steps themselves are brought near, 64 bytes at a time: streams take turns of a
 // few steps each, which no prefetcher of a host follows.
@@ -96,8 +93,9 @@ template <Mode mode>
     };
     for (;;) {
         bring_near(next, steps_brought_near);
-        const Step step = *next;
-        const std::uint64_t issue = done + step.gap;
+        // Each field for itself: a copy of the step would be stored first, and waited for.
+        const std::uint32_t gap = next->gap;
+        const std::uint64_t issue = done + gap;
         if (issue >= watch) [[unlikely]] {
             if (p.ring_count != 0 && p.ring[p.ring_head].limit <= issue && s.skip == 0 &&
                 s.deferred.empty() && !p.shares) {
@@ -117,40 +115,36 @@ template <Mode mode>
             }
             continue;
         }
-        const Ticks at = now + step.gap * instruction;
+        const Ticks at = now + gap * instruction;
         if (at > horizon) {
             put_back();
             p.key = at;
             break;
         }
-        if (accesses<mode>(step) && (step.flags & complex_access) == 0) {
-            const std::uint32_t page = step.line >> page_shift;
+        const std::uint8_t flags = next->flags;
+        if (accesses<mode>(*next) && (flags & complex_access) == 0) {
+            const Line line = next->line;
+            const std::uint16_t reads = next->reads, writes = next->writes;
+            const std::uint32_t page = line >> page_shift;
             if (page == last_page || c.translates(page)) {
                 last_page = page;
-                Word* set = l1.at(step.line);
-                Word word = set[0];
-                int way = 0;
-                if (line_of(word) != step.line) {
-                    way = c.l1.find(set, step.line);
-                    word = way < 0 ? 0 : set[way];
-                }
-                const unsigned hits = step.writes == 0 ? states_to_read : states_to_write;
-                if ((hits >> state_of(word) & 1) != 0 &&
-                    (mode != Mode::derive || recorder_->covered(number_of(s), step))) {
-                    c.l1.to_front(set, way, step.writes == 0 ? word : word_of(step.line, modified));
-                    loads += step.reads;
-                    stores += step.writes;
+                const Word if_read = Word{0} - (writes == 0);
+                if (l1.use(line, if_read, [&] {
+                        return mode != Mode::derive || recorder_->covered(number_of(s), *next);
+                    })) {
+                    loads += reads;
+                    stores += writes;
                     done = issue;
                     now = at;
                     if constexpr (mode == Mode::watched) {
                         if (watched.page != page) tell_accesses(p, s, watched);
                         watched.page = page;
-                        watched.accesses += step.reads + step.writes;
+                        watched.accesses += reads + writes;
                     }
                     if constexpr (mode == Mode::derive) {
                         put_back();
                         if (loads + stores >= most_hits_unfolded) count_accesses();
-                    } else if ((step.flags & step_run) != 0) {
+                    } else if ((flags & step_run) != 0) {
                         remember_run(s, *next, issue);
                     }
                     ++next;
@@ -166,6 +160,7 @@ template <Mode mode>
             }
         }
         put_back();
+        const Step step = *next;  // a unit that ends may take its steps with it
         if (mode == Mode::derive || !accesses<mode>(step))
             count_accesses();  // the step may begin or end the region
         if (!take_step<mode>(index, p, s, step, issue, at, horizon)) break;

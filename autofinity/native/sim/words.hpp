@@ -15,6 +15,9 @@ inline constexpr Word line_shift = 3;
 inline constexpr Word word_of(Line line, Word state) { return line << line_shift | state; }
 inline constexpr Line line_of(Word word) { return word >> line_shift; }
 inline constexpr Word state_of(Word word) { return word & state_mask; }
+// Bits of the states in which a core may read or write its line.
+inline constexpr Word states_to_write = 1u << exclusive | 1u << modified;
+inline constexpr Word states_to_read = states_to_write | 1u << shared | 1u << owned;
 inline constexpr bool is_dirty(Word state) { return state >= owned; }
 
 }  // namespace autofinity::sim
