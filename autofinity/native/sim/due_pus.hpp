@@ -3,9 +3,9 @@
 //
 // The words lie sorted. Whose turn ends gets a new one, and as each place then holds the median of
 // three, the new word and those that were at the place and after it, there is nothing that a host
-// has to guess or to do one after the other, and who is next is known at once. (A heap, which stops
-// where the order is right, is guessed wrong every other time; a tournament of eight takes six
-// times the instructions.) All else that happens to the order is seldom.
+// has to guess or to do one after the other, and who is next it knows before. (A heap, which stops
+// where the order is right, is guessed wrong every other time; from the top of a tournament one has
+// to go down again to find the second.) All else that happens to the order is seldom.
 #pragma once
 
 #include <algorithm>
@@ -41,24 +41,24 @@ class DuePus {
         used_ = 0;
         look();
     }
-    // A PU that is not there.
+    // A PU that is not there yet.
     void push(std::uint32_t pu, Ticks time) {
         there_[pu] = true;
         if (++used_ > (blocks_.size() - 1) * block_keys) blocks_.push_back(no_pus);
         insert(key_of(pu, time));
     }
     void remove(std::uint32_t pu) {
-        erase(pu);
+        if (!there_[pu]) return;
         there_[pu] = false;
         --used_;
-    }
-    // A PU that is there is due at `time` instead.
-    void delay(std::uint32_t pu, Ticks time) {
-        const std::uint64_t key = key_of(pu, time);
-        if (first() == pu) [[likely]]
-            return replace_first(key);
         erase(pu);
-        insert(key);
+    }
+    // A PU is due at `time` instead.
+    void delay(std::uint32_t pu, Ticks time) {
+        if (first() == pu) [[likely]]
+            return replace_first(key_of(pu, time));
+        remove(pu);
+        push(pu, time);
     }
     // The same of one that is due earlier than it was, but never before the first one. Nothing
     // happens to the first one, nor to one that is not there.
@@ -74,7 +74,7 @@ class DuePus {
     // As floating-point numbers keys have the same order, and every host finds the lesser and the
     // greater of these at once; none may be denormal, which a host may take for 0.
     static constexpr std::uint64_t least = std::uint64_t{1} << 60;
-    static constexpr std::uint64_t absent = 0x7FF0000000000000;
+    static constexpr std::uint64_t absent = 0x7FEFFFFFFFFFFFFF;  // the greatest number
     static constexpr Block no_pus{{absent, absent, absent, absent, absent, absent, absent, absent}};
 
     // As many keys as a host compares at once; the same one in all places; those one place on.
@@ -108,7 +108,7 @@ class DuePus {
     // At each place the median of `key` and those there and after it; at the first one the less of
     // `key` and the second.
     void replace_first(std::uint64_t key) {
-        // A host foresees that the second comes first now, and need not wait for what it is worth.
+        // It hardly ever is: a host goes on with the second before it knows the key.
         if (key < second_) [[unlikely]] {
             blocks_[0].keys[0] = first_ = key;
             return;

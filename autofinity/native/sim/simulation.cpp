@@ -8,7 +8,7 @@
 namespace autofinity::sim {
 namespace {
 
-constexpr double most_ticks = 1e15;  // 38 minutes at 1.7 GHz; the order of PUs has room for 2^53
+constexpr double most_ticks = 1e15;  // 38 minutes at 1.7 GHz; the order of PUs has room for 2^52
 
 }  // namespace
 
