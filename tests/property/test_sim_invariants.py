@@ -160,7 +160,7 @@ def long_program(seed: int, threads: int, lines: int) -> Trace:
 @settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32),
-    threads=st.integers(2, 8),
+    threads=st.integers(2, 20),
     lines=st.sampled_from([10, 60, 300]),
     spec=machines(),
     spread=st.integers(1, 7),
