@@ -54,16 +54,15 @@ class DuePus {
         erase(pu);
     }
     // A PU is due at `time` instead.
-    void delay(std::uint32_t pu, Ticks time) {
+    [[gnu::always_inline]] void delay(std::uint32_t pu, Ticks time) {
         if (first() == pu) [[likely]]
             return replace_first(key_of(pu, time));
-        remove(pu);
-        push(pu, time);
+        move(pu, time);
     }
     // The same of one that is due earlier than it was, but never before the first one. Nothing
     // happens to the first one, nor to one that is not there.
     void advance(std::uint32_t pu, Ticks time) {
-        if (contains(pu) && pu != first()) delay(pu, std::max(time, first_time()));
+        if (contains(pu) && pu != first()) move(pu, std::max(time, first_time()));
     }
 
   private:
@@ -105,9 +104,13 @@ class DuePus {
 
     std::uint64_t& at(std::size_t i) { return blocks_[i / block_keys].keys[i % block_keys]; }
 
+    [[gnu::noinline]] void move(std::uint32_t pu, Ticks time) {
+        remove(pu);
+        push(pu, time);
+    }
     // At each place the median of `key` and those there and after it; at the first one the less of
     // `key` and the second.
-    void replace_first(std::uint64_t key) {
+    [[gnu::always_inline]] void replace_first(std::uint64_t key) {
         // It hardly ever is: a host goes on with the second before it knows the key.
         if (key < second_) [[unlikely]] {
             blocks_[0].keys[0] = first_ = key;
