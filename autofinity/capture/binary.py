@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Literal
 
 from autofinity.capture.trace_folder import is_whole, keep, recorded, trace_folder
+from autofinity.child_program import ChildProgram
 from autofinity.model.errors import CaptureError, UsageError
 from autofinity.preload import preloadable
 from autofinity.trace.meta import StreamMeta, TraceMeta
@@ -129,7 +130,8 @@ def capture_binary(
     ):
         argv = [*_command(qemu, request, partial, preload), str(program), *request.argv[1:]]
         stdout = sys.stderr.fileno() if request.to_stderr else None
-        code = subprocess.run(argv, env={**environment}, stdout=stdout, check=False).returncode
+        with ChildProgram(argv, own_session=False, env={**environment}, stdout=stdout) as process:
+            code = process.wait()
         what = shlex.join(request.argv)
         if code < 0:
             raise CaptureError(

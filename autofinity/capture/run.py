@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import re
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from autofinity.capture.build import Built, expand, runtime_folder
 from autofinity.capture.trace_folder import is_whole, keep, recorded, trace_folder
+from autofinity.child_program import ChildProgram
 from autofinity.model.errors import CaptureError, TraceError, UsageError
 from autofinity.trace.manifest import ProgramSpec, Suite
 from autofinity.trace.meta import TraceMeta, read_meta
@@ -158,26 +158,23 @@ def _run(
     stdout, stderr = partial / "work" / ".stdout", partial / "work" / ".stderr"
     with stdout.open("wb") as out, stderr.open("wb") as err:
         try:
-            process = subprocess.Popen(
+            with ChildProgram(
                 argv,
+                own_session=True,
                 env=env,
                 cwd=partial / "work",
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
-                start_new_session=True,
-            )
+            ) as process:
+                code = process.wait(timeout=limit)
         except OSError as error:
             raise CaptureError(f"cannot start {what}: {error.strerror}") from None
-        try:
-            code = process.wait(timeout=limit)
         except subprocess.TimeoutExpired:
             raise CaptureError(
                 f"{what} did not end within {limit:g} s under capture; "
                 "raise its timeout_s in the manifest or take a smaller input"
             ) from None
-        finally:
-            _end_group(process)
     said = _tail(stderr) or _tail(stdout)
     expected = re.search(spec.expect, stdout.read_text(errors="replace"), re.MULTILINE)
     # On a full disk the program's own output and the runtime's complaint are lost as well.
@@ -204,13 +201,6 @@ def _run(
 def _free_bytes(folder: Path) -> int:
     state = os.statvfs(folder)
     return state.f_bavail * state.f_frsize
-
-
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """Nothing of the run is left behind, children included."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def _tail(path: Path, size: int = _SHOWN) -> str:

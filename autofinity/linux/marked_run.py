@@ -11,16 +11,16 @@ from __future__ import annotations
 import os
 import re
 import select
-import signal
 import struct
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Never
 
+from autofinity.child_program import ChildProgram
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.process import LinuxProcess, open_pidfd
 from autofinity.model.errors import LinuxError
@@ -123,7 +123,6 @@ class MarkedRun:
         if self._conditions.marks:
             preload = self._closing.enter_context(preloadable(marks_library()))
         self._child = self._spawn(cpus, theirs, go, preload)
-        self._closing.callback(self._kill)
         pidfd = open_pidfd(self._child.pid)
         self._closing.callback(os.close, pidfd)
         self._process = LinuxProcess(self._child.pid, pidfd, cpus, counters)
@@ -158,8 +157,9 @@ class MarkedRun:
         before = os.sched_getaffinity(0)
         try:
             os.sched_setaffinity(0, cpus)  # inherited
-            return subprocess.Popen(
+            started = ChildProgram(
                 request.argv or (request.program,),
+                own_session=True,
                 executable=request.program,
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
@@ -167,8 +167,8 @@ class MarkedRun:
                 cwd=request.cwd,
                 env=env,
                 pass_fds=(marks, go),
-                start_new_session=True,
             )
+            return self._closing.enter_context(started)
         except OSError as error:
             raise LinuxError(f"cannot start {request.program}: {error.strerror}") from error
         finally:
@@ -230,12 +230,6 @@ class MarkedRun:
     def _fail(self, why: str) -> Never:
         self._closing.close()
         raise LinuxError(f"{self._request.program} {why}")
-
-    def _kill(self) -> None:
-        if self._child.poll() is None:
-            with suppress(OSError):
-                os.killpg(self._child.pid, signal.SIGKILL)
-            self._child.wait()
 
 
 def marks_library() -> Path:

@@ -1,0 +1,78 @@
+"""A program that is started and does not outlive the block that uses it.
+
+An interruption is an exception of the main thread at any of its steps, thus also in `Popen` where
+the program runs already and nobody has its name: it would run on. It waits until the name is known.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+_INTERRUPTING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class ChildProgram:
+    """`with ChildProgram(argv) as process:` it is killed and awaited when the block is left.
+
+    No generator: what comes between its `yield` and the block would leave the program running.
+    """
+
+    def __init__(
+        self, argv: Sequence[str | os.PathLike[str]], *, own_session: bool, **options: Any
+    ) -> None:
+        """`own_session`: no signals of a terminal reach it, and what it starts is killed with it.
+
+        `options` are those of `subprocess.Popen`.
+        """
+        self._argv, self._own_session, self._options = argv, own_session, options
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> subprocess.Popen[bytes]:
+        """Start it. Raises `OSError` when it cannot be started."""
+        try:
+            with _interruptions_wait():
+                process = self._process = subprocess.Popen(
+                    self._argv, start_new_session=self._own_session, **self._options
+                )
+        except BaseException:
+            self.__exit__()
+            raise
+        return process
+
+    def __exit__(self, *error: object) -> None:
+        if self._process is None:
+            return
+        if self._own_session:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        else:
+            self._process.kill()
+        self._process.wait()
+
+
+@contextmanager
+def _interruptions_wait() -> Iterator[None]:
+    """Signals that Python code handles are handled when this ends.
+
+    They are not blocked, for the program would inherit that.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # nothing is raised here
+        return
+    came: list[int] = []
+    handlers = {int(n): found for n in _INTERRUPTING if callable(found := signal.getsignal(n))}
+    for number in handlers:
+        signal.signal(number, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in came:
+            handlers[number](number, None)
