@@ -76,14 +76,16 @@ class DuePus {
     static constexpr std::uint64_t absent = 0x7FEFFFFFFFFFFFFF;  // the greatest number
     static constexpr Block no_pus{{absent, absent, absent, absent, absent, absent, absent, absent}};
 
-    // As many keys as a host compares at once; the same one in all places; those one place on.
+    // As many keys as a host compares at once; the same one in all places; those one place on. Eight
+    // at once are slower than four: processors that do so have fewer units for them (measured on
+    // Intel's: docs/performance.md).
 #if defined(__AVX512F__)
-    using Lanes [[gnu::vector_size(64), gnu::may_alias]] = double;
+    using Lanes [[gnu::vector_size(32), gnu::may_alias]] = double;
     [[gnu::always_inline]] static void fill(Lanes& lanes, double key) {
-        lanes = Lanes{key, key, key, key, key, key, key, key};
+        lanes = Lanes{key, key, key, key};
     }
     [[gnu::always_inline]] static void shift(Lanes& here, const Lanes& next) {
-        here = __builtin_shufflevector(here, next, 1, 2, 3, 4, 5, 6, 7, 8);
+        here = __builtin_shufflevector(here, next, 1, 2, 3, 4);
     }
 #else
     using Lanes [[gnu::vector_size(16), gnu::may_alias]] = double;
