@@ -36,6 +36,9 @@ def main() -> int:
     options.add_argument("--hint", default="SLP")
     options.add_argument("--as-child", action="store_true", help=argparse.SUPPRESS)
     chosen = options.parse_args()
+    for file in (chosen.old, chosen.new, *(trace / "meta.json" for trace in chosen.traces)):
+        if not file.is_file():
+            options.error(f"there is no file {file}; expected two cores and captured traces")
     if chosen.as_child:
         replay_when_told(chosen)
         return 0

@@ -77,8 +77,7 @@ class DuePus {
     static constexpr Block no_pus{{absent, absent, absent, absent, absent, absent, absent, absent}};
 
     // As many keys as a host compares at once; the same one in all places; those one place on. Eight
-    // at once are slower than four: processors that do so have fewer units for them (measured on
-    // Intel's: docs/performance.md).
+    // at once are slower than four (measured on a Xeon: docs/performance.md).
 #if defined(__AVX512F__)
     using Lanes [[gnu::vector_size(32), gnu::may_alias]] = double;
     [[gnu::always_inline]] static void fill(Lanes& lanes, double key) {
