@@ -76,8 +76,8 @@ class DuePus {
     static constexpr std::uint64_t absent = 0x7FEFFFFFFFFFFFFF;  // the greatest number
     static constexpr Block no_pus{{absent, absent, absent, absent, absent, absent, absent, absent}};
 
-    // As many keys as a host compares at once; the same one in all places; those one place on. Eight
-    // at once are slower than four (measured on a Xeon: docs/performance.md).
+    // As many keys as a host compares at once; the same one in all places; those one place on.
+    // Eight at once are slower than four (measured on a Xeon: docs/performance.md).
 #if defined(__AVX512F__)
     using Lanes [[gnu::vector_size(32), gnu::may_alias]] = double;
     [[gnu::always_inline]] static void fill(Lanes& lanes, double key) {
