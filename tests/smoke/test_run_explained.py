@@ -13,6 +13,7 @@ from live_masks import allowed, fake_sysfs, masks_of
 
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import HINTS
+from autofinity.store.behaviour_db import BehaviourDB
 
 type Runner = Any  # of conftest.py
 
@@ -126,3 +127,15 @@ def test_a_run_that_is_not_on_record_is_one_line(run: Runner) -> None:
         assert done.returncode != 0
         assert reason in done.stderr
         assert done.stderr.count("\n") == 1
+
+
+def test_the_last_run_before_any_is_one_line(run: Runner) -> None:
+    run.db.parent.mkdir(parents=True, exist_ok=True)
+    with BehaviourDB.open(run.db):
+        pass
+    words = [run.launcher, "explain", "last"]
+    done = subprocess.run(words, env=run.env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"autofinity: no run is on record in {run.db} yet; `autofinity run -- APP` makes one\n"
+    )
