@@ -74,10 +74,12 @@ def explain_run(text: str, db: Path, *, as_json: bool) -> None:
 def _find(text: str, db: Path) -> _Found:
     with BehaviourDB.open(db, read_only=True) as database:
         run = next(iter(database.runs(1)), None) if text == LAST else database.run(int(text))
-        if run is None and text == LAST:
-            raise UsageError(f"no run is on record in {db} yet; `autofinity run -- APP` makes one")
         if run is None:
-            raise UsageError(f"there is no run {text} in {db}; `autofinity status` lists them")
+            raise UsageError(
+                f"no run is on record in {db} yet; `autofinity run -- APP` makes one"
+                if text == LAST
+                else f"there is no run {text} in {db}; `autofinity status` lists them"
+            )
         alive = run.ended is None and process_of(run).alive
         known = bool(run.hint) and not run.sample
         sample = run.sample
