@@ -41,7 +41,7 @@ def enumerate_affinities(
     Descending by sockets (total, then counts): packed ones come first. Lazy: on big machines there
     are millions. Raises `PlacementError` when the threads cannot be placed at all.
     """
-    rooms = _rooms(topology, threads, available)
+    rooms = rooms_of(topology, threads, available)
     return _affinities(rooms, threads)
 
 
@@ -53,7 +53,7 @@ def count_affinities(
 
     Elsewhere they are listed; raises `UsageError` when that are more than `MOST_LISTED`.
     """
-    rooms = _rooms(topology, threads, available)
+    rooms = rooms_of(topology, threads, available)
     kinds = _nested_kinds(rooms)
     if kinds is not None:
         return _count_nested(kinds, threads)
@@ -84,7 +84,7 @@ def place(
     if isinstance(found, int):
         raise too_many(topology, affinity.threads, found)
     if found is None:
-        rooms = _rooms(topology, affinity.threads, available)
+        rooms = rooms_of(topology, affinity.threads, available)
         have = "".join("{" + ",".join(str(most) for _, most in socket) + "}" for socket in rooms)
         raise PlacementError(
             f"the affinity {affinity} does not fit on {topology.name or 'this machine'}, where the "
@@ -94,10 +94,12 @@ def place(
     return CoreSet(cpus, Affinity(canonical), occupancy)
 
 
-def _rooms(
-    topology: Topology, threads: int, available: frozenset[OsIndex] | None
+def rooms_of(
+    topology: Topology, threads: int, available: frozenset[OsIndex] | None = None
 ) -> tuple[Rooms, ...]:
-    """Rooms of each socket with available PUs on the SMT level that `threads` reaches."""
+    """Rooms of each socket with available PUs (default: allowed) on the SMT level that `threads`
+    reaches, the roomiest first. Raises `PlacementError` when they cannot be placed at all.
+    """
     check_available(topology, available)
     usable = topology.allowed if available is None else available
     cores: Counter[tuple[int, int, int]] = Counter()

@@ -2,9 +2,9 @@
 
 What a stage leaves out (`native/sim/private_stage.hpp`) may matter: the place that a line leaves
 which an LLC takes back, races that the derivation saw come out one way. No property of a program
-tells beforehand, so each stage is compared with the full stream in the best match of every hint:
-threads as close as can be, as far apart, all but a few in one place, each with an LLC of its own
-but all in one package.
+tells beforehand, so each stage is compared with the full stream in the best match of every hint,
+where threads are as close as can be, as far apart, all but a few in one place, each with an LLC of
+its own but all in one package; and in uneven affinities, where they wait for each other most.
 """
 
 from __future__ import annotations
@@ -12,16 +12,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
 
 from autofinity._core import sim as core
+from autofinity.affinity.enumerate import place
 from autofinity.affinity.hints import get_affinity
+from autofinity.affinity.uneven import uneven_affinities
 from autofinity.model.affinity import HINTS
 from autofinity.sim.replay import pus_of_streams
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.stage_agreement import Difference, Totals, counted_often, farthest_off
 
 MOST_USED = 0.5
-"""Of what `stage_agreement` allows beyond what scatters: other affinities may be further off."""
+"""Of what `stage_agreement` allows: other affinities are further off than those compared."""
 MOST_STREAMS = 64
 
 
@@ -42,7 +45,7 @@ def may_have_stage(
         and program.streams <= MOST_STREAMS
         and len(spec.core_classes) == 1
         and len({spec.topology.pus[pus[worker]].core for worker in workers}) == len(workers)
-        and groups_of(spec, pus) == groups_of(spec, compared_placements(spec, program, workers)[0])
+        and groups_of(spec, pus) == groups_of(spec, next(_placements(spec, program, workers)))
     )
 
 
@@ -56,8 +59,8 @@ def fitting_stage(
 ) -> tuple[core.Program | None, Difference]:
     """The stage, or None where it does not agree with the full stream; and what differs most.
 
-    Costs a derivation and, in the best match of each hint, a replay of both, up to `jobs` at a
-    time; the first affinity that is too far off is the last, and the same for any `jobs`. Raises
+    Costs a derivation and, in each of `compared_placements`, a replay of both, up to `jobs` at a
+    time; the first one that is too far off is the last, and the same for any `jobs`. Raises
     `SimulationError` for a program that `may_have_stage` does not pass.
     """
     placements = compared_placements(spec, program, workers)
@@ -65,13 +68,13 @@ def fitting_stage(
         native, program, first_pus(spec, groups_of(spec, placements[0])), seed=seed
     )
     wake_clocks = wake_clocks_of(spec, len(workers))
-    most, worst = -1.0, None
+    worst: Difference | None = None
     for full, staged in _replayed(native, program, stage, placements, seed, jobs):
-        used, found = _disagreement(full, staged, wake_clocks)
-        if used > most:
-            most, worst = used, found
-        if used > 1:
+        found = _worst(full, staged, wake_clocks)
+        if found.used > MOST_USED:
             return None, found
+        if worst is None or found.used > worst.used:
+            worst = found
     assert worst is not None
     return stage, worst
 
@@ -81,14 +84,10 @@ def wake_clocks_of(spec: MachineSpec, threads: int) -> float:
     return 1000 * spec.system.wake_us * spec.ghz * threads
 
 
-def _disagreement(full: Totals, staged: Totals, wake_clocks: float) -> tuple[float, Difference]:
-    """How much is used of what is allowed here (more than 1: too far off), and by what."""
-    beyond_noise = farthest_off(full, staged)
-    often = counted_often(full, staged, wake_clocks)
-    return max(
-        [(beyond_noise.used / MOST_USED, beyond_noise), *((each.used, each) for each in often)],
-        key=lambda found: found[0],
-    )
+def _worst(full: Totals, staged: Totals, wake_clocks: float) -> Difference:
+    """What uses most of what is allowed: as counted, or beyond what scatters."""
+    found = [farthest_off(full, staged), *counted_often(full, staged, wake_clocks)]
+    return max(found, key=lambda each: each.used)
 
 
 def _replayed(
@@ -116,17 +115,18 @@ def _replayed(
 def compared_placements(
     spec: MachineSpec, program: core.Program, workers: Sequence[int]
 ) -> list[list[int]]:
-    """PU of every stream in the best match of each hint, without repetition."""
-    placements = (
-        pus_of_streams(
-            spec.topology,
-            program.streams,
-            get_affinity(spec.topology, len(workers), hint).cpus,
-            workers,
-        )
-        for hint in reversed(HINTS)
-    )
-    return list(map(list, dict.fromkeys(map(tuple, placements))))
+    """PU of every stream in the best match of each hint and in uneven affinities, none twice."""
+    return list(map(list, dict.fromkeys(map(tuple, _placements(spec, program, workers)))))
+
+
+def _placements(
+    spec: MachineSpec, program: core.Program, workers: Sequence[int]
+) -> Iterator[list[int]]:
+    topology, threads = spec.topology, len(workers)
+    matches = (get_affinity(topology, threads, hint) for hint in reversed(HINTS))
+    uneven = (place(topology, affinity) for affinity in uneven_affinities(topology, threads))
+    for placed in chain(matches, uneven):
+        yield pus_of_streams(topology, program.streams, placed.cpus, workers)
 
 
 def first_pus(spec: MachineSpec, groups: Sequence[int]) -> list[int]:

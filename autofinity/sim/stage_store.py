@@ -20,7 +20,8 @@ from autofinity.sim.spec import MachineSpec
 from autofinity.sim.stage_agreement import Difference
 from autofinity.whole_file import replace_file
 
-STAGE_VERSION = 3
+STAGE_VERSION = 4
+"""Of what the digests do not know: how stages are compared, and this file."""
 
 _MAGIC = b"AFSTAGE1"
 _DIGEST_BYTES = 32

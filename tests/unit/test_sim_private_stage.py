@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from autofinity._core import sim as core
 from autofinity._core.trace import Trace, TraceBuilder
+from autofinity.model.affinity import Affinity
 from autofinity.model.errors import SimulationError
 from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex
@@ -268,13 +270,16 @@ def test_a_stage_of_another_program_is_refused() -> None:
         core.pack_private_stage(machine, other, stage)
 
 
-def test_stages_are_compared_where_threads_have_llcs_of_their_own_in_one_package() -> None:
+def test_stages_are_compared_in_the_best_matches_of_hints_and_where_threads_wait_most() -> None:
     spec, program = load_preset("epyc-9654"), core.Program(own_then_neighbours(8))
     found = []
     for placed in compared_placements(spec, program, range(8)):
-        pus = [spec.topology.pus[pu] for pu in placed]
-        found.append((len({pu.package for pu in pus}), len({pu.llc for pu in pus})))
-    assert found == [(1, 1), (1, 8), (2, 2), (2, 8)]
+        llcs: dict[int, Counter[int]] = {}
+        for pu in (spec.topology.pus[each] for each in placed):
+            llcs.setdefault(pu.package, Counter())[pu.llc] += 1
+        found.append(str(Affinity.of(each.values() for each in llcs.values())))
+    best_matches = ["{8}", "{1,1,1,1,1,1,1,1}", "{7}{1}", "{1,1,1,1}{1,1,1,1}"]
+    assert found == [*best_matches, "{4,2,1,1}", "{5}{3}", "{1,1,1,1,1}{1,1,1}"]
 
 
 def test_no_placement_is_compared_twice() -> None:
