@@ -115,7 +115,7 @@ def _replayed(
 def compared_placements(
     spec: MachineSpec, program: core.Program, workers: Sequence[int]
 ) -> list[list[int]]:
-    """PU of every stream in the best match of each hint and in uneven affinities, none twice."""
+    """PU of every stream in uneven affinities and in the best match of each hint, none twice."""
     return list(map(list, dict.fromkeys(map(tuple, _placements(spec, program, workers)))))
 
 
@@ -123,9 +123,10 @@ def _placements(
     spec: MachineSpec, program: core.Program, workers: Sequence[int]
 ) -> Iterator[list[int]]:
     topology, threads = spec.topology, len(workers)
-    matches = (get_affinity(topology, threads, hint) for hint in reversed(HINTS))
     uneven = (place(topology, affinity) for affinity in uneven_affinities(topology, threads))
-    for placed in chain(matches, uneven):
+    matches = (get_affinity(topology, threads, hint) for hint in HINTS)
+    # Where most are refused first: a quarter fewer replays of stages that are not used.
+    for placed in chain(uneven, matches):
         yield pus_of_streams(topology, program.streams, placed.cpus, workers)
 
 
