@@ -12,6 +12,7 @@ import pytest
 
 from autofinity._core import sim as core
 from autofinity._core.trace import Trace, TraceBuilder
+from autofinity.affinity.enumerate import enumerate_affinities, place
 from autofinity.model.affinity import Affinity
 from autofinity.model.errors import SimulationError
 from autofinity.model.placement import Placement
@@ -21,12 +22,14 @@ from autofinity.sim import private_stage, stage_fitting
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.native import native_machine
 from autofinity.sim.preset import load_preset
+from autofinity.sim.replay import pus_of_streams
 from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.stage_agreement import Difference, Totals, counted_often, farthest_off
 from autofinity.sim.stage_fitting import compared_placements, fitting_stage, may_have_stage
 from tests.support.sim_programs import FIRST_WRITE, false_sharing, region
 
+OPTERON = load_preset("opteron-6164he")
 ANY_PLACEMENT = ("opteron-6164he", "xeon-8480")
 PACKED_ONLY = ("xeon-e5-2650", "epyc-9654")
 PLACEMENTS = {"packed": (0, 1, 2, 3), "spread": (0, 6, 9, 12)}
@@ -155,17 +158,19 @@ def test_a_stage_may_use_half_of_the_five_per_cent_that_a_counter_may_be_off(
     assert (worst.event, worst.share) == ("l2_misses", pytest.approx(off))
 
 
-def test_false_sharing_costs_the_same_through_the_stage() -> None:
-    spec = load_preset("opteron-6164he")
+@pytest.mark.parametrize("affinity", list(enumerate_affinities(OPTERON.topology, 4)), ids=str)
+def test_false_sharing_counts_the_same_through_the_stage(affinity: Affinity) -> None:
+    """Also what threads do on the line before the first race for it is seen."""
     program = core.Program(false_sharing(4, 300, 8))
     stage = core.derive_private_stage(
-        native_machine(spec), program, first_pus(spec, (0, 1, 2, 3)), seed=3
+        native_machine(OPTERON), program, first_pus(OPTERON, (0, 1, 2, 3)), seed=3
     )
-    pus = first_pus(spec, (0, 6, 12, 18))
-    full_ns, full = replay(spec, program, pus)
-    staged_ns, staged = replay(spec, stage, pus)
-    assert staged_ns == pytest.approx(full_ns, rel=0.02)
-    assert farthest_off(full, staged).used <= 1
+    cpus = place(OPTERON.topology, affinity).cpus
+    pus = pus_of_streams(OPTERON.topology, 4, cpus, range(4))
+    full_ns, full = replay(OPTERON, program, pus)
+    staged_ns, staged = replay(OPTERON, stage, pus)
+    assert staged_ns == full_ns
+    assert np.array_equal(staged, full)
     assert stage.racing_share > 0.25
 
 

@@ -32,9 +32,10 @@ PrivateGeometry::PrivateGeometry(const Machine& machine,
 }
 
 PrivateRecorder::PrivateRecorder(const Program& program, const Machine& machine,
-                                 const std::vector<std::uint32_t>& raced_pages)
+                                 const KnownRaces& races)
     : core_(machine.classes.at(0)),
       lines_(program.n_lines),
+      first_lock_line_(program.first_lock_line),
       shared_(program, machine),
       sharing_(program.n_lines),
       races_(program.n_pages()),
@@ -47,7 +48,8 @@ PrivateRecorder::PrivateRecorder(const Program& program, const Machine& machine,
         if (shared_.has(line)) sharing_[line] = ordered;
     for (Line line = program.first_lock_line; line < program.n_lines; ++line)
         sharing_[line] = racing;
-    for (const std::uint32_t page : raced_pages) races_[page] = enough_races;
+    for (const std::uint32_t page : races.pages) races_[page] = enough_races;
+    for (const Line line : races.lines) sharing_[line] = racing;
     for (const StreamPlan& plan : program.streams) tracks_.emplace_back(plan.instructions, core_);
 }
 
@@ -183,11 +185,13 @@ ProgramPtr PrivateRecorder::finish(const Machine& machine, const Program& progra
     return std::make_shared<const Program>(program, std::move(plans), std::move(stage));
 }
 
-std::vector<std::uint32_t> PrivateRecorder::raced_pages() const {
-    std::vector<std::uint32_t> pages;
+KnownRaces PrivateRecorder::races() const {
+    KnownRaces found;
     for (std::uint32_t page = 0; page < races_.size(); ++page)
-        if (races_[page] == enough_races) pages.push_back(page);
-    return pages;
+        if (races_[page] == enough_races) found.pages.push_back(page);
+    for (Line line = 0; line < first_lock_line_; ++line)
+        if (sharing_[line] == racing) found.lines.push_back(line);
+    return found;
 }
 
 // Whether an access has to ask for its line: its stretch has not used the line so before. Finds out
@@ -308,8 +312,8 @@ ProgramPtr derive_private_stage(std::shared_ptr<const Machine> machine, ProgramP
     {
         Simulation first(machine, program, options);
         first.run();
-        options.raced_pages = first.raced_pages();
-        if (options.raced_pages.empty()) return first.derived();
+        options.races = first.races();
+        if (options.races.empty()) return first.derived();
     }
     Simulation second(std::move(machine), std::move(program), std::move(options));
     second.run();

@@ -16,13 +16,13 @@
 //  · all accesses to lines for which this is not so (false sharing, races): two threads were seen
 //    to use them, one writing, in stretches that no synchronisation orders (stretch_order.hpp), or
 //    one to write what another's prefetcher brings. Expanded like any run (runs.cpp);
+//    which lines they are a derivation of its own finds first;
 //  · all writes to a thread's own lines that others' prefetchers have come for (raided);
 //  · the first write to a line that was loaded: the core may have got it shared;
 //  · misses of the L1 in pages where threads often race, or a prefetch finds no free buffer: what
-//  the
-//    prefetcher does there is up to who takes a line from whom, and to how soon lines come, and it
-//    is trained in the replay (step_trains), from the start: which pages they are a derivation of
-//    its own finds first;
+//    the prefetcher does there is up to who takes a line from whom, and to how soon lines come, and
+//    it is trained in the replay (step_trains), from the start: the first derivation finds these
+//    pages, too;
 //  · lines of several threads that the L1 gives up: whether another has taken them by then, or had
 //    them cleaned, is up to the distances;
 //  · private misses (L2 hits, TLB misses) in the shadow of an L2 miss, where they compete for miss
@@ -50,6 +50,7 @@
 #include <memory>
 #include <vector>
 
+#include "known_races.hpp"
 #include "later_uses.hpp"
 #include "machine.hpp"
 #include "private_clock.hpp"
@@ -184,9 +185,8 @@ inline Step victim_step(Line line, bool tag) { return {line, 0, tag, 0, 0, kind_
 // Takes down a derivation: decides what is kept and writes the steps of every stream.
 class PrivateRecorder {
   public:
-    // Prefetches of `raced_pages` are left to the replay from the start.
-    PrivateRecorder(const Program& program, const Machine& machine,
-                    const std::vector<std::uint32_t>& raced_pages);
+    // What is known of `races` is so from the start.
+    PrivateRecorder(const Program& program, const Machine& machine, const KnownRaces& races);
 
     // Whether an L1 hit needs no step. Of the fast path.
     bool covered(std::uint32_t stream, const Step& step) const {
@@ -211,7 +211,7 @@ class PrivateRecorder {
     void rest(std::uint32_t stream, const Step* at, std::uint64_t instructions, std::uint64_t skip);
 
     ProgramPtr finish(const Machine& machine, const Program& program, PrivateGeometry geometry);
-    std::vector<std::uint32_t> raced_pages() const;
+    KnownRaces races() const;
 
   private:
     // A line that the L1 gives up, when `write` was the number of the latest write of all lines.
@@ -271,6 +271,7 @@ class PrivateRecorder {
 
     const CoreClass& core_;
     std::size_t lines_;
+    Line first_lock_line_;  // from which on all are raced for
     const SharedLines shared_;
     Zeroed<std::uint8_t> sharing_;
     Zeroed<std::uint8_t> races_;    // by page

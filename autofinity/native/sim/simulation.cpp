@@ -67,7 +67,7 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
                                   " programs whose region is to be repeated; expected one");
     }
     if (mode_ == Mode::derive)
-        recorder_ = std::make_unique<PrivateRecorder>(*program_, *machine_, options_.raced_pages);
+        recorder_ = std::make_unique<PrivateRecorder>(*program_, *machine_, options_.races);
     for (std::uint32_t process = 0; process < runs_.size(); ++process) {
         if (process < options_.starts.size()) runs_[process].start = options_.starts[process];
         const Process& of = streams_of(process);

@@ -63,8 +63,8 @@ class Simulation {
 
     // The private stage of the program, once the region has ended: of a simulation that derives.
     ProgramPtr derived();
-    // Pages in which threads raced so often that their prefetches are left to the replay.
-    std::vector<std::uint32_t> raced_pages() const { return recorder_->raced_pages(); }
+    // The races that it has seen: of a simulation that derives.
+    KnownRaces races() const { return recorder_->races(); }
 
     // Between two calls of advance; not of a derived program. Unless it is to `stay`, an operating
     // system may take the stream from there again.
