@@ -125,7 +125,7 @@ def _placements(
     topology, threads = spec.topology, len(workers)
     uneven = (place(topology, affinity) for affinity in uneven_affinities(topology, threads))
     matches = (get_affinity(topology, threads, hint) for hint in HINTS)
-    # Where most are refused first: a quarter fewer replays of stages that are not used.
+    # Where most are refused first: what is not used costs fewer replays so.
     for placed in chain(uneven, matches):
         yield pus_of_streams(topology, program.streams, placed.cpus, workers)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from autofinity.model.errors import SimulationError
 from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex
 from autofinity.ports import BindThreads, Interval, RunRequest, Sensors
+from autofinity.profiling.placements import class_of
 from autofinity.sim import private_stage, stage_fitting
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.native import native_machine
@@ -298,10 +298,8 @@ def test_stages_are_compared_in_the_best_matches_of_hints_and_where_threads_wait
     spec, program = load_preset("epyc-9654"), core.Program(own_then_neighbours(8))
     found = []
     for placed in compared_placements(spec, program, range(8)):
-        llcs: dict[int, Counter[int]] = {}
-        for pu in (spec.topology.pus[each] for each in placed):
-            llcs.setdefault(pu.package, Counter())[pu.llc] += 1
-        found.append(str(Affinity.of(each.values() for each in llcs.values())))
+        cpus = [spec.topology.pus[pu].os_index for pu in placed]
+        found.append(str(class_of(spec.topology, cpus)))
     best_matches = ["{1,1,1,1}{1,1,1,1}", "{7}{1}", "{8}", "{1,1,1,1,1,1,1,1}"]
     assert found == ["{4,2,1,1}", "{5}{3}", "{1,1,1,1,1}{1,1,1}", *best_matches]
 
