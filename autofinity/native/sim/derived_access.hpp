@@ -47,7 +47,7 @@ inline std::uint32_t dirty_victims(const Step& step) {
     const bool was_in_l1 = found == Found::l1 || had_tag;
     const bool trains = (step.flags & step_trains) != 0 && c.prefetcher.present();
     // What nobody took away is in the L1 still, or this replay has fetched it into the L2 since.
-    const bool hit = held && (trains ? was_in_l1 && !c.prefetcher.brought(line)
+    const bool hit = held && (trains ? was_in_l1 && !c.brought->has(line)
                                      : found == Found::l1 || found == Found::tag);
     if (!hit) {
         ++n[data_cache_misses];
@@ -88,9 +88,11 @@ inline std::uint32_t dirty_victims(const Step& step) {
         served.ready = upgrade_derived(c, line, atomic, served.ready, served.contended);
     else if (writes && state == exclusive)
         d.owner_state = modified;
-    if (!hit && trains)
+    if (!hit && trains) {
+        c.brought->remove(line);
         c.prefetcher.train_among_some(line, (step.flags & step_begins) != 0, now,
                                       [&](Line ahead) { prefetch(c, ahead, now); });
+    }
     return served;
 }
 

@@ -42,10 +42,12 @@ void Memory::prefetch_into_l2(PrivateCaches& c, Line line, Ticks now) {
     const Found found = outcome_.found;
     if (Asked<kind>::is(Mode::derive, mode_)) outcome_.pushed.push_back({line, kind_prefetch});
     const Ticks ready = fetch<kind>(c, line, Request::load, now, state, contended);
-    if (Asked<kind>::is(Mode::staged, mode_))
+    if (Asked<kind>::is(Mode::staged, mode_)) {
         set_private_state(c.domain, line, state);
-    else
+        c.brought->add(line);
+    } else {
         fill_l2<kind>(c, line, state);
+    }
     outcome_.found = found;  // of the miss that asked for it
     c.prefetcher.sent(line, ready);
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "brought_lines.hpp"
 #include "counts.hpp"
 #include "machine.hpp"
 #include "prefetcher.hpp"
@@ -70,6 +71,7 @@ struct PrivateCaches {
     const bool shares_l2;               // other cores of the machine have the same L2
     Counts* counts = nullptr;           // of the stream that runs here
     std::unique_ptr<TakenLines> taken;  // while a private stage is derived
+    std::unique_ptr<BroughtLines> brought;  // in a replay from one
 };
 
 }  // namespace autofinity::sim

@@ -43,6 +43,8 @@ std::uint32_t Memory::slot_of(std::uint32_t core) {
     cores_[slot]->counts = &nobody_;
     if (mode_ == Mode::derive)
         cores_[slot]->taken = std::make_unique<TakenLines>(cores_[slot]->l1, cores_[slot]->l2);
+    if (mode_ == Mode::staged)
+        cores_[slot]->brought = std::make_unique<BroughtLines>(program_.n_lines);
     of.slots.push_back(slot);
     of.first = cores_[of.slots[0]].get();
     return slot;
