@@ -192,6 +192,35 @@ def locks_that_order_nothing() -> Trace:
     return builder.build()
 
 
+def asked_for_long_after_it_came(others: int) -> Trace:
+    """Of a page that two threads race for, the reader's prefetcher brings lines whose tags its L1
+    still has; it asks for them after `others`, which come ahead as well, each once."""
+    builder = TraceBuilder()
+    reader, writer = builder.stream(), builder.stream()
+    fought_for, turns = region(1), 8
+    own = region(-(-others * turns // 64), 64)
+    builder.roi_begin(reader)
+    for line in own[::64]:  # page faults
+        builder.access(reader, line, reads=1, gap=4)
+    for turn in range(turns):
+        for line in fought_for:
+            builder.access(reader, line, reads=1, gap=40)
+        for line in fought_for:
+            builder.access(writer, line, reads=0, writes=1, gap=40, flags=FIRST_WRITE)
+        for stream in (reader, writer):
+            builder.barrier(stream, 2 * turn + 1, 2)
+        for line in fought_for[:10]:
+            builder.access(reader, line, reads=1, gap=40)
+        for line in own[others * turn : others * (turn + 1)]:
+            builder.access(reader, line, reads=1, gap=40)
+        for line in fought_for[10:20]:
+            builder.access(reader, line, reads=1, gap=40, flags=DEPENDENT)
+        for stream in (reader, writer):
+            builder.barrier(stream, 2 * turn + 2, 2)
+    builder.roi_end(reader)
+    return builder.build()
+
+
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize("program", [page_walks, dependent_misses])
 def test_a_stage_counts_what_the_full_stream_counts(
@@ -223,6 +252,13 @@ def test_prefetchers_that_follow_many_pages_fetch_the_same_from_one_that_is_foug
             del each["clean_data_cache_lines_evicted"]
             del each["invalid_data_cache_lines_evicted"]
         assert staged == full
+
+
+@pytest.mark.parametrize("name", ["opteron-6164he", "epyc-9654"])
+def test_a_line_that_came_ahead_is_not_in_the_l1_however_long_ago_it_came(name: str) -> None:
+    for full, staged in both_ways(asked_for_long_after_it_came(200), load_preset(name)):
+        for event in ("data_cache_misses", "data_cache_refills_from_l2", "l2_misses"):
+            assert staged[event] == full[event], event
 
 
 @pytest.mark.parametrize("name", ["xeon-x7550", "epyc-9654"])
