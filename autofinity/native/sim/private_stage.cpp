@@ -10,7 +10,6 @@ namespace autofinity::sim {
 namespace {
 
 constexpr std::uint64_t tally_every = 4096;          // instructions
-constexpr Ticks most_delay = 4 * ticks_per_clock;    // of stalls that were folded
 constexpr std::uint64_t longest_silence = 1u << 16;  // instructions without a step
 // Accesses to racing lines of a page after which its prefetches are left to the replay. Where fewer
 // race, a prefetcher that follows more pages than it has streams for would find room for this one.
@@ -258,10 +257,11 @@ void PrivateRecorder::emit(Track& track, Step step, std::uint64_t at) {
     track.plan.steps.push_back(step);
 }
 
-// Puts what is pending down, if it is `least` instructions old or has delayed the stream much.
+// Puts what is pending down, if it is `least` instructions old or has delayed the stream: a step
+// that came even three clocks early after it could take a lock that another thread got.
 void PrivateRecorder::emit_tally(Track& track, std::uint64_t at, std::uint64_t least) {
     const Ticks stall = track.clock.lost() - track.lost;
-    if (at - track.tallied_at < least && stall < most_delay) return;
+    if (at - track.tallied_at < least && stall == 0) return;
     if (stall == 0 && track.pending == Tally{}) return;
     track.tallied_at = at;
     track.lost = track.clock.lost();
