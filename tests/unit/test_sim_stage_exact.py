@@ -221,6 +221,30 @@ def asked_for_long_after_it_came(others: int) -> Trace:
     return builder.build()
 
 
+def races_after_short_stalls() -> Trace:
+    """Four threads read and write one line, each time after a load of a page that only the second
+    TLB knows and that delays what follows by a few clocks, or by a part of one."""
+    rng, builder = random.Random(1), TraceBuilder()
+    streams = [builder.stream() for _ in range(4)]
+    fought_for, n_pages = region(1)[0], 200
+    builder.roi_begin(streams[0])
+    for i, stream in enumerate(streams):
+        own = region(n_pages, 1 + i * n_pages)
+        lines = [own[64 * page + page % 64] for page in range(n_pages)]
+        for line in lines:  # page faults
+            builder.access(stream, line, reads=1, gap=200)
+        builder.barrier(stream, 1, len(streams))
+        for turn in range(1500):
+            gap, hidden = rng.randrange(600, 2000), rng.randrange(30)
+            builder.access(stream, lines[turn % n_pages], reads=1, gap=gap, flags=DEPENDENT)
+            builder.access(stream, fought_for, reads=1, gap=hidden, flags=DEPENDENT)
+            builder.access(stream, fought_for, reads=0, writes=1, gap=4)
+    for stream in streams:
+        builder.barrier(stream, 2, len(streams))
+    builder.roi_end(streams[0])
+    return builder.build()
+
+
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize("program", [page_walks, dependent_misses])
 def test_a_stage_counts_what_the_full_stream_counts(
@@ -259,6 +283,14 @@ def test_a_line_that_came_ahead_is_not_in_the_l1_however_long_ago_it_came(name: 
     for full, staged in both_ways(asked_for_long_after_it_came(200), load_preset(name)):
         for event in ("data_cache_misses", "data_cache_refills_from_l2", "l2_misses"):
             assert staged[event] == full[event], event
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_stall_of_a_few_clocks_is_told_before_the_access_that_follows_it(name: str) -> None:
+    for full, staged in both_ways(races_after_short_stalls(), load_preset(name)):
+        assert full["coherence_misses"] > 1000
+        assert full["l2_tlb_hits"] > 5000
+        assert staged == full
 
 
 @pytest.mark.parametrize("name", ["xeon-x7550", "epyc-9654"])

@@ -257,12 +257,11 @@ void PrivateRecorder::emit(Track& track, Step step, std::uint64_t at) {
     track.plan.steps.push_back(step);
 }
 
-// Puts what is pending down, if it is `least` instructions old or has delayed the stream: a step
-// that came even three clocks early after it could take a lock that another thread got.
+// Puts what is pending down, if it is `least` instructions old or has delayed the stream at all: a
+// step that came three clocks early could take a line before a thread that had been there first.
 void PrivateRecorder::emit_tally(Track& track, std::uint64_t at, std::uint64_t least) {
     const Ticks stall = track.clock.lost() - track.lost;
-    if (at - track.tallied_at < least && stall == 0) return;
-    if (stall == 0 && track.pending == Tally{}) return;
+    if (stall == 0 && (at - track.tallied_at < least || track.pending == Tally{})) return;
     track.tallied_at = at;
     track.lost = track.clock.lost();
     track.pending.stall = static_cast<std::uint32_t>(stall);

@@ -28,7 +28,7 @@
 //  · private misses (L2 hits, TLB misses) in the shadow of an L2 miss, where they compete for miss
 //    buffers and the window; atomics; everything that is no access.
 // The rest becomes tallies: counts and the time in which nothing could issue, at least every
-// 4,096 instructions, and when a step that is kept would be four clocks early without it.
+// 4,096 instructions, and when a step that is kept would be early without it.
 //
 // In a replay of the derived program the cores have no arrays. The directory's sharers and owner,
 // with the owner's state, say what a core holds; each kept step says where the line would be if
