@@ -142,6 +142,10 @@ class Program:
         """Of the accesses a private stage keeps: those whose outcome is up to their timing."""
 
     @property
+    def races(self) -> tuple[list[int], list[int]]:
+        """Pages and lines that a private stage was derived with as raced for."""
+
+    @property
     def events(self) -> int: ...
     @property
     def accesses(self) -> int: ...
@@ -151,17 +155,17 @@ class Program:
     def instructions(self) -> list[int]: ...
 
 def derive_private_stage(
-    machine: Machine, program: Program, pus: Sequence[int], *, seed: int
+    machine: Machine,
+    program: Program,
+    pus: Sequence[int],
+    *,
+    seed: int,
+    races: tuple[Sequence[int], Sequence[int]] | None = None,
 ) -> Program:
-    """The program with the steps its private stage leaves of it. Raises SimulationError."""
+    """The program with the steps its private stage leaves of it.
 
-def pack_private_stage(machine: Machine, program: Program, stage: Program) -> bytes:
-    """What was derived from `program`, as bytes that say little beside it."""
-
-def unpack_private_stage(
-    machine: Machine, program: Program, pus: Sequence[int], packed: bytes, *, seed: int
-) -> Program:
-    """What `derive_private_stage` gave for the same arguments. Raises SimulationError."""
+    With the `races` of an earlier stage one of two derivations is saved. Raises SimulationError.
+    """
 
 def whole_trace(
     program: Program, threads: Sequence[int], page_bytes: int = 4096

@@ -2,10 +2,10 @@
 
     program ──fitting_stage, once per page-colour seed──► stage, or none ──► every affinity
                                                             │
-                                                            └──► kept in memory and beside the trace
+                            verdict, beside the trace ◄─────┴─────► kept in memory
 
-A stage holds what leaves the cores' own caches. It takes 16 bytes a step in memory, like the
-program it is made from, and about one on disk.
+A stage holds what leaves the cores' own caches. It takes 16 bytes a step, like the program it is
+made from.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from autofinity.model.errors import SimulationError
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.stage_agreement import Difference
 from autofinity.sim.stage_fitting import first_pus, fitting_stage, groups_of, may_have_stage
-from autofinity.sim.stage_store import StoredStage, key_of, read_stage, write_stage
+from autofinity.sim.stage_store import StoredVerdict, key_of, read_verdict, write_verdict
 
 MOST_STAGES = 4
 """Kept at once: one a page-colour seed of the program under way."""
@@ -102,15 +102,20 @@ class PrivateStages:
         groups: tuple[int, ...],
         seed: int,
     ) -> tuple[core.Program | None, Difference] | None:
-        """What an earlier sweep left beside the trace."""
-        stored = None if key is None else read_stage(trace, key)
+        """What an earlier sweep found out about it: derived again, but not compared."""
+        stored = None if key is None else read_verdict(trace, key)
         if stored is None:
             return None
-        if stored.packed is None:
+        if stored.races is None:
             return None, stored.worst
-        pus = first_pus(self._spec, groups)
         try:
-            stage = core.unpack_private_stage(self._native, program, pus, stored.packed, seed=seed)
+            stage = core.derive_private_stage(
+                self._native,
+                program,
+                first_pus(self._spec, groups),
+                seed=seed,
+                races=stored.races,
+            )
         except SimulationError:
             return None  # a file that somebody sealed anew
         return stage, stored.worst
@@ -125,8 +130,5 @@ class PrivateStages:
     ) -> tuple[core.Program | None, Difference]:
         stage, worst = fitting_stage(self._spec, self._native, program, workers, seed, self._jobs)
         if key is not None:
-            packed = None
-            if stage is not None:
-                packed = core.pack_private_stage(self._native, program, stage)
-            write_stage(trace, key, StoredStage(worst, packed))
+            write_verdict(trace, key, StoredVerdict(worst, None if stage is None else stage.races))
         return stage, worst

@@ -1,10 +1,15 @@
-"""Private stages on disk, beside the trace: derived and compared once, for all later sweeps.
+"""Verdicts on private stages, beside the trace: compared once, for all later sweeps.
 
-    TRACE/private-KEY.stage    magic | key | SHA-256 of the rest | JSON, its length first | stage
+    TRACE/private-KEY.verdict    magic | key | SHA-256 of the rest | JSON
+
+To derive a stage takes about two replays of its program, to compare it with the full stream ten to
+twenty. So what is kept is how the comparison ended, and the races that the first of two derivations
+finds; a stage that is used is derived again from these. (Stages told as bytes, a thirtieth of one
+an access, took longer to read than that.)
 
 The key is the digest of everything a stage and its verdict depend on: the trace, the machine, which
 streams share cores, the seed of the page colours, and the native core that derived it. A file that
-is damaged, of another key or cannot be read is as good as none: the stage is derived again.
+is damaged, of another key or cannot be read is as good as none: the stage is compared again.
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -20,21 +26,23 @@ from autofinity.sim.spec import MachineSpec
 from autofinity.sim.stage_agreement import Difference
 from autofinity.whole_file import replace_file
 
-STAGE_VERSION = 4
+STAGE_VERSION = 5
 """Of what the digests do not know: how stages are compared, and this file."""
 
-_MAGIC = b"AFSTAGE1"
+_MAGIC = b"AFSTAGE2"
 _DIGEST_BYTES = 32
-_LENGTH_BYTES = 4
+
+type Races = tuple[Sequence[int], Sequence[int]]
+"""Pages and lines that threads race for, as the native core numbers them."""
 
 
 @dataclass(frozen=True, slots=True)
-class StoredStage:
-    """A stage as bytes, or why there is none."""
+class StoredVerdict:
+    """Whether a stage is used, and what it takes to derive it again."""
 
     worst: Difference
     """Where it was compared with the full stream."""
-    packed: bytes | None
+    races: Races | None
     """None where it is not to be used."""
 
 
@@ -54,7 +62,7 @@ def key_of(trace: Path, spec: MachineSpec, groups: tuple[int, ...], seed: int) -
     return digest.digest()
 
 
-def read_stage(trace: Path, key: bytes) -> StoredStage | None:
+def read_verdict(trace: Path, key: bytes) -> StoredVerdict | None:
     """What is kept under the key, or None."""
     try:
         content = _path(trace, key).read_bytes()
@@ -62,26 +70,52 @@ def read_stage(trace: Path, key: bytes) -> StoredStage | None:
         return None
     head = _MAGIC + key
     begin = len(head) + _DIGEST_BYTES
-    seal, rest = content[len(head) : begin], content[begin:]
-    if not content.startswith(head) or hashlib.sha256(rest).digest() != seal:
+    seal, text = content[len(head) : begin], content[begin:]
+    if not content.startswith(head) or hashlib.sha256(text).digest() != seal:
         return None
-    length = int.from_bytes(rest[:_LENGTH_BYTES], "little")
-    packed = rest[_LENGTH_BYTES + length :]
     try:
-        worst = Difference(**json.loads(rest[_LENGTH_BYTES : _LENGTH_BYTES + length]))
-    except (ValueError, TypeError):
+        document = json.loads(text)
+        worst, races = Difference(**document["worst"]), document["races"]
+        return StoredVerdict(worst, races and (_numbers(races[0]), _numbers(races[1])))
+    except (ValueError, TypeError, KeyError, IndexError):
         return None
-    return StoredStage(worst, packed or None)
 
 
-def write_stage(trace: Path, key: bytes, stage: StoredStage) -> None:
+def write_verdict(trace: Path, key: bytes, verdict: StoredVerdict) -> None:
     """Keep it, if the folder can be written to."""
-    text = json.dumps(asdict(stage.worst)).encode()
-    rest = len(text).to_bytes(_LENGTH_BYTES, "little") + text + (stage.packed or b"")
+    races = verdict.races and [_ranges(each) for each in verdict.races]
+    document = {"worst": asdict(verdict.worst), "races": races}
+    text = json.dumps(document, separators=(",", ":")).encode()
     with contextlib.suppress(OSError):
-        content = _MAGIC + key + hashlib.sha256(rest).digest() + rest
+        content = _MAGIC + key + hashlib.sha256(text).digest() + text
         replace_file(_path(trace, key), content, durable=False)
 
 
+def _ranges(numbers: Iterable[int]) -> list[int]:
+    """Ascending numbers as how many are left out, how many follow, and so on."""
+    lengths: list[int] = []
+    end = 0
+    for number in numbers:
+        if lengths and number == end:
+            lengths[-1] += 1
+        else:
+            lengths += [number - end, 1]
+        end = number + 1
+    return lengths
+
+
+def _numbers(lengths: Sequence[int]) -> list[int]:
+    """What `_ranges` was given. Raises ValueError for what it did not give."""
+    numbers: list[int] = []
+    end = 0
+    for left_out, follow in zip(lengths[::2], lengths[1::2], strict=True):
+        first = end + left_out
+        end = first + follow
+        if not 0 <= left_out <= first < end < 1 << 32:
+            raise ValueError(f"got {follow} numbers after {left_out} others")
+        numbers += range(first, end)
+    return numbers
+
+
 def _path(trace: Path, key: bytes) -> Path:
-    return trace / f"private-{key.hex()[:16]}.stage"
+    return trace / f"private-{key.hex()[:16]}.verdict"

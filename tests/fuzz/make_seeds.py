@@ -3,7 +3,6 @@
 
 usage: PYTHONPATH=.:tests/support tests/fuzz/make_seeds.py CORPUS [TRACE-FOLDER…]
 
-Those of private stages are written by `stage_seeds CORPUS/replay_stage`, built beside the targets.
 The rest of the corpus is what `make fuzz` found and `-merge=1` kept.
 """
 

@@ -27,6 +27,7 @@ from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.stage_agreement import Difference, Totals, counted_often, farthest_off
 from autofinity.sim.stage_fitting import compared_placements, fitting_stage, may_have_stage
+from autofinity.sim.stage_store import StoredVerdict, read_verdict, write_verdict
 from tests.support.sim_programs import FIRST_WRITE, false_sharing, region
 
 OPTERON = load_preset("opteron-6164he")
@@ -77,7 +78,7 @@ FAR_OFF = Difference("l2_misses", 1, 9, share=0.9)
 
 
 def not_again(*arguments: object) -> None:
-    raise AssertionError("derived again")
+    raise AssertionError("compared again")
 
 
 def spread(threads: int) -> Placement:
@@ -233,7 +234,7 @@ def test_a_stage_that_disagrees_is_not_used_and_the_machine_says_so(
 
 
 @pytest.mark.parametrize("used", [True, False])
-def test_a_second_sweep_finds_stage_and_verdict_beside_the_trace(
+def test_a_second_sweep_finds_the_verdict_beside_the_trace_and_compares_nothing(
     used: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own_then_neighbours(4).write(str(tmp_path))
@@ -244,18 +245,18 @@ def test_a_second_sweep_finds_stage_and_verdict_beside_the_trace(
     monkeypatch.setattr(private_stage, "fitting_stage", not_again)
     assert whole_run(machines[1], tmp_path) == first
     assert machines[1].stage_verdicts() == machines[0].stage_verdicts()
-    with pytest.raises(AssertionError, match="derived again"):
+    with pytest.raises(AssertionError, match="compared again"):
         whole_run(machines[1], tmp_path, seed=4)
     other = SimMachine.preset("xeon-8480", private_stage=True)
-    with pytest.raises(AssertionError, match="derived again"):
+    with pytest.raises(AssertionError, match="compared again"):
         whole_run(other, tmp_path)
 
 
 @pytest.mark.parametrize("damage", ["cut", "turned", "emptied"])
-def test_a_damaged_stage_on_disk_is_derived_again(damage: str, tmp_path: Path) -> None:
+def test_a_damaged_verdict_on_disk_is_found_again(damage: str, tmp_path: Path) -> None:
     own_then_neighbours(4).write(str(tmp_path))
     first = whole_run(SimMachine.preset("opteron-6164he", private_stage=True), tmp_path)
-    (file,) = tmp_path.glob("private-*.stage")
+    (file,) = tmp_path.glob("private-*.verdict")
     whole = file.read_bytes()
     turned = bytearray(whole)
     turned[len(whole) // 2] ^= 1
@@ -264,34 +265,40 @@ def test_a_damaged_stage_on_disk_is_derived_again(damage: str, tmp_path: Path) -
     assert file.read_bytes() == whole
 
 
-def test_a_stage_is_the_same_from_its_bytes_and_takes_little_of_them() -> None:
+def test_a_stage_is_the_same_from_the_races_that_are_known() -> None:
     spec = load_preset("opteron-6164he")
-    machine, program = native_machine(spec), core.Program(own_then_neighbours(4))
+    machine, program = native_machine(spec), core.Program(false_sharing(4, 300, 8))
     pus = first_pus(spec, (0, 6, 12, 18))
     stage = core.derive_private_stage(machine, program, pus, seed=3)
-    packed = core.pack_private_stage(machine, program, stage)
-    again = core.unpack_private_stage(machine, program, pus, packed, seed=3)
-    assert core.pack_private_stage(machine, program, again) == packed
-    assert again.racing_share == stage.racing_share
+    assert stage.races[1] and program.races == ([], [])
+    again = core.derive_private_stage(machine, program, pus, seed=3, races=stage.races)
+    unknown = core.derive_private_stage(machine, program, pus, seed=3, races=([], []))
+    assert again.races == stage.races
+    assert again.steps == stage.steps
+    assert again.racing_share == stage.racing_share > unknown.racing_share
     (first_ns, first), (second_ns, second) = (replay(spec, each, pus) for each in (stage, again))
     assert first_ns == second_ns
     assert (first == second).all()
-    assert len(packed) < stage.steps / 2
-    with pytest.raises(SimulationError, match="no private stage"):
-        core.pack_private_stage(machine, program, program)
 
 
-def test_a_stage_of_another_program_is_refused() -> None:
+def test_races_of_another_program_are_refused() -> None:
     spec = load_preset("opteron-6164he")
     machine, pus = native_machine(spec), first_pus(spec, (0, 1))
     program = core.Program(own_then_neighbours(2))
-    stage = core.derive_private_stage(machine, program, pus, seed=3)
-    packed = core.pack_private_stage(machine, program, stage)
-    other = core.Program(false_sharing(2, 300, 8))
-    with pytest.raises(SimulationError, match="damaged private stage, stream 0"):
-        core.unpack_private_stage(machine, other, pus, packed, seed=3)
-    with pytest.raises(SimulationError, match="of another program"):
-        core.pack_private_stage(machine, other, stage)
+    for races in (([], [1 << 27]), ([1 << 27], [])):
+        with pytest.raises(SimulationError, match="that the program does not have"):
+            core.derive_private_stage(machine, program, pus, seed=3, races=races)
+
+
+@pytest.mark.parametrize(
+    "numbers", [[], [0], [7], [0, 1, 2], [3, 4, 9, 10, 11, 4000], [2**32 - 2]], ids=str
+)
+def test_races_are_kept_as_they_were(numbers: list[int], tmp_path: Path) -> None:
+    key = bytes(32)
+    for races in ((numbers, []), ([], numbers), None):
+        verdict = StoredVerdict(FAR_OFF, races)
+        write_verdict(tmp_path, key, verdict)
+        assert read_verdict(tmp_path, key) == verdict
 
 
 def test_stages_are_compared_in_the_best_matches_of_hints_and_where_threads_wait_most() -> None:

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -11,12 +12,13 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "bind_detectors.hpp"
 #include "bind_machine.hpp"
 #include "error.hpp"
 #include "simulation.hpp"
-#include "stage_file.hpp"
 #include "whole_trace.hpp"
 
 namespace nb = nanobind;
@@ -133,6 +135,13 @@ void bind_sim(nb::module_& module) {
                                                      : 0.0;
             },
             "Of the accesses a private stage keeps: those whose outcome is up to their timing.")
+        .def_prop_ro(
+            "races",
+            [](const Program& p) {
+                return p.stage ? std::pair(p.stage->races.pages, p.stage->races.lines)
+                               : std::pair<std::vector<std::uint32_t>, std::vector<Line>>();
+            },
+            "Pages and lines that a private stage was derived with as raced for.")
         .def_prop_ro("instructions", [](const Program& p) {
             std::vector<std::uint64_t> all;
             for (const auto& stream : p.streams) all.push_back(stream.instructions);
@@ -161,44 +170,20 @@ void bind_sim(nb::module_& module) {
     module.def(
         "derive_private_stage",
         [](std::shared_ptr<Machine> machine, std::shared_ptr<Program> program,
-           const std::vector<std::uint32_t>& pus, std::uint64_t seed) {
+           const std::vector<std::uint32_t>& pus, std::uint64_t seed,
+           const std::optional<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>>&
+               races) {
             validate(*machine);
+            std::optional<KnownRaces> known;
+            if (races) known = KnownRaces{races->first, races->second};
             return std::const_pointer_cast<Program>(
-                derive_private_stage(std::move(machine), std::move(program), pus, seed));
+                derive_private_stage(std::move(machine), std::move(program), pus, seed, known));
         },
         nb::arg("machine"), nb::arg("program"), nb::arg("pus"), nb::kw_only(), nb::arg("seed"),
-        nb::call_guard<nb::gil_scoped_release>(),
+        nb::arg("races").none() = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
         "The program with the steps its private stage leaves of it, for any placement in which the "
-        "same streams share cores as on `pus`. Raises SimulationError where there is none.");
-
-    module.def(
-        "pack_private_stage",
-        [](const Machine& machine, const Program& program, const Program& staged) {
-            validate(machine);
-            std::vector<std::uint8_t> bytes;
-            {
-                nb::gil_scoped_release release;
-                bytes = packed_stage(machine, program, staged);
-            }
-            return nb::bytes(bytes.data(), bytes.size());
-        },
-        nb::arg("machine"), nb::arg("program"), nb::arg("stage"),
-        "What was derived from `program`, as bytes that say little beside it. Raises "
-        "SimulationError for one that is not derived.");
-    module.def(
-        "unpack_private_stage",
-        [](const Machine& machine, const Program& program, const std::vector<std::uint32_t>& pus,
-           nb::bytes packed, std::uint64_t seed) {
-            validate(machine);
-            const std::span bytes(static_cast<const std::uint8_t*>(packed.data()), packed.size());
-            nb::gil_scoped_release release;
-            return std::const_pointer_cast<Program>(
-                unpacked_stage(machine, program, pus, seed, bytes));
-        },
-        nb::arg("machine"), nb::arg("program"), nb::arg("pus"), nb::arg("packed"), nb::kw_only(),
-        nb::arg("seed"),
-        "What `derive_private_stage` gave for the same arguments, from its bytes. Raises "
-        "SimulationError for damaged ones.");
+        "same streams share cores as on `pus`. `races`: what `races` of an earlier one said, which "
+        "saves a derivation. Raises SimulationError where there is none.");
 
     bind_detectors(module);
     nb::class_<Simulation> simulation(module, "Simulation",

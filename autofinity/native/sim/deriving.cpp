@@ -53,7 +53,8 @@ void Simulation::follow_pushed(const Pu& p, Stream& s) {
 ProgramPtr Simulation::derived() {
     for (const Stream& s : streams_) recorder_->rest(number_of(s), s.at, s.instructions, s.skip);
     return recorder_->finish(*machine_, *program_,
-                             PrivateGeometry(*machine_, options_.pu_of_stream, options_.seed));
+                             PrivateGeometry(*machine_, options_.pu_of_stream, options_.seed),
+                             options_.races);
 }
 
 }  // namespace autofinity::sim

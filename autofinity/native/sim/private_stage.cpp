@@ -166,10 +166,11 @@ void PrivateRecorder::rest(std::uint32_t stream, const Step* at, std::uint64_t i
 }
 
 ProgramPtr PrivateRecorder::finish(const Machine& machine, const Program& program,
-                                   PrivateGeometry geometry) {
+                                   PrivateGeometry geometry, KnownRaces known) {
     for (std::uint32_t i = 0; i < tracks_.size(); ++i) tally_settled(i);
     auto stage = std::make_shared<PrivateStage>();
     stage->geometry = std::move(geometry);
+    stage->races = std::move(known);
     stage->tallies = std::move(tallies_);
     stage->kept = kept_;
     stage->kept_racing = kept_racing_;
@@ -300,15 +301,31 @@ void must_have_stage(const Machine& machine, const Program& program,
                                   std::to_string(machine.core_of_pu.size()));
 }
 
+namespace {
+
+void must_be_of(const Program& program, const KnownRaces& races) {
+    const auto beyond = [](const std::vector<std::uint32_t>& all, std::size_t end) {
+        return std::any_of(all.begin(), all.end(),
+                           [end](std::uint32_t each) { return each >= end; });
+    };
+    if (beyond(races.pages, program.n_pages()) || beyond(races.lines, program.first_lock_line))
+        throw SimulationError("got races for pages or lines that the program does not have");
+}
+
+}  // namespace
+
 ProgramPtr derive_private_stage(std::shared_ptr<const Machine> machine, ProgramPtr program,
-                                const std::vector<std::uint32_t>& pu_of_stream,
-                                std::uint64_t seed) {
+                                const std::vector<std::uint32_t>& pu_of_stream, std::uint64_t seed,
+                                const std::optional<KnownRaces>& races) {
     must_have_stage(*machine, *program, pu_of_stream);
     Options options;
     options.pu_of_stream = pu_of_stream;
     options.seed = seed;
     options.derive = true;
-    {
+    if (races) {
+        must_be_of(*program, *races);
+        options.races = *races;
+    } else {
         Simulation first(machine, program, options);
         first.run();
         options.races = first.races();

@@ -48,6 +48,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "known_races.hpp"
@@ -132,6 +133,7 @@ struct PrivateGeometry {
 
 struct PrivateStage {
     PrivateGeometry geometry;
+    KnownRaces races;  // from the start of its derivation
     std::vector<Tally> tallies;
     std::shared_ptr<const LaterUses> later_uses;  // none: of a machine that takes no lines back
     // Accesses that have steps of their own, and of these those whose outcome is up to their
@@ -210,7 +212,9 @@ class PrivateRecorder {
     // done.
     void rest(std::uint32_t stream, const Step* at, std::uint64_t instructions, std::uint64_t skip);
 
-    ProgramPtr finish(const Machine& machine, const Program& program, PrivateGeometry geometry);
+    // Of a recorder that knew `known` from the start.
+    ProgramPtr finish(const Machine& machine, const Program& program, PrivateGeometry geometry,
+                      KnownRaces known);
     KnownRaces races() const;
 
   private:
@@ -294,9 +298,11 @@ void must_have_stage(const Machine& machine, const Program& program,
                      const std::vector<std::uint32_t>& pu_of_stream);
 
 // Derives the stage of `program` for cores like `machine`'s, with the streams on the same cores as
-// in `pu_of_stream`. Throws SimulationError where there is none and for a program that cannot be
-// replayed.
+// in `pu_of_stream`; `races` as an earlier derivation found them, by which one of two is saved.
+// Throws SimulationError where there is none, for a program that cannot be replayed, and for races
+// of another program.
 ProgramPtr derive_private_stage(std::shared_ptr<const Machine> machine, ProgramPtr program,
-                                const std::vector<std::uint32_t>& pu_of_stream, std::uint64_t seed);
+                                const std::vector<std::uint32_t>& pu_of_stream, std::uint64_t seed,
+                                const std::optional<KnownRaces>& races = {});
 
 }  // namespace autofinity::sim
