@@ -64,11 +64,13 @@ std::uint32_t Memory::follow_at(std::uint32_t slot, const Step& step, Ticks now)
 // its lines take to come.
 Ticks Memory::derive_fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
                            bool& contended) {
-    if (cores_[slot]->taken->fetched(line, pages_.physical(line)))
-        outcome_.forgotten.push_back(line);
+    const TakenLines::TagOf tag = cores_[slot]->taken->fetched(line, pages_.physical(line));
+    if (tag == TakenLines::TagOf::forgotten) outcome_.forgotten.push_back(line);
     DirectoryLine& d = directory_[line];
     contended |= request != Request::load && d.first_sharers != 0;
-    if (outcome_.found != Found::tag) outcome_.found = Found::beyond;
+    // Of a tag that is lost a replay finds out whether it would have been.
+    if (outcome_.found != Found::tag)
+        outcome_.found = tag == TakenLines::TagOf::there ? Found::beyond : Found::tag;
     const Ticks ready = now + (d.owner_plus_one != 0              ? machine_.load_modified[0]
                                : in_llc_of_derivation(slot, line) ? machine_.llc_hit
                                                                   : machine_.dram[0]);
@@ -142,13 +144,27 @@ void Memory::derive_dropped(PrivateCaches& c, Line line) {
 void Memory::derive_front_of_l1(PrivateCaches& c, Line line, int way, Word old) {
     c.taken->front_of_l1(line, way, c.exclusive_levels,
                          [this](Line out) { outcome_.aged.push_back(out); });
-    if (old == 0 || line_of(old) == line) return;
+    if (line_of(old) == line) return;
+    displace_tags(c, line, way, old);
+    if (old == 0) return;
     if (state_of(old) == invalid) {
         const TakenLines::Tag tag = c.taken->forget_tag(line_of(old));
         if (tag == TakenLines::Tag::gone) outcome_.aged.push_back(line_of(old));
         if (tag != TakenLines::Tag::back) return;
     }
     outcome_.l1_victims.push_back(old);
+}
+
+// A fill takes the last way that has no valid line, else the last way: `way`, of `old`. So would
+// those after it and, if that was valid, all of the set have been given up, had others taken them.
+void Memory::displace_tags(const PrivateCaches& c, Line line, int way, Word old) {
+    const int first = old == 0 || state_of(old) == invalid ? way + 1 : 1;
+    const Word* set = c.l1.at(line);
+    for (int i = first; i < static_cast<int>(c.l1.ways()); ++i)
+        if (set[i] != 0) outcome_.displaced.push_back(line_of(set[i]));
+    if (old != 0) outcome_.displaced.push_back(line_of(old));
+    c.taken->each_forgotten(line, static_cast<std::uint32_t>(first),
+                            [this](Line other) { outcome_.displaced.push_back(other); });
 }
 
 // A line comes to the front of its L2 set, in the place of what was at `way`.

@@ -53,9 +53,9 @@ inline std::uint32_t dirty_victims(const Step& step) {
         ++n[data_cache_misses];
         ++n[l2_accesses];
         if (was_in_l1) {
-            ++n[coherence_misses];
-            ++n[invalid_data_cache_lines_evicted];
-            served.contended = true;
+            n[invalid_data_cache_lines_evicted] += c.past->give_up(line);
+            served.contended = c.past->has_tag(line);
+            n[coherence_misses] += served.contended;
         }
     }
     if (held) {
@@ -90,8 +90,8 @@ inline std::uint32_t dirty_victims(const Step& step) {
         d.owner_state = modified;
     if (!hit && trains) {
         c.brought->remove(line);
-        c.prefetcher.train_among_some(line, (step.flags & step_begins) != 0, now,
-                                      [&](Line ahead) { prefetch(c, ahead, now); });
+        c.prefetcher.train_among_others(line, c.past->missed_pages(), now,
+                                        [&](Line ahead) { prefetch(c, ahead, now); });
     }
     return served;
 }
@@ -100,10 +100,12 @@ inline std::uint32_t dirty_victims(const Step& step) {
     DirectoryLine& d = directory_[step.line];
     const Word state = derived_state(d, c.domain);
     if (step.kind == kind_victim) {
-        if (step.span != 0 && state != invalid) return 0;
-        ++(*c.counts)[state == invalid  ? invalid_data_cache_lines_evicted
-                      : is_dirty(state) ? modified_data_cache_lines_evicted
-                                        : clean_data_cache_lines_evicted];
+        Counts& n = *c.counts;
+        if (state == invalid)
+            n[invalid_data_cache_lines_evicted] += c.past->give_up(step.line);
+        else if (step.span == 0)
+            ++n[is_dirty(state) ? modified_data_cache_lines_evicted
+                                : clean_data_cache_lines_evicted];
         return 0;
     }
     if ((step.kind == kind_leave) == (state == invalid)) return 0;  // it has left, or come, already

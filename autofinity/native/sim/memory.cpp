@@ -141,8 +141,7 @@ template <MachineKind kind>
     if (missed) {
         const auto fetch = [&](Line ahead) { prefetch<kind>(c, ahead, now); };
         if (Asked<kind>::is(Mode::derive, mode_))
-            outcome_.begins =
-                c.prefetcher.train(line, now, fetch, [&](Line ahead) { derive_dropped(c, ahead); });
+            c.prefetcher.train(line, now, fetch, [&](Line ahead) { derive_dropped(c, ahead); });
         else
             c.prefetcher.train(line, now, fetch);
     }

@@ -241,6 +241,7 @@ class Memory {
     void derive_leave(std::uint32_t slot, Line line);
     void derive_dropped(PrivateCaches& c, Line line);
     void derive_front_of_l1(PrivateCaches& c, Line line, int way, Word old);
+    void displace_tags(const PrivateCaches& c, Line line, int way, Word old);
     void derive_front_of_l2(PrivateCaches& c, Line line, int way);
     // Of an L2 domain. Whether it has the line the directory knows; its state the arrays.
     template <MachineKind kind = MachineKind::any>

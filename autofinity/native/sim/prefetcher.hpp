@@ -1,8 +1,10 @@
 // Stream prefetcher of one core: which lines to fetch ahead, and which of them are on their way.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <numeric>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -43,15 +45,13 @@ class Prefetcher {
         return !known;
     }
 
-    // The same where only the misses of some pages are told. It `began` one where all were: there,
-    // other pages had taken the place of the page's stream.
+    // The same where only the misses of some pages are told. `others`: pages of untold ones since
+    // the last call.
     template <typename Fetch>
-    void train_among_some(Line line, bool began, Ticks now, Fetch&& fetch) {
-        const auto [known, s] = stream_of(line >> page_shift);
-        if (known && !began)
-            go_on(s, line, now, fetch, Forget{});
-        else
-            begin(s, line);
+    void train_among_others(Line line, std::span<const std::uint32_t> others, Ticks now,
+                            Fetch&& fetch) {
+        follow_latest(others);
+        train(line, now, fetch);
     }
 
     // The line that a miss of `line` may fetch, if its page has a stream; 0: none. One that has no
@@ -173,12 +173,25 @@ class Prefetcher {
         return {way >= 0, streams_[number]};
     }
 
+    // Pages that missed, in order: those that still have a stream.
+    void follow_latest(std::span<const std::uint32_t> pages) {
+        latest_.clear();
+        for (std::size_t i = pages.size(); i-- > 0 && latest_.size() != streams_.size();)
+            if (std::find(latest_.begin(), latest_.end(), pages[i]) == latest_.end())
+                latest_.push_back(pages[i]);
+        while (!latest_.empty()) {
+            stream_of(latest_.back());
+            latest_.pop_back();
+        }
+    }
+
     PrefetchShape shape_;
     std::uint32_t padded_;
     Zeroed<Word> order_;  // of the streams, the most recent one first; ways of a set
     std::vector<Stream> streams_;
     std::array<Arrival, 256> arrivals_{};
     std::vector<Ticks> due_;  // of the lines in flight
+    std::vector<std::uint32_t> latest_;
     std::size_t free_ = 0;
 };
 

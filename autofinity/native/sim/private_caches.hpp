@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "brought_lines.hpp"
+#include "core_past.hpp"
 #include "counts.hpp"
 #include "machine.hpp"
 #include "prefetcher.hpp"
@@ -72,6 +73,7 @@ struct PrivateCaches {
     Counts* counts = nullptr;           // of the stream that runs here
     std::unique_ptr<TakenLines> taken;  // while a private stage is derived
     std::unique_ptr<BroughtLines> brought;  // in a replay from one
+    StreamPast* past = nullptr;             // there, too: of the stream that runs here
 };
 
 }  // namespace autofinity::sim

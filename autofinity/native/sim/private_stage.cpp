@@ -41,12 +41,15 @@ PrivateRecorder::PrivateRecorder(const Program& program, const Machine& machine,
       rights_(std::size_t{program.n_lines} * program.streams.size()),
       came_with_(std::size_t{program.n_lines} * program.streams.size()),
       written_(program.n_lines),
+      displaced_(std::size_t{program.n_lines} * program.streams.size(), true),
       ahead_(std::size_t{program.n_lines} * program.streams.size()),
       order_(program) {
     for (Line line = 0; line < program.first_lock_line; ++line)
         if (shared_.has(line)) sharing_[line] = ordered;
-    for (Line line = program.first_lock_line; line < program.n_lines; ++line)
+    for (Line line = program.first_lock_line; line < program.n_lines; ++line) {
         sharing_[line] = racing;
+        races_[line >> page_shift] = enough_races;
+    }
     for (const std::uint32_t page : races.pages) races_[page] = enough_races;
     for (const Line line : races.lines) sharing_[line] = racing;
     for (const StreamPlan& plan : program.streams) tracks_.emplace_back(plan.instructions, core_);
@@ -66,6 +69,8 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     if (outcome.dropped) races_[step.line >> page_shift] = enough_races;
     if (step.writes != 0 && sharing_[step.line] != own) written_[step.line] = ++writes_;
     const bool right = take_right(stream, step);
+    const Past past = past_of(stream, step.line, issue);
+    note_past(stream, step.line, issue, outcome);
     const bool fetched = outcome.found >= Found::beyond;
     const bool in_l2 = outcome.found == Found::l2;
     const bool trained = trains(step.line);
@@ -79,7 +84,7 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
                       (private_miss && issue < track.shadow_until);
     const bool needed = (step.flags & step_dependent) != 0;
     track.forced = false;
-    count_victims(stream, outcome);
+    count_victims(stream, step.line, outcome);
     if (!kept) {
         Tally& tally = track.pending;
         tally.loads += step.reads;
@@ -96,7 +101,10 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     derived.kind = derived_kind(outcome.found, outcome.translated);
     if (pushes) derived.flags |= step_pushes;
     if (trained) derived.flags |= step_trains;
-    if (trained && outcome.begins) derived.flags |= step_begins;
+    if (trained || !is_own(step.line)) {
+        derived.flags |= step_past;
+        track.pasts.push_back(past);
+    }
     ++kept_;
     kept_racing_ += right && sharing_[step.line] >= raided;
     if (sharing_[step.line] < raided) {
@@ -142,13 +150,17 @@ void PrivateRecorder::other(std::uint32_t stream, const Step* at, std::uint64_t 
     ++track.stretch;
 }
 
-void PrivateRecorder::touch(std::uint32_t stream, const PrivateOutcome& outcome) {
+void PrivateRecorder::touch(std::uint32_t stream, Line line, const PrivateOutcome& outcome) {
     Track& track = tracks_[stream];
     if (track.plan.steps.empty()) return;
     Step& step = track.plan.steps.back();
-    if (step.span == 0 && step.kind < kind_derived)
+    if (step.span == 0 && step.kind < kind_derived) {
         step.span = derived_kind(outcome.found, outcome.translated);
-    count_victims(stream, outcome);
+        step.flags |= step_past;
+        track.pasts.push_back(past_of(stream, line, track.emitted_at));
+    }
+    note_past(stream, line, track.emitted_at, outcome);
+    count_victims(stream, line, outcome);
     emit_pushed(stream, outcome);
 }
 
@@ -180,6 +192,8 @@ ProgramPtr PrivateRecorder::finish(const Machine& machine, const Program& progra
                                 {0, 0, 0, 0, 0, kind_sentinel, 0});
         track.plan.steps.shrink_to_fit();
         plans.push_back(std::move(track.plan));
+        stage->pasts.push_back(std::move(track.pasts));
+        stage->missed_pages.push_back(std::move(track.missed_pages));
     }
     stage->later_uses = later_uses_on(machine, program, plans, shared_);
     return std::make_shared<const Program>(program, std::move(plans), std::move(stage));
@@ -235,6 +249,23 @@ void PrivateRecorder::fetch_ahead(std::uint32_t stream, Line line) {
 void PrivateRecorder::race_for(Line line) {
     sharing_[line] = racing;
     for (std::size_t i = 0; i < tracks_.size(); ++i) rights_[i * lines_ + line] = 0;
+}
+
+// Before the access itself has changed anything.
+Past PrivateRecorder::past_of(std::uint32_t stream, Line line, std::uint64_t issue) const {
+    const Track& track = tracks_[stream];
+    return {Past::since(displaced_[stream * lines_ + line], issue),
+            static_cast<std::uint32_t>(track.missed_pages.size())};
+}
+
+void PrivateRecorder::note_past(std::uint32_t stream, Line line, std::uint64_t issue,
+                                const PrivateOutcome& outcome) {
+    std::vector<std::uint32_t>& missed = tracks_[stream].missed_pages;
+    const std::uint32_t page = line >> page_shift;
+    if (outcome.found != Found::l1 && !trains(line) && (missed.empty() || missed.back() != page))
+        missed.push_back(page);
+    for (const Line other : outcome.displaced)
+        if (!is_own(other)) displaced_[stream * lines_ + other] = issue + 1;
 }
 
 bool PrivateRecorder::trains(Line line) const {

@@ -51,6 +51,7 @@
 #include <optional>
 #include <vector>
 
+#include "core_past.hpp"
 #include "known_races.hpp"
 #include "later_uses.hpp"
 #include "machine.hpp"
@@ -135,6 +136,10 @@ struct PrivateStage {
     PrivateGeometry geometry;
     KnownRaces races;  // from the start of its derivation
     std::vector<Tally> tallies;
+    // Of each stream: of its steps that tell one, in order; pages that missed in the L1 and whose
+    // prefetches are told, in order, none twice in a row.
+    std::vector<std::vector<Past>> pasts;
+    std::vector<std::vector<std::uint32_t>> missed_pages;
     std::shared_ptr<const LaterUses> later_uses;  // none: of a machine that takes no lines back
     // Accesses that have steps of their own, and of these those whose outcome is up to their
     // timing.
@@ -154,20 +159,21 @@ struct PrivateOutcome {
     bool got_write = false;   // the line was there, but had only been loaded
     bool prefetched = false;  // a prefetch had brought the line, or has it on its way
     bool dropped = false;     // a prefetch found no free buffer
-    bool begins = false;      // its miss was the first of a prefetch stream
     std::vector<Word> l1_victims;
     // Lines that others took: the L1 would have given them up now; or is asked for them again, and
     // has forgotten that it had them.
     std::vector<Line> aged, forgotten;
+    std::vector<Line> displaced;  // whose tags the L1 would have given up, had others taken them
     std::vector<Pushed> pushed;
 
     void clear() {
         found = Found::l1;
         translated = Translated::tlb1;
-        got_write = prefetched = begins = dropped = false;
+        got_write = prefetched = dropped = false;
         l1_victims.clear();
         aged.clear();
         forgotten.clear();
+        displaced.clear();
         pushed.clear();
     }
 };
@@ -206,8 +212,8 @@ class PrivateRecorder {
                 const PrivateOutcome& outcome);
     // A step that is no access is about to be carried out, perhaps not for the first time.
     void other(std::uint32_t stream, const Step* at, std::uint64_t issue, TakenLines* taken);
-    // What an access to a line of that step (a lock's, a barrier's) found.
-    void touch(std::uint32_t stream, const PrivateOutcome& outcome);
+    // What an access to `line`, which is that step's (a lock's, a barrier's), found.
+    void touch(std::uint32_t stream, Line line, const PrivateOutcome& outcome);
     // What the stream has not come to when the region ends: `skip` instructions of the gap are
     // done.
     void rest(std::uint32_t stream, const Step* at, std::uint64_t instructions, std::uint64_t skip);
@@ -230,6 +236,8 @@ class PrivateRecorder {
             : plan{{}, instructions}, clock(core) {}
 
         StreamPlan plan;
+        std::vector<Past> pasts;
+        std::vector<std::uint32_t> missed_pages;
         PrivateClock clock;
         std::uint64_t emitted_at = 0, tallied_at = 0;  // instructions
         std::uint64_t shadow_until = 0;
@@ -260,7 +268,10 @@ class PrivateRecorder {
     bool is_told(const Pushed& pushed) const {
         return pushed.kind != kind_prefetch || !trains(pushed.line);
     }
-    void count_victims(std::uint32_t stream, const PrivateOutcome& outcome);
+    Past past_of(std::uint32_t stream, Line line, std::uint64_t issue) const;
+    void note_past(std::uint32_t stream, Line line, std::uint64_t issue,
+                   const PrivateOutcome& outcome);
+    void count_victims(std::uint32_t stream, Line asked, const PrivateOutcome& outcome);
     void count_as_came(Track& track, std::uint32_t came_with);
     bool is_settled(std::uint32_t stream, const Victim& victim) const;
     void tally_settled(std::uint32_t stream);
@@ -285,6 +296,7 @@ class PrivateRecorder {
     Zeroed<std::uint32_t> came_with_;
     Zeroed<std::uint32_t> written_;  // number of the line's latest write
     std::uint32_t writes_ = 0;
+    Zeroed<std::uint64_t> displaced_;  // [stream, line]: instruction at which it last was, + 1
     Zeroed<std::uint32_t> ahead_;  // [stream, line]: latest stretch in which it was fetched ahead
     StretchOrder order_;
     std::vector<Track> tracks_;

@@ -34,9 +34,9 @@ enum StepFlag : std::uint8_t {
     step_trains = 0x10,  // derived access: the replay's own prefetcher learns of its miss
     step_needs =
         0x20,  // lock: may only be taken once all of lock_needs[reads | writes << 16] are posted
-    step_own = 0x20,     // access of a unit: memory of the thread that runs it (unit_memory.cpp)
-    step_run = 0x40,     // several accesses over a span: may have to be expanded
-    step_begins = 0x80,  // derived access that trains: its miss was the first of a prefetch stream
+    step_own = 0x20,   // access of a unit: memory of the thread that runs it (unit_memory.cpp)
+    step_run = 0x40,   // several accesses over a span: may have to be expanded
+    step_past = 0x80,  // of a private stage: what its core did before is told (core_past.hpp)
 };
 
 inline constexpr std::uint8_t kind_sentinel = 0xFE;  // after the last event of a stream

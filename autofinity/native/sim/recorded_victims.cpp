@@ -8,11 +8,14 @@ namespace autofinity::sim {
 
 // Whether the LLC gives a loaded line clean or dirty is known in the replay only: the step that it
 // came with says how often the L1 gives it up before it is written.
-void PrivateRecorder::count_victims(std::uint32_t stream, const PrivateOutcome& outcome) {
+void PrivateRecorder::count_victims(std::uint32_t stream, Line asked,
+                                    const PrivateOutcome& outcome) {
     Track& track = tracks_[stream];
     for (const Line line : outcome.aged) track.victims.push_back({victim_step(line, false)});
     for (const Line line : outcome.forgotten)
-        if (trains(line))  // and may be back by then: who knows when it comes
+        if (line == asked && outcome.found == Found::tag)
+            continue;           // its step says so
+        else if (trains(line))  // and may be back by then: who knows when it comes
             ++track.pending.invalid_l1_victims;
         else
             track.victims.push_back({victim_step(line, true)});

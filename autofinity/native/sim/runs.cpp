@@ -8,6 +8,7 @@ namespace autofinity::sim {
 
 void Simulation::split_lost_runs(Ticks now) {
     for (const Lost& lost : memory_.lost()) {
+        if (mode_ == Mode::staged && !lost.only_write) note_lost(lost, now);
         if (lost.recalled && later_uses_) miss_later(lost, now);
         if (!any_runs_) continue;
         for (const std::uint32_t index : pus_of_slot_[lost.slot]) {
@@ -21,6 +22,22 @@ void Simulation::split_lost_runs(Ticks now) {
         }
     }
     memory_.clear_lost();
+}
+
+// How far the streams of a core have come that loses a line. One that stands before a step has not
+// carried it out.
+void Simulation::note_lost(const Lost& lost, Ticks now) {
+    if (memory_.caches(lost.slot).brought->has(lost.line)) return;  // the L1 has it no more
+    for (const std::uint32_t pu : pus_of_slot_[lost.slot])
+        for (const std::uint32_t number : streams_of_pu_[pu]) {
+            const Stream& v = streams_[number];
+            std::uint64_t here = v.instructions;
+            if (v.status == Status::running) {
+                here = position(pus_[pu], v, std::max(pus_[pu].time, now));
+                if (here != v.instructions && here == v.instructions + v.at->gap - v.skip) --here;
+            }
+            pasts_[number].lose(lost.line, here);
+        }
 }
 
 // What the stream that runs on a PU was not to do yet. What it has done it has: no stream runs past

@@ -87,6 +87,14 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
         throw SimulationError(
             "the private stage is of other caches, another seed or threads that share cores "
             "otherwise; derive it again");
+    if (mode_ == Mode::staged) {
+        streams_of_pu_.resize(pus_.size());
+        for (std::uint32_t i = 0; i < streams_.size(); ++i) {
+            streams_of_pu_[streams_[i].pu].push_back(i);
+            pasts_.emplace_back(program_->stage->pasts[i], program_->stage->missed_pages[i],
+                                program_->n_lines);
+        }
+    }
     if (mode_ == Mode::staged && program_->stage->later_uses)
         later_uses_ = std::make_unique<LaterUsesReader>(program_->stage->later_uses);
     if (!options_.detectors.empty()) {

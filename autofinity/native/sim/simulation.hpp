@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <string>
@@ -205,8 +206,18 @@ class Simulation {
         s.open[place] = {at, step};
         s.runs_end = std::max(s.runs_end, at + step.span);
     }
-    // `found`: what a private stage says of it, or 0.
-    void touch_sync_line(Pu& p, Stream& s, Line line, bool write, std::uint16_t found);
+    // `told`: the step that a private stage may say more of; none if it is touched again.
+    void touch_sync_line(Pu& p, Stream& s, Line line, bool write, const Step* told);
+    // What a private stage says of the core's past before an access, if there is a step for it.
+    StreamPast& tell_past(const Stream& s, const Step* step, std::uint64_t issue) {
+        StreamPast& past = pasts_[number_of(s)];
+        if (step != nullptr && (step->flags & step_past) != 0)
+            past.tell(issue);
+        else
+            past.tell_nothing();
+        return past;
+    }
+    void note_lost(const Lost& lost, Ticks now);
 
     void block(std::uint32_t pu, Stream& s);
     void see_token(Pu& p, Stream& s, const Token& token);
@@ -303,6 +314,9 @@ class Simulation {
     Memory memory_;
     std::unique_ptr<PrivateRecorder> recorder_;    // while a stage is derived
     std::unique_ptr<LaterUsesReader> later_uses_;  // of a stage that has them
+    // In a replay from a stage, where no stream moves.
+    std::vector<std::vector<std::uint32_t>> streams_of_pu_;
+    std::deque<StreamPast> pasts_;  // of each stream
     OverheadTicks overhead_;
     std::unique_ptr<Detection> detection_;  // while anybody watches
     std::vector<Stream> streams_;

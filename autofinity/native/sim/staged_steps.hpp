@@ -113,6 +113,7 @@ template <>
             }
             continue;
         }
+        StreamPast& past = tell_past(s, &step, issue);
         while (p.ring_count != 0 && p.ring[p.ring_head].ready <= at) forget_oldest_miss(p);
         if (p.ring_count == p.kind->misses_in_flight || (step.flags & step_atomic) != 0 ||
             p.shares || at < p.key || memory_.faults(step.line)) [[unlikely]] {
@@ -129,6 +130,7 @@ template <>
             }
         }
         ++next;
+        if ((step.flags & step_past) != 0) past.step_is_done();
         if ((step.flags & step_pushes) != 0)
             for (; is_pushed(next->kind); ++next) {
                 memory_.foresee_derived(c, next);

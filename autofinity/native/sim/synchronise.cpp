@@ -8,17 +8,20 @@ namespace autofinity::sim {
 
 using trace::Kind;
 
-void Simulation::touch_sync_line(Pu& p, Stream& s, Line line, bool write, std::uint16_t found) {
-    Step step{line,
-              0,
-              0,
-              1,
-              static_cast<std::uint16_t>(write ? 1 : 0),
-              static_cast<std::uint8_t>(found),
-              static_cast<std::uint8_t>(write ? step_atomic : 0)};
+void Simulation::touch_sync_line(Pu& p, Stream& s, Line line, bool write, const Step* told) {
+    Step step{line, 0, 0, 1, write, kind_derived, 0};
+    if (write) step.flags |= step_atomic;
+    if (mode_ == Mode::staged) {
+        step.flags |= step_trains;
+        StreamPast& past = tell_past(s, told, s.instructions);
+        if (told != nullptr) {
+            step.kind = static_cast<std::uint8_t>(told->span);
+            if ((told->flags & step_past) != 0) past.step_is_done();
+        }
+    }
     memory_.outcome().clear();
     slow_access(p, s, step, s.instructions, p.time, forever, 0);
-    if (mode_ == Mode::derive) recorder_->touch(number_of(s), memory_.outcome());
+    if (mode_ == Mode::derive) recorder_->touch(number_of(s), line, memory_.outcome());
     // What the access fetches ahead is fetched before the stream waits for others.
     if (mode_ == Mode::staged) follow_pushed(p, s);
     drain(p, s);
@@ -102,7 +105,7 @@ bool Simulation::take_lock(std::uint32_t pu, Stream& s, const Step& step) {
         return true;
     }
     const Line line = program_->first_lock_line + step.line;
-    touch_sync_line(p, s, line, true, step.span);
+    touch_sync_line(p, s, line, true, &step);
     const bool shared = reads_lock(s);
     if (lock.holder.stream == nobody && (shared || lock.readers.empty())) {
         hold(lock, s);
@@ -163,7 +166,7 @@ void Simulation::release_lock(Pu& p, Stream& s, const Step& step) {
         --lock.depth;
         return;
     }
-    touch_sync_line(p, s, program_->first_lock_line + step.line, true, step.span);
+    touch_sync_line(p, s, program_->first_lock_line + step.line, true, &step);
     if (lock.holder.stream == me)
         lock.holder = {};
     else
@@ -176,7 +179,7 @@ bool Simulation::arrive(std::uint32_t pu, Stream& s, const Step& step) {
     drain(p, s);
     Barrier& barrier = barriers_[step.line];
     const Line line = program_->first_barrier_line + step.line;
-    touch_sync_line(p, s, line, true, step.span);
+    touch_sync_line(p, s, line, true, &step);
     if (barrier.waiting.empty()) barrier.expected = step.reads;
     if (barrier.expected != step.reads)
         throw SimulationError("malformed trace: " + where(s) + ": barrier " +

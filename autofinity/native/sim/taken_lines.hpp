@@ -56,7 +56,8 @@ class TakenLines {
         }
         return Tag::back;
     }
-    // Calls `give_up(line)` for each that was forgotten and would still be there.
+    // Calls `give_up(line)` for each that was forgotten since the last call and would still be
+    // there.
     template <typename GiveUp>
     void give_up_forgotten(GiveUp&& give_up) {
         for (const Line line : forgotten_)
@@ -67,19 +68,28 @@ class TakenLines {
                 }
         forgotten_.clear();
     }
-    // The core fetches it again. Returns whether the L1 has forgotten it before it would have given
-    // it up.
-    bool fetched(Line line, std::uint32_t physical) {
-        bool forgotten = false;
+    // Of the L1: it has it still, or nobody took it; or gave it up before it would have given the
+    // line up, which `give_up` has told or not.
+    enum class TagOf : std::uint8_t { there, forgotten, told };
+    // The core fetches it again. Returns what has become of the tag.
+    TagOf fetched(Line line, std::uint32_t physical) {
+        TagOf tag = TagOf::there;
         std::erase_if(of_l1_[l1_.number(line)], [&](const Taken& taken) {
-            if (taken.line == line) forgotten = taken.tag == TagOf::forgotten;
+            if (taken.line == line) tag = taken.tag;
             return taken.line == line;
         });
         std::erase_if(of_l2_[l2_.number(physical)],
                       [line](const Taken& taken) { return taken.line == line; });
-        return forgotten;
+        return tag;
     }
 
+    // Visits those of the line's L1 set that were forgotten, and that `newer` others or more have
+    // come before.
+    template <typename Visit>
+    void each_forgotten(Line line, std::uint32_t newer, Visit&& visit) const {
+        for (const Taken& taken : of_l1_[l1_.number(line)])
+            if (taken.tag != TagOf::there && taken.newer >= newer) visit(taken.line);
+    }
     // The line has come to the front of its L1 set; what was at `way` has moved or gone. Calls
     // `give_up(line)` for each that would have gone and was forgotten before.
     template <typename GiveUp>
@@ -112,8 +122,6 @@ class TakenLines {
     }
 
   private:
-    // Of the L1: it has it still, or gave it up, which `give_up` has told or not.
-    enum class TagOf : std::uint8_t { there, forgotten, told };
     struct Taken {
         Line line;
         std::uint32_t physical;

@@ -39,6 +39,7 @@ template <Mode mode>
     }
     Stream& s = streams_[p.stream];
     memory_.caches(p.slot).counts = &s.counts;
+    if constexpr (mode == Mode::staged) memory_.caches(p.slot).past = &pasts_[p.stream];
     yield_ = false;
     Turn turn{forever, forever};
     if (!p.siblings.empty()) {
@@ -51,7 +52,7 @@ template <Mode mode>
         if (resume == Resume::choose) {
             if (!choose(index, s)) return;
         } else if (resume != Resume::retry) {
-            touch_sync_line(p, s, s.resume_line, resume == Resume::take_lock, kind_derived);
+            touch_sync_line(p, s, s.resume_line, resume == Resume::take_lock, nullptr);
             if (resume == Resume::take_lock) ++s.counts[lock_acquisitions];
         }
         if (yield_) {

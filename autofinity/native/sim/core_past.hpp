@@ -1,0 +1,80 @@
+// What a core did before an access, as far as others decide what came of it.
+//
+// Whether an L1 still has the tag of a line that another core took, and whether a prefetcher still
+// follows a page, depends on when the line was taken and when the page missed last: that, the
+// replay of a private stage knows. The stage knows the rest: since when nothing has come into the
+// L1 that would have taken the tag's way, and which pages missed that are nobody else's business.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "zeroed.hpp"
+
+namespace autofinity::sim {
+
+// Of a step of the stage.
+struct Past {
+    static constexpr std::uint32_t always = std::numeric_limits<std::uint32_t>::max();
+
+    std::uint32_t tag = always;  // a line lost in so many instructions before has its tag in the L1
+    std::uint32_t missed = 0;    // how many of the stream's `missed_pages` come before
+
+    // The first of an access at `issue`, where the way was taken by one at `taken`, + 1; 0: never.
+    static std::uint32_t since(std::uint64_t taken, std::uint64_t issue) {
+        const std::uint64_t before = issue + 1 - taken;
+        return taken == 0 || before > always ? always : static_cast<std::uint32_t>(before);
+    }
+};
+
+// Of each line: instruction of a stream at which its core last lost it.
+using LostAt = Zeroed<std::uint64_t>;
+
+// Of a stream, in a replay.
+class StreamPast {
+  public:
+    StreamPast(const std::vector<Past>& told, const std::vector<std::uint32_t>& missed_pages,
+               std::size_t lines)
+        : next_(told.data()), missed_pages_(missed_pages), lost_at_(lines, true) {}
+
+    // The access under way is at `issue`. Its step tells of it, and is not done with; or nothing
+    // is known, and tags are there.
+    void tell(std::uint64_t issue) {
+        tag_ = issue - std::min<std::uint64_t>(next_->tag, issue);
+        missed_ = next_->missed;
+    }
+    void tell_nothing() {
+        tag_ = 0;
+        missed_ = seen_;
+    }
+    void step_is_done() { ++next_; }
+
+    void lose(std::uint32_t line, std::uint64_t at) { lost_at_[line] = at; }
+    bool has_tag(std::uint32_t line) const { return (lost_at_[line] & ~counted) >= tag_; }
+    // The L1 gives up what is left of a lost line. Returns whether it is the first to say so.
+    bool give_up(std::uint32_t line) {
+        const bool first = (lost_at_[line] & counted) == 0;
+        lost_at_[line] |= counted;
+        return first;
+    }
+    // The pages that missed since the last call, up to the access.
+    std::span<const std::uint32_t> missed_pages() {
+        const std::span<const std::uint32_t> since(missed_pages_.data() + seen_, missed_ - seen_);
+        seen_ = missed_;
+        return since;
+    }
+
+  private:
+    static constexpr std::uint64_t counted = std::uint64_t{1} << 63;
+
+    const Past* next_ = nullptr;  // of the next step that tells one
+    std::span<const std::uint32_t> missed_pages_;
+    LostAt lost_at_;
+    std::uint64_t tag_ = 0;
+    std::uint32_t missed_ = 0, seen_ = 0;  // of missed_pages_
+};
+
+}  // namespace autofinity::sim
