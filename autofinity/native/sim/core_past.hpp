@@ -50,6 +50,11 @@ class StreamPast {
         tag_ = 0;
         missed_ = seen_;
     }
+    // The same, but that the line's L1 set was filled at instruction `at`.
+    void tell_fill(std::uint64_t at) {
+        tell_nothing();
+        tag_ = at;
+    }
     void step_is_done() { ++next_; }
 
     void lose(std::uint32_t line, std::uint64_t at) { lost_at_[line] = at; }

@@ -15,8 +15,8 @@ namespace autofinity::sim {
 struct Deferred {
     std::uint64_t at;  // instruction of the stream
     Step step;
-    bool recalled = false;  // of a line; a tally to come counts the access, too
-    bool crowded = false;   // as of its use
+    bool recalled = false;     // of a line; a tally to come counts the access, too
+    std::uint64_t filled = 0;  // as of its use
 };
 
 // The earliest comes first.

@@ -24,7 +24,7 @@ std::uint8_t what_of(const LaterUse& use) {
     const auto access = static_cast<std::uint8_t>(use.access * 2 + use.needed);
     switch (use.kind) {
         case LaterUse::hit:
-            return static_cast<std::uint8_t>(access + use.crowded * accesses);
+            return static_cast<std::uint8_t>(access + (use.filled != 0) * accesses);
         case LaterUse::miss:
             return static_cast<std::uint8_t>(access + first_miss);
         case LaterUse::victim:
@@ -52,9 +52,10 @@ LaterUse use_of(std::uint8_t what) {
     use.kind = what >= first_miss ? LaterUse::miss : LaterUse::hit;
     use.access = static_cast<LaterUse::Access>(what % accesses / 2);
     use.needed = what % 2 != 0;
-    use.crowded = what / accesses == 1;
     return use;
 }
+
+bool tells_fill(std::uint8_t what) { return what / accesses == 1; }
 
 LaterUse::Access access_of(const Step& step) {
     if (step.writes == 0) return LaterUse::load;
@@ -138,6 +139,7 @@ class LaterUses::Builder {
         Line line;
         std::uint32_t position;
         std::uint8_t what;
+        std::uint32_t since_filled = 0;  // positions
     };
 
     void access(const Step& step, const Step* kept) {
@@ -151,8 +153,8 @@ class LaterUses::Builder {
             use.kind = kept != nullptr ? LaterUse::kept : hit ? LaterUse::hit : LaterUse::miss;
             use.access = access_of(step);
             use.needed = (step.flags & step_dependent) != 0;
-            // Somewhere since the use before, the line was taken back; so more likely than not.
-            use.crowded = hit && filled_[l1_.number(step.line)] > (of.latest + position_) / 2;
+            const std::uint32_t filled = filled_[l1_.number(step.line)];
+            if (hit && filled > of.latest) use.filled = filled;
             of.latest = position_;
             tell(step.line, use);
         } else if (writes && of.anew == 0) {
@@ -212,13 +214,15 @@ class LaterUses::Builder {
         tell(line, position_, use);
     }
     void tell(Line line, std::uint32_t position, const LaterUse& use) {
-        told_.push_back({line, position - 1, what_of(use)});
+        const auto filled = static_cast<std::uint32_t>(use.filled);
+        told_.push_back({line, position - 1, what_of(use), filled == 0 ? 0 : position - filled});
     }
     // A use that is not told, so close is it to this one, writes.
     static void write_too(Told& told) {
         LaterUse use = use_of(told.what);
         if (use.access != LaterUse::load) return;
         use.access = LaterUse::load_and_store;
+        use.filled = tells_fill(told.what);
         told.what = what_of(use);
     }
 
@@ -232,8 +236,9 @@ class LaterUses::Builder {
             for (const Told& told : told_) {
                 Place& place = places[told.line];
                 const std::uint64_t distance = told.position - place.before;
-                std::uint8_t bytes[longest_varint];
-                const std::uint8_t* end = af_put_varint(bytes, distance << use_bits | told.what);
+                std::uint8_t bytes[2 * longest_varint];
+                std::uint8_t* end = af_put_varint(bytes, distance << use_bits | told.what);
+                if (tells_fill(told.what)) end = af_put_varint(end, told.since_filled);
                 place.before = told.position;
                 take(place, bytes, end);
             }
@@ -328,12 +333,17 @@ LaterUse LaterUsesReader::next(std::uint32_t stream, std::size_t place, Cursor& 
     const LaterUses::OfStream& of = uses_->streams_[stream];
     const std::uint8_t* const begin = of.uses.data() + of.begin[place];
     std::uint64_t told = 0;
-    const std::uint8_t* const end =
-        af_get_varint(begin + at.byte, of.uses.data() + of.uses.size(), &told);
-    at.byte = static_cast<std::uint32_t>(end - begin);
-    LaterUse use = use_of(static_cast<std::uint8_t>(told & ((1u << use_bits) - 1)));
+    const std::uint8_t* const end = of.uses.data() + of.uses.size();
+    const std::uint8_t* next = af_get_varint(begin + at.byte, end, &told);
+    const auto what = static_cast<std::uint8_t>(told & ((1u << use_bits) - 1));
+    LaterUse use = use_of(what);
     at.before += static_cast<std::uint32_t>(told >> use_bits);
     use.at = at.before * LaterUses::resolution;
+    if (tells_fill(what)) {
+        next = af_get_varint(next, end, &told);
+        use.filled = (at.before - told) * LaterUses::resolution + LaterUses::resolution / 2;
+    }
+    at.byte = static_cast<std::uint32_t>(next - begin);
     return use;
 }
 

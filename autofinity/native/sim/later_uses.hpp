@@ -33,8 +33,10 @@ struct LaterUse {
     Kind kind = anew;
     Access access = load;
     bool needed = false;    // the next instruction waits for the access
-    bool crowded = false;   // hit: an L1 that has lost the line meanwhile has given its tag up, too
     bool modified = false;  // victim: written since it came
+    // hit: instruction at which a line last came into its L1 set since the use before; 0: none. An
+    // L1 that had lost the line by then has given up its tag, too.
+    std::uint64_t filled = 0;
 };
 
 class LaterUses {
@@ -55,7 +57,7 @@ class LaterUses {
     friend class LaterUsesReader;
 
     // Lines in order, and where the uses of each begin: varints of the distance from the one before
-    // and what it is.
+    // and what it is, and of the distance from the L1 set's latest fill where it tells that.
     struct OfStream {
         std::vector<Line> lines;
         std::vector<std::uint32_t> begin;  // one more than lines

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "error.hpp"
 #include "simulation.hpp"
@@ -93,6 +94,8 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
         tally.tlb2_hits += outcome.translated == Translated::tlb2;
         tally.walks += outcome.translated == Translated::walk;
         track.clock.access(issue, delay_of(outcome), needed, next_gap);
+        // While the window waits for a miss, nobody notices; told later, somebody would.
+        if (issue < track.shadow_until) emit_tally(track, issue, most_gap);
         return;
     }
     if ((step.flags & step_atomic) != 0) track.clock.drain(issue);
@@ -112,7 +115,8 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
         derived.span = 0;
     }
     emit(track, derived, issue);
-    if (fetched) track.shadow_until = issue + core_.window;
+    if (fetched || outcome.got_write || sharing_[step.line] == racing)
+        track.shadow_until = issue + core_.window;
     if (fetched || (trained && (outcome.prefetched || (in_l2 && sharing_[step.line] != racing))))
         came_with_latest(stream, step.line);
     track.forced = needed;
@@ -260,10 +264,11 @@ Past PrivateRecorder::past_of(std::uint32_t stream, Line line, std::uint64_t iss
 
 void PrivateRecorder::note_past(std::uint32_t stream, Line line, std::uint64_t issue,
                                 const PrivateOutcome& outcome) {
-    std::vector<std::uint32_t>& missed = tracks_[stream].missed_pages;
-    const std::uint32_t page = line >> page_shift;
-    if (outcome.found != Found::l1 && !trains(line) && (missed.empty() || missed.back() != page))
-        missed.push_back(page);
+    Track& track = tracks_[stream];
+    if (const std::uint32_t page = line >> page_shift;
+        outcome.found != Found::l1 && std::exchange(track.missed_page, page) != page &&
+        !trains(line))
+        track.missed_pages.push_back(page);
     for (const Line other : outcome.displaced)
         if (!is_own(other)) displaced_[stream * lines_ + other] = issue + 1;
 }

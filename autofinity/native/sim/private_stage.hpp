@@ -137,7 +137,7 @@ struct PrivateStage {
     KnownRaces races;  // from the start of its derivation
     std::vector<Tally> tallies;
     // Of each stream: of its steps that tell one, in order; pages that missed in the L1 and whose
-    // prefetches are told, in order, none twice in a row.
+    // prefetches are told, in order, without those that no other page came between.
     std::vector<std::vector<Past>> pasts;
     std::vector<std::vector<std::uint32_t>> missed_pages;
     std::shared_ptr<const LaterUses> later_uses;  // none: of a machine that takes no lines back
@@ -238,6 +238,7 @@ class PrivateRecorder {
         StreamPlan plan;
         std::vector<Past> pasts;
         std::vector<std::uint32_t> missed_pages;
+        std::uint32_t missed_page = 0;  // the latest, told or not
         PrivateClock clock;
         std::uint64_t emitted_at = 0, tallied_at = 0;  // instructions
         std::uint64_t shadow_until = 0;

@@ -60,7 +60,7 @@ std::uint64_t Simulation::defer_uses(Stream& v, Line line, std::uint64_t here, b
         const bool victim = use.kind == LaterUse::victim, again = passed != 0;
         const bool writes = use.access != LaterUse::load;
         if (victim ? !again || use.modified : writes || (!again && use.kind != LaterUse::kept)) {
-            v.deferred.add_once({use.at, step_of(line, use), true, use.crowded});
+            v.deferred.add_once({use.at, step_of(line, use), true, use.filled});
             first = std::min(first, use.at);
         }
         if (victim) return !again;
@@ -73,7 +73,7 @@ std::uint64_t Simulation::defer_uses(Stream& v, Line line, std::uint64_t here, b
 // Carries out what was put off of a line that was taken back; false when its turn has not come.
 bool Simulation::use_recalled(Pu& p, Stream& s, const Deferred& use, std::uint64_t issue, Ticks at,
                               Ticks horizon) {
-    Step step = use.step;
+    const Step& step = use.step;
     if (!is_access(step)) {
         s.instructions = issue;
         p.time = at;
@@ -83,10 +83,8 @@ bool Simulation::use_recalled(Pu& p, Stream& s, const Deferred& use, std::uint64
             give_up(s, step, use.at, memory_.derived_state(p.slot, step.line));
         return true;
     }
-    const bool is_gone = use.crowded && memory_.derived_state(p.slot, step.line) == invalid;
-    if (is_gone) step.kind = derived_kind(Found::beyond, Translated::tlb1);
+    pasts_[number_of(s)].tell_fill(use.filled);
     if (!slow_access(p, s, step, issue, at, horizon, 0)) return false;
-    s.counts[invalid_data_cache_lines_evicted] += is_gone;
     s.apart.loads += step.reads;
     s.apart.stores += step.writes;
     s.apart.l2_hits += found_of(step.kind) == Found::l2;
