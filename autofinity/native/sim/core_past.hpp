@@ -40,8 +40,8 @@ class StreamPast {
                std::size_t lines)
         : next_(told.data()), missed_pages_(missed_pages), lost_at_(lines, true) {}
 
-    // The access under way is at `issue`. Its step tells of it, and is not done with; or nothing
-    // is known, and tags are there.
+    // The access under way is at `issue`, and its step tells of it; or, without one that does,
+    // nothing is known, and tags are there.
     void tell(std::uint64_t issue) {
         tag_ = issue - std::min<std::uint64_t>(next_->tag, issue);
         missed_ = next_->missed;
@@ -55,7 +55,10 @@ class StreamPast {
         tell_nothing();
         tag_ = at;
     }
-    void step_is_done() { ++next_; }
+    void step_is_done() {
+        ++next_;
+        tell_nothing();
+    }
 
     void lose(std::uint32_t line, std::uint64_t at) { lost_at_[line] = at; }
     bool has_tag(std::uint32_t line) const { return (lost_at_[line] & ~counted) >= tag_; }

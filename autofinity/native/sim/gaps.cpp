@@ -33,7 +33,7 @@ bool Simulation::attend(std::uint32_t index, Pu& p, Stream& s, Ticks horizon) {
         const Deferred first = s.deferred.take_first();
         const std::uint64_t skipped = to - s.instructions;
         s.skip += skipped;
-        if (mode_ == Mode::staged) tell_past(s, nullptr, to);
+        if (mode_ == Mode::staged) memory_.caches(p.slot).past->tell_nothing();
         const bool done = first.recalled ? use_recalled(p, s, first, to, at, horizon)
                                          : slow_access(p, s, first.step, to, at, horizon, 0);
         if (!done) {

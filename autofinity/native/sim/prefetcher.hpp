@@ -22,7 +22,8 @@ class Prefetcher {
           padded_((shape.streams + 3) / 4 * 4),
           order_(padded_),
           streams_(shape.streams),
-          due_(shape.in_flight, 0) {
+          due_(shape.in_flight, 0),
+          latest_(shape.streams) {
         std::iota(order_.data(), order_.data() + shape.streams, Word{0});
     }
 
@@ -50,7 +51,7 @@ class Prefetcher {
     template <typename Fetch>
     void train_among_others(Line line, std::span<const std::uint32_t> others, Ticks now,
                             Fetch&& fetch) {
-        follow_latest(others);
+        if (!others.empty()) follow_latest(others);
         train(line, now, fetch);
     }
 
@@ -174,15 +175,13 @@ class Prefetcher {
     }
 
     // Pages that missed, in order: those that still have a stream.
-    void follow_latest(std::span<const std::uint32_t> pages) {
-        latest_.clear();
-        for (std::size_t i = pages.size(); i-- > 0 && latest_.size() != streams_.size();)
-            if (std::find(latest_.begin(), latest_.end(), pages[i]) == latest_.end())
-                latest_.push_back(pages[i]);
-        while (!latest_.empty()) {
-            stream_of(latest_.back());
-            latest_.pop_back();
+    [[gnu::noinline]] void follow_latest(std::span<const std::uint32_t> pages) {
+        std::size_t latest = 0;
+        for (std::size_t i = pages.size(); i-- > 0 && latest != latest_.size();) {
+            const auto end = latest_.begin() + static_cast<std::ptrdiff_t>(latest);
+            if (std::find(latest_.begin(), end, pages[i]) == end) latest_[latest++] = pages[i];
         }
+        while (latest != 0) stream_of(latest_[--latest]);
     }
 
     PrefetchShape shape_;
@@ -191,7 +190,7 @@ class Prefetcher {
     std::vector<Stream> streams_;
     std::array<Arrival, 256> arrivals_{};
     std::vector<Ticks> due_;  // of the lines in flight
-    std::vector<std::uint32_t> latest_;
+    std::vector<std::uint32_t> latest_;  // pages, as many as streams
     std::size_t free_ = 0;
 };
 

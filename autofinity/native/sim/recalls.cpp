@@ -83,7 +83,7 @@ bool Simulation::use_recalled(Pu& p, Stream& s, const Deferred& use, std::uint64
             give_up(s, step, use.at, memory_.derived_state(p.slot, step.line));
         return true;
     }
-    pasts_[number_of(s)].tell_fill(use.filled);
+    memory_.caches(p.slot).past->tell_fill(use.filled);
     if (!slow_access(p, s, step, issue, at, horizon, 0)) return false;
     s.apart.loads += step.reads;
     s.apart.stores += step.writes;

@@ -208,14 +208,12 @@ class Simulation {
     }
     // `told`: the step that a private stage may say more of; none if it is touched again.
     void touch_sync_line(Pu& p, Stream& s, Line line, bool write, const Step* told);
-    // What a private stage says of the core's past before an access, if there is a step for it.
-    StreamPast& tell_past(const Stream& s, const Step* step, std::uint64_t issue) {
-        StreamPast& past = pasts_[number_of(s)];
-        if (step != nullptr && (step->flags & step_past) != 0)
-            past.tell(issue);
-        else
-            past.tell_nothing();
-        return past;
+    // What a private stage says of the core's past, while the access of a step is carried out.
+    static void tell_past(StreamPast& past, const Step& step, std::uint64_t issue) {
+        if ((step.flags & step_past) != 0) past.tell(issue);
+    }
+    static void end_past(StreamPast& past, const Step& step) {
+        if ((step.flags & step_past) != 0) past.step_is_done();
     }
     void note_lost(const Lost& lost, Ticks now);
 

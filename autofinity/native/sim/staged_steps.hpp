@@ -113,7 +113,7 @@ template <>
             }
             continue;
         }
-        StreamPast& past = tell_past(s, &step, issue);
+        tell_past(*c.past, step, issue);
         while (p.ring_count != 0 && p.ring[p.ring_head].ready <= at) forget_oldest_miss(p);
         if (p.ring_count == p.kind->misses_in_flight || (step.flags & step_atomic) != 0 ||
             p.shares || at < p.key || memory_.faults(step.line)) [[unlikely]] {
@@ -130,7 +130,7 @@ template <>
             }
         }
         ++next;
-        if ((step.flags & step_past) != 0) past.step_is_done();
+        end_past(*c.past, step);
         if ((step.flags & step_pushes) != 0)
             for (; is_pushed(next->kind); ++next) {
                 memory_.foresee_derived(c, next);

@@ -33,7 +33,7 @@ template <Mode mode>
     if (accesses<mode>(step)) {
         const std::uint32_t next_gap = mode == Mode::staged ? gap_after(s.at) : s.at[1].gap;
         if constexpr (mode == Mode::derive) memory_.outcome().clear();
-        if constexpr (mode == Mode::staged) tell_past(s, &step, issue);
+        if constexpr (mode == Mode::staged) tell_past(*memory_.caches(p.slot).past, step, issue);
         if (!access_slowly<mode>(p, s, step, issue, at, horizon, next_gap)) return false;
         if constexpr (mode == Mode::full || mode == Mode::watched)
             if (memory_.worth_foresight())
@@ -42,7 +42,7 @@ template <Mode mode>
             recorder_->access(number_of(s), step, issue, next_gap, memory_.outcome());
         ++s.at;
         if constexpr (mode == Mode::staged) {
-            if ((step.flags & step_past) != 0) pasts_[number_of(s)].step_is_done();
+            end_past(*memory_.caches(p.slot).past, step);
             if ((step.flags & step_pushes) != 0) follow_pushed(p, s);
         }
         return true;

@@ -11,16 +11,15 @@ using trace::Kind;
 void Simulation::touch_sync_line(Pu& p, Stream& s, Line line, bool write, const Step* told) {
     Step step{line, 0, 0, 1, write, kind_derived, 0};
     if (write) step.flags |= step_atomic;
-    if (mode_ == Mode::staged) {
-        step.flags |= step_trains;
-        StreamPast& past = tell_past(s, told, s.instructions);
-        if (told != nullptr) {
-            step.kind = static_cast<std::uint8_t>(told->span);
-            if ((told->flags & step_past) != 0) past.step_is_done();
-        }
+    StreamPast* const past = memory_.caches(p.slot).past;  // from a private stage
+    if (past != nullptr) step.flags |= step_trains;
+    if (past != nullptr && told != nullptr) {
+        step.kind = static_cast<std::uint8_t>(told->span);
+        tell_past(*past, *told, s.instructions);
     }
     memory_.outcome().clear();
     slow_access(p, s, step, s.instructions, p.time, forever, 0);
+    if (past != nullptr && told != nullptr) end_past(*past, *told);
     if (mode_ == Mode::derive) recorder_->touch(number_of(s), line, memory_.outcome());
     // What the access fetches ahead is fetched before the stream waits for others.
     if (mode_ == Mode::staged) follow_pushed(p, s);
