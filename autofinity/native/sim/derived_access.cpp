@@ -6,7 +6,8 @@
 namespace autofinity::sim {
 
 bool Memory::hits_l1_derived(std::uint32_t slot, const Step& step) const {
-    return found_of(step.kind) != Found::l2 && found_of(step.kind) != Found::tag_and_l2 &&
+    const Found found = found_of(step.kind);
+    return (found == Found::l1 || found == Found::tag) &&
            derived_state(directory_[step.line], slot) != invalid;
 }
 
@@ -35,8 +36,10 @@ Ticks Memory::entry_derived(std::uint32_t slot, Line line, bool write, Ticks now
     Word state = private_state(slot, line);
     Ticks ready = now + c.side.l2_hit;
     bool contended = false;
+    if (c.holes->stays(line)) is_back(c, line);
     if (state == invalid) {
         ++(*counts_)[page_walk_misses];
+        if (c.holes->is_missing(line)) close_hole(c, line, false);
         ready = fetch(c, line, write ? Request::store : Request::load, now, state, contended);
         set_private_state(slot, line, state);
     }
@@ -52,6 +55,54 @@ Served Memory::access_derived(std::uint32_t slot, const Step& step, Ticks now) {
 
 std::uint32_t Memory::follow(std::uint32_t slot, const Step& step) {
     return follow(*cores_[slot], step);
+}
+
+// Another core has taken the line.
+void Memory::open_hole(std::uint32_t slot, Line line) {
+    PrivateCaches& c = *cores_[slot];
+    const std::uint32_t set = c.l2.number(pages_.physical(line));
+    if (c.holes->stays(line))
+        c.holes->forget(set, line);
+    else if (!c.exclusive_levels || !c.in_l1->has(line))
+        c.holes->open(set, line);
+}
+
+// A line that is missing comes into the core: into an L1 alone, if the levels exclude each other
+// and a step will tell when it is back in the L2.
+void Memory::close_hole(PrivateCaches& c, Line line, bool in_l1_alone) {
+    const std::uint32_t set = c.l2.number(pages_.physical(line));
+    if (in_l1_alone)
+        c.holes->move_up(set, line);
+    else
+        c.holes->close(set, line, [&](Line out) { leave_derived(c, out); });
+}
+
+// A line comes from the L1 into the L2, if it is there.
+void Memory::fill_l2_derived(PrivateCaches& c, Line line, bool there) {
+    const std::uint32_t set = c.l2.number(pages_.physical(line));
+    if (!there)
+        c.holes->open(set, line);
+    else
+        c.holes->fill(set, [&](Line out) { leave_derived(c, out); });
+}
+
+// The stage has no place in the L2 for the line any more.
+void Memory::leave_l2_derived(PrivateCaches& c, Line line, bool there) {
+    if (there)
+        c.holes->leave(c.l2.number(pages_.physical(line)), line,
+                       [&](Line out) { leave_derived(c, out); });
+    else if (c.holes->is_missing(line))
+        close_hole(c, line, false);
+}
+
+// The line of the access under way, or that is fetched ahead, is in the L2 already, where it
+// stayed.
+void Memory::is_back(PrivateCaches& c, Line line) {
+    c.holes->forget(c.l2.number(pages_.physical(line)), line);
+}
+
+void Memory::leave_derived(PrivateCaches& c, Line line) {
+    leave_private(c, word_of(line, derived_state(directory_[line], c.domain)));
 }
 
 std::uint32_t Memory::follow_at(std::uint32_t slot, const Step& step, Ticks now) {
@@ -120,37 +171,38 @@ void Memory::take_in_derivation(std::uint32_t slot, Line line) {
     d.owner_plus_one = static_cast<std::uint16_t>(slot + 1);
 }
 
-void Memory::derive_leave(std::uint32_t slot, Line line) {
+// Leaves its place in the core, even if it was taken before.
+void Memory::derive_leave(PrivateCaches& c, Line line) {
     outcome_.pushed.push_back({line, kind_leave});
     if (!machine_.llc_inclusive) {
-        const Sets& llc = llcs_[cores_[slot]->llc];
+        const Sets& llc = llcs_[c.llc];
         Word* set = llc.at(pages_.physical(line));
         if (const int way = llc.find(set, line); way < 0) llc.insert(set, word_of(line, shared));
     }
     DirectoryLine& d = directory_[line];
-    sharers<false>(line, d).remove(slot);
-    if (d.owner_plus_one == slot + 1) d.owner_plus_one = 0;
+    sharers<false>(line, d).remove(c.domain);
+    if (d.owner_plus_one == c.domain + 1) d.owner_plus_one = 0;
 }
 
 // A prefetch that finds no free buffer here may find one in a replay, where others come sooner:
 // the stage tells when the line would have left again.
 void Memory::derive_dropped(PrivateCaches& c, Line line) {
     outcome_.dropped = true;
-    if (!holds(c.domain, line)) c.taken->would_have_come(line, pages_.physical(line));
+    if (!holds(c.domain, line)) c.taken->not_sent(line, pages_.physical(line));
 }
 
 // A line comes to the front of its L1 set, in the place of `old`, which was at `way`. A replay
 // finds out itself whether it misses a line and so fills its own tag anew.
 void Memory::derive_front_of_l1(PrivateCaches& c, Line line, int way, Word old) {
-    c.taken->front_of_l1(line, way, c.exclusive_levels,
-                         [this](Line out) { outcome_.aged.push_back(out); });
+    c.taken->front_of_l1(line, way, [&](Line out) {
+        outcome_.aged.push_back(out);
+        if (c.exclusive_levels) derive_fill_l2(c, word_of(out, invalid));
+    });
     if (line_of(old) == line) return;
     displace_tags(c, line, way, old);
     if (old == 0) return;
     if (state_of(old) == invalid) {
-        const TakenLines::Tag tag = c.taken->forget_tag(line_of(old));
-        if (tag == TakenLines::Tag::gone) outcome_.aged.push_back(line_of(old));
-        if (tag != TakenLines::Tag::back) return;
+        if (c.taken->forget_tag(line_of(old)) != TakenLines::Tag::back) return;
     }
     outcome_.l1_victims.push_back(old);
 }
@@ -165,6 +217,26 @@ void Memory::displace_tags(const PrivateCaches& c, Line line, int way, Word old)
     if (old != 0) outcome_.displaced.push_back(line_of(old));
     c.taken->each_forgotten(line, static_cast<std::uint32_t>(first),
                             [this](Line other) { outcome_.displaced.push_back(other); });
+}
+
+// The line comes to the front of its L2 set, where it may have a place.
+void Memory::derive_fill_l2(PrivateCaches& c, Word word) {
+    const Line line = line_of(word);
+    Word* set = c.l2.at(pages_.physical(line));
+    if (const int way = c.l2.find(set, line); way >= 0) {
+        c.l2.to_front(set, way, word);
+        return derive_front_of_l2(c, line, way);
+    }
+    const Word out = c.l2.insert(set, word);
+    derive_front_of_l2(c, line, static_cast<int>(c.l2.ways()));
+    if (out == 0) return;
+    if (!c.exclusive_levels) {
+        Word* set1 = c.l1.at(line_of(out));
+        if (const int way = c.l1.find(set1, line_of(out)); way >= 0) {
+            set1[way] = 0;
+        }
+    }
+    derive_leave(c, line_of(out));
 }
 
 // A line comes to the front of its L2 set, in the place of what was at `way`.

@@ -59,6 +59,9 @@ inline std::uint32_t dirty_victims(const Step& step) {
         }
     }
     if (held) {
+        // The stage has it beyond the core: it stayed in the L2 for want of another line.
+        if (found == Found::beyond && c.holes->stays(line)) [[unlikely]]
+            is_back(c, line);
         if (!hit) {
             ++n[data_cache_refills_from_l2];
             served.ready = now + c.side.l2_hit;
@@ -74,6 +77,8 @@ inline std::uint32_t dirty_victims(const Step& step) {
         ++n[l2_misses];
         ++n[data_cache_refills_from_northbridge];
         if (trains) c.prefetcher.take(line);  // it was taken away before anybody asked for it
+        if (c.holes->is_missing(line))
+            close_hole(c, line, c.exclusive_levels && (step.flags & step_past) != 0);
         const bool reads_first =
             step.reads != 0 && !(writes && (atomic || (step.flags & step_first_write) != 0));
         const Request request = reads_first ? Request::load
@@ -88,6 +93,7 @@ inline std::uint32_t dirty_victims(const Step& step) {
         served.ready = upgrade_derived(c, line, atomic, served.ready, served.contended);
     else if (writes && state == exclusive)
         d.owner_state = modified;
+    if ((step.flags & step_past) != 0) c.in_l1->add(line);
     if (!hit && trains) {
         c.brought->remove(line);
         c.prefetcher.train_among_others(line, c.past->missed_pages(), now,
@@ -101,6 +107,10 @@ inline std::uint32_t dirty_victims(const Step& step) {
     const Word state = derived_state(d, c.domain);
     if (step.kind == kind_victim) {
         Counts& n = *c.counts;
+        if (step.span == 0) {
+            c.in_l1->remove(step.line);
+            if (c.exclusive_levels) fill_l2_derived(c, step.line, state != invalid);
+        }
         if (state == invalid)
             n[invalid_data_cache_lines_evicted] += c.past->give_up(step.line);
         else if (step.span == 0)
@@ -108,10 +118,13 @@ inline std::uint32_t dirty_victims(const Step& step) {
                                 : clean_data_cache_lines_evicted];
         return 0;
     }
-    if ((step.kind == kind_leave) == (state == invalid)) return 0;  // it has left, or come, already
     counts_ = c.counts;
     if (step.kind == kind_leave) {
-        leave_private(c, word_of(step.line, state));
+        leave_l2_derived(c, step.line, state != invalid);
+        return 0;
+    }
+    if (state != invalid) {  // it has come already, or has not left
+        if (c.holes->stays(step.line)) is_back(c, step.line);
         return 0;
     }
     // Nothing is fetched ahead from a page that nobody has touched, whatever a stage file says.
@@ -120,6 +133,8 @@ inline std::uint32_t dirty_victims(const Step& step) {
     Counts& n = *counts_;
     const std::uint64_t waited[] = {n[memory_queue_clocks], n[link_queue_clocks]};
     ++n[prefetches_issued];
+    c.in_l1->remove(step.line);
+    if (c.holes->is_missing(step.line)) close_hole(c, step.line, false);
     Word granted = invalid;
     const Ticks ready = prefetch_derived(c, step.line, now_, granted);
     if (granted != shared) d.owner_state = static_cast<std::uint8_t>(granted);

@@ -118,7 +118,9 @@ class Memory {
     std::uint32_t follow(PrivateCaches& c, const Step& step);  // inlined
     // The same of what is fetched ahead at a time of its own.
     std::uint32_t follow_at(std::uint32_t slot, const Step& step, Ticks now);
-    // Of a derived program: what a core has of a line.
+    // Of a derived program: another core has taken the line.
+    void open_hole(std::uint32_t slot, Line line);
+    // What a core has of a line.
     Word derived_state(std::uint32_t slot, Line line) const {
         return derived_state(directory_[line], slot);
     }
@@ -231,6 +233,11 @@ class Memory {
         if ((d.first_sharers >> slot & 1) == 0) return invalid;
         return d.owner_plus_one == slot + 1 ? Word{d.owner_state} : Word{shared};
     }
+    void close_hole(PrivateCaches& c, Line line, bool in_l1_alone);
+    void fill_l2_derived(PrivateCaches& c, Line line, bool there);
+    void leave_l2_derived(PrivateCaches& c, Line line, bool there);
+    void is_back(PrivateCaches& c, Line line);
+    void leave_derived(PrivateCaches& c, Line line);
     Ticks miss_tlb_derived(std::uint32_t slot, const Step& step, Ticks now, bool faulted);
     Ticks entry_derived(std::uint32_t slot, Line line, bool write, Ticks now);
     Ticks derive_fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
@@ -238,9 +245,10 @@ class Memory {
     bool in_llc_of_derivation(std::uint32_t slot, Line line);
     Ticks derive_upgrade(std::uint32_t slot, Line line, Ticks now, bool& contended);
     void take_in_derivation(std::uint32_t slot, Line line);
-    void derive_leave(std::uint32_t slot, Line line);
+    void derive_leave(PrivateCaches& c, Line line);
     void derive_dropped(PrivateCaches& c, Line line);
     void derive_front_of_l1(PrivateCaches& c, Line line, int way, Word old);
+    void derive_fill_l2(PrivateCaches& c, Word word);
     void displace_tags(const PrivateCaches& c, Line line, int way, Word old);
     void derive_front_of_l2(PrivateCaches& c, Line line, int way);
     // Of an L2 domain. Whether it has the line the directory knows; its state the arrays.

@@ -45,6 +45,8 @@ void Memory::prefetch_into_l2(PrivateCaches& c, Line line, Ticks now) {
     if (Asked<kind>::is(Mode::staged, mode_)) {
         set_private_state(c.domain, line, state);
         c.brought->add(line);
+        c.in_l1->remove(line);
+        if (c.holes->is_missing(line)) close_hole(c, line, false);
     } else {
         fill_l2<kind>(c, line, state);
     }

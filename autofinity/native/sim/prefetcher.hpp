@@ -189,7 +189,7 @@ class Prefetcher {
     Zeroed<Word> order_;  // of the streams, the most recent one first; ways of a set
     std::vector<Stream> streams_;
     std::array<Arrival, 256> arrivals_{};
-    std::vector<Ticks> due_;  // of the lines in flight
+    std::vector<Ticks> due_;             // of the lines in flight
     std::vector<std::uint32_t> latest_;  // pages, as many as streams
     std::size_t free_ = 0;
 };

@@ -4,9 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "brought_lines.hpp"
 #include "core_past.hpp"
 #include "counts.hpp"
+#include "l2_holes.hpp"
+#include "line_set.hpp"
 #include "machine.hpp"
 #include "prefetcher.hpp"
 #include "sets.hpp"
@@ -72,8 +73,11 @@ struct PrivateCaches {
     const bool shares_l2;               // other cores of the machine have the same L2
     Counts* counts = nullptr;           // of the stream that runs here
     std::unique_ptr<TakenLines> taken;  // while a private stage is derived
-    std::unique_ptr<BroughtLines> brought;  // in a replay from one
-    StreamPast* past = nullptr;             // there, too: of the stream that runs here
+    // In a replay from one: lines that the prefetcher has brought into the L2 and nobody has asked
+    // for since; of those that others use, the ones that the stage has in the L1.
+    std::unique_ptr<LineSet> brought, in_l1;
+    std::unique_ptr<L2Holes> holes;
+    StreamPast* past = nullptr;  // of the stream that runs here
 };
 
 }  // namespace autofinity::sim

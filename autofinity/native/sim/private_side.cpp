@@ -55,14 +55,17 @@ Word Memory::drop_private(std::uint32_t domain, Line line) {
         if (const int way = c.l1.find(set1, line); way >= 0 && state_of(set1[way]) != invalid) {
             state = state_of(set1[way]);
             set1[way] = word_of(line, invalid);
-            if (mode_ == Mode::derive) c.taken->from_l1(line, pages_.physical(line), way);
+            if (mode_ == Mode::derive) c.taken->from_l1(line, way);
             if (c.exclusive_levels) return state;
         }
     }
     Word* set2 = c.l2.at(pages_.physical(line));
     if (const int way = c.l2.find(set2, line); way >= 0) {
-        if (mode_ == Mode::derive) c.taken->from_l2(line, pages_.physical(line), way);
-        const Word state2 = state_of(c.l2.remove(set2, way));
+        const Word state2 = state_of(set2[way]);
+        if (mode_ == Mode::derive)
+            set2[way] = word_of(line, invalid);
+        else
+            c.l2.remove(set2, way);
         if (state == invalid) state = state2;
     }
     return of.shared ? drop_from_l1s(of, line, state) : state;
@@ -87,8 +90,7 @@ template <MachineKind kind>
     ++n[is_dirty(old_state) ? modified_data_cache_lines_evicted : clean_data_cache_lines_evicted];
     Word* set2 = c.l2.at(pages_.physical(line_of(old)));
     if (Asked<kind>::levels_exclude(c)) {
-        if (Asked<kind>::is(Mode::derive, mode_))
-            derive_front_of_l2(c, line_of(old), static_cast<int>(c.l2.ways()));
+        if (Asked<kind>::is(Mode::derive, mode_)) return derive_fill_l2(c, old);
         if (const Word out = c.l2.insert(set2, old); out != 0) leave_private<kind>(c, out);
     } else if (is_dirty(old_state)) {
         if (const int way = c.l2.find(set2, line_of(old)); way >= 0) set2[way] = old;
@@ -98,9 +100,8 @@ template <MachineKind kind>
 // Where L1 and L2 are exclusive the line must not be in the L1.
 template <MachineKind kind>
 [[gnu::always_inline]] inline void Memory::fill_l2(PrivateCaches& c, Line line, Word state) {
+    if (Asked<kind>::is(Mode::derive, mode_)) return derive_fill_l2(c, word_of(line, state));
     Word out = c.l2.insert(c.l2.at(pages_.physical(line)), word_of(line, state));
-    if (Asked<kind>::is(Mode::derive, mode_))
-        derive_front_of_l2(c, line, static_cast<int>(c.l2.ways()));
     if (out == 0) return;
     if (Asked<kind>::shares_l2(c)) [[unlikely]] {
         out = leave_l1s(c, out);
@@ -117,7 +118,6 @@ template <MachineKind kind>
 template <MachineKind kind>
 [[gnu::noinline]] void Memory::leave_private(const PrivateCaches& c, Word word) {
     const Line line = line_of(word);
-    if (Asked<kind>::is(Mode::derive, mode_)) return derive_leave(c.domain, line);
     const bool dirty = is_dirty(state_of(word));
     const std::uint32_t llc = c.llc;
     const std::uint32_t domain = c.domain;

@@ -71,8 +71,8 @@ enum class Mode : std::uint8_t {
     staged,   // derived steps, cores without arrays
 };
 
-// Where an access finds its line, and its page's translation. `tag`: the L1 still has
-// the tag of a copy that another core took away; the L2 may have been given the line since.
+// Where an access finds its line, and its page's translation. `tag`: beyond the core, but the L1
+// would have it, had another core not taken it; the L2 may have been given it since.
 enum class Found : std::uint8_t { l1, l2, tag_and_l2, beyond, tag };
 enum class Translated : std::uint8_t { tlb1, tlb2, walk, walk_beyond };
 
@@ -163,7 +163,7 @@ struct PrivateOutcome {
     // Lines that others took: the L1 would have given them up now; or is asked for them again, and
     // has forgotten that it had them.
     std::vector<Line> aged, forgotten;
-    std::vector<Line> displaced;  // whose tags the L1 would have given up, had others taken them
+    std::vector<Line> displaced;  // and their tags, had others taken them
     std::vector<Pushed> pushed;
 
     void clear() {

@@ -43,8 +43,11 @@ std::uint32_t Memory::slot_of(std::uint32_t core) {
     cores_[slot]->counts = &nobody_;
     if (mode_ == Mode::derive)
         cores_[slot]->taken = std::make_unique<TakenLines>(cores_[slot]->l1, cores_[slot]->l2);
-    if (mode_ == Mode::staged)
-        cores_[slot]->brought = std::make_unique<BroughtLines>(program_.n_lines);
+    if (mode_ == Mode::staged) {
+        cores_[slot]->brought = std::make_unique<LineSet>(program_.n_lines);
+        cores_[slot]->in_l1 = std::make_unique<LineSet>(program_.n_lines);
+        cores_[slot]->holes = std::make_unique<L2Holes>(cores_[slot]->l2.sets(), program_.n_lines);
+    }
     of.slots.push_back(slot);
     of.first = cores_[of.slots[0]].get();
     return slot;

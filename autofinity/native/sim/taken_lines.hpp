@@ -1,9 +1,11 @@
-// Lines that other cores took from a core, and when each would have left it for want of room.
+// Lines that other cores took from a core while a private stage is derived.
 //
-// What comes first, the core's own eviction or another core's write, is up to the distances. A
-// private stage is derived at the shortest; so that a replay in which the eviction comes first
-// finds it, the stage tells of those, too, that the write was ahead of: of the L2's, with what
-// leaves the core, and of the L1's, which gives a tag up before it gives up a line.
+// What comes first, the core's own eviction or another core's write, is up to the distances, and
+// those of a derivation are the shortest. So that a replay in which the eviction comes first finds
+// it, the stage tells when lines would have left that were taken before. In an L2 they keep their
+// places, as invalid words, and age as all others: what comes of the places that are free meanwhile
+// the replay finds out (l2_holes.hpp). In an L1, of which less is told, what is free is filled, and
+// a line that was taken ages as if it alone had stayed.
 #pragma once
 
 #include <cstddef>
@@ -20,26 +22,21 @@ namespace autofinity::sim {
 class TakenLines {
   public:
     TakenLines(const Sets& l1, const Sets& l2)
-        : l1_(l1), l2_(l2), of_l1_(l1.sets()), of_l2_(l2.sets()) {}
+        : l1_(l1), l2_(l2), of_l1_(l1.sets()), not_sent_(l2.sets()) {}
 
-    // Another core has taken the line. From the L1 of a core whose L2 gets what its L1 gives up the
-    // line goes on to the L2.
-    void from_l1(Line line, std::uint32_t physical, int way) {
-        of_l1_[l1_.number(line)].push_back({line, physical, static_cast<std::uint32_t>(way)});
+    // Another core has taken the line from the L1.
+    void from_l1(Line line, int way) {
+        of_l1_[l1_.number(line)].push_back({line, static_cast<std::uint32_t>(way)});
     }
-    void from_l2(Line line, std::uint32_t physical, int way) {
-        out_of_l2(physical, way);
-        of_l2_[l2_.number(physical)].push_back({line, physical, static_cast<std::uint32_t>(way)});
-    }
-    // The line would be at the front of its L2 set if it had been fetched.
-    void would_have_come(Line line, std::uint32_t physical) {
-        std::vector<Taken>& set = of_l2_[l2_.number(physical)];
+    // A prefetch of the line was not sent, for want of a buffer. In a replay it may be: the line
+    // ages as if it alone had come into its L2 set.
+    void not_sent(Line line, std::uint32_t physical) {
+        std::vector<Taken>& set = not_sent_[l2_.number(physical)];
         std::erase_if(set, [line](const Taken& taken) { return taken.line == line; });
-        set.push_back({line, physical, 0});
+        set.push_back({line, 0});
     }
-    // What becomes of a tag that the L1 gives up: the line would still be there, and it will be
-    // told when it would not (later); or it would have gone by now; or it has come back, into the
-    // L2.
+    // What becomes of a tag that the L1 gives up: the line would still be there (later); or it
+    // would have gone by now, which was told; or it has come back, into the L2.
     enum class Tag : std::uint8_t { later, gone, back };
     Tag forget_tag(Line line) {
         std::vector<Taken>& set = of_l1_[l1_.number(line)];
@@ -78,7 +75,7 @@ class TakenLines {
             if (taken.line == line) tag = taken.tag;
             return taken.line == line;
         });
-        std::erase_if(of_l2_[l2_.number(physical)],
+        std::erase_if(not_sent_[l2_.number(physical)],
                       [line](const Taken& taken) { return taken.line == line; });
         return tag;
     }
@@ -91,19 +88,17 @@ class TakenLines {
             if (taken.tag != TagOf::there && taken.newer >= newer) visit(taken.line);
     }
     // The line has come to the front of its L1 set; what was at `way` has moved or gone. Calls
-    // `give_up(line)` for each that would have gone and was forgotten before.
-    template <typename GiveUp>
-    void front_of_l1(Line line, int way, bool into_l2, GiveUp&& give_up) {
+    // `leave(line)` for each that would have gone.
+    template <typename Leave>
+    void front_of_l1(Line line, int way, Leave&& leave) {
         std::vector<Taken>& set = of_l1_[l1_.number(line)];
         for (std::size_t i = 0; i < set.size(); ++i) {
             Taken& taken = set[i];
             if (taken.newer == l1_.ways() || taken.newer > static_cast<std::uint32_t>(way) ||
                 ++taken.newer < l1_.ways())
                 continue;
-            if (into_l2)
-                of_l2_[l2_.number(taken.physical)].push_back({taken.line, taken.physical, 0});
-            if (taken.tag == TagOf::there) continue;  // what becomes of it is known when that goes
-            if (taken.tag == TagOf::forgotten) give_up(taken.line);
+            leave(taken.line);
+            if (taken.tag == TagOf::there) continue;
             taken = set.back();
             set.pop_back();
             --i;
@@ -112,39 +107,32 @@ class TakenLines {
     // The same in the L2; calls `leave(line)` for each that would have left.
     template <typename Leave>
     void front_of_l2(std::uint32_t physical, int way, Leave&& leave) {
-        age(of_l2_[l2_.number(physical)], way, l2_.ways(),
-            [&](const Taken& taken) { leave(taken.line); });
+        std::vector<Taken>& set = not_sent_[l2_.number(physical)];
+        for (std::size_t i = 0; i < set.size();) {
+            if (set[i].newer > static_cast<std::uint32_t>(way) || ++set[i].newer < l2_.ways()) {
+                ++i;
+                continue;
+            }
+            leave(set[i].line);
+            set[i] = set.back();
+            set.pop_back();
+        }
     }
     // What was at `way` of the L2 set is gone; it may have moved to the L1.
     void out_of_l2(std::uint32_t physical, int way) {
-        for (Taken& taken : of_l2_[l2_.number(physical)])
+        for (Taken& taken : not_sent_[l2_.number(physical)])
             if (taken.newer > static_cast<std::uint32_t>(way)) --taken.newer;
     }
 
   private:
     struct Taken {
         Line line;
-        std::uint32_t physical;
         std::uint32_t newer;  // lines of its set that were used since
         TagOf tag = TagOf::there;
     };
 
-    template <typename Out>
-    static void age(std::vector<Taken>& set, int way, std::uint32_t ways, Out&& out) {
-        for (std::size_t i = 0; i < set.size();) {
-            if (set[i].newer > static_cast<std::uint32_t>(way) || ++set[i].newer < ways) {
-                ++i;
-                continue;
-            }
-            const Taken taken = set[i];
-            set[i] = set.back();
-            set.pop_back();
-            out(taken);
-        }
-    }
-
     const Sets &l1_, &l2_;
-    std::vector<std::vector<Taken>> of_l1_, of_l2_;
+    std::vector<std::vector<Taken>> of_l1_, not_sent_;
     std::vector<Line> forgotten_;  // perhaps
 };
 

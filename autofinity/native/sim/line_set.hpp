@@ -1,4 +1,4 @@
-// Lines that a core's prefetcher has brought into its L2 and that nobody has asked for since.
+// A set of lines, a bit each.
 #pragma once
 
 #include "program.hpp"
@@ -6,11 +6,9 @@
 
 namespace autofinity::sim {
 
-// Of one core, in a replay from a private stage: its arrays would tell that such a line is not in
-// the L1. What the prefetcher itself knows of arrivals is as forgetful as a prefetcher.
-class BroughtLines {
+class LineSet {
   public:
-    explicit BroughtLines(std::size_t lines) : words_((lines + 63) / 64) {}
+    explicit LineSet(std::size_t lines) : words_((lines + 63) / 64) {}
 
     bool has(Line line) const { return (words_[line / 64] & bit(line)) != 0; }
     void add(Line line) { words_[line / 64] |= bit(line); }
