@@ -29,11 +29,12 @@ namespace autofinity::sim {
     if (const int way = filter.find(set, line); way >= 0) filter.remove(set, way);
 }
 
-// Begins to bring the line's set of a finite directory into the host's caches.
-[[gnu::always_inline]] inline void Memory::foresee_filter(Line line) const {
-    const std::uint32_t page = line >> page_shift;
-    if (!filters_.empty() && pages_.mapped(page))
-        filters_[pages_.node(page)].bring_near(pages_.physical(line));
+// Begins to bring the set of a line, whose page is mapped, into the host's caches; returns it.
+[[gnu::always_inline]] inline const Word* Memory::foresee_filter(Line line) const {
+    const Sets& filter = filters_[pages_.node(line >> page_shift)];
+    const Word* const set = filter.at(pages_.physical(line));
+    filter.bring_near(set);
+    return set;
 }
 
 }  // namespace autofinity::sim

@@ -292,15 +292,22 @@ class Memory {
     void check_shared(PrivateCaches& c, Word word);
 
     // Stages of foresee.
+    template <MachineKind kind>
+    void foresee_on(PrivateCaches& c, const Step* at, Foreseen& seen) const;
+    template <MachineKind kind>
     void foresee_since(PrivateCaches& c, const Step* at, Foreseen& seen, std::size_t passed) const;
-    void foresee_sets(PrivateCaches& c, Line line, ForeseenMiss& known) const;
-    std::uint32_t foresee_fetch(PrivateCaches& c, Line line, std::uint32_t into_l2) const;
+    template <MachineKind kind>
     void foresee_lines(PrivateCaches& c, Line line, ForeseenMiss& known) const;
-    void foresee_victim(PrivateCaches& c, Line line, ForeseenMiss& known) const;
-    void foresee_llc_victim(const PrivateCaches& c, const ForeseenMiss& known) const;
-    void foresee_leaving_llc(const Sets& llc, std::uint32_t into_llc) const;
-    void foresee_filter(Line line) const;
-    bool will_walk(PrivateCaches& c, std::uint32_t page) const;
+    template <MachineKind kind>
+    void foresee_moves(const PrivateCaches& c, Line line, ForeseenMiss& known) const;
+    template <MachineKind kind>
+    const Word* foresee_fetch(const PrivateCaches& c, Line line) const;
+    template <MachineKind kind>
+    const Word* foresee_leaving(const PrivateCaches& c, const Word* l2_set) const;
+    template <MachineKind kind>
+    void foresee_leaving_llc(const Sets& llc, const Word* set) const;
+    void foresee_recall(const Word* set) const;
+    const Word* foresee_filter(Line line) const;
 
     // LLC side.
     template <MachineKind kind = MachineKind::any>

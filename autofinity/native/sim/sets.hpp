@@ -70,8 +70,7 @@ class alignas(host_line_bytes) Sets {
     Word last(std::uint32_t index) const { return last_of(at(index)); }
     Word last_of(const Word* set) const { return set[last_]; }
     // Begins to bring a set into the host's caches.
-    [[gnu::always_inline]] void bring_near(std::uint32_t index) const {
-        const Word* set = at(index);
+    [[gnu::always_inline]] void bring_near(const Word* set) const {
         sim::bring_near(set);
         for (std::uint32_t way = words_of_host_line; way < padded_; way += words_of_host_line)
             sim::bring_near(set + way);
