@@ -25,8 +25,7 @@ namespace autofinity::sim {
 
 [[gnu::always_inline]] inline void Memory::untrack(Line line) {
     Sets& filter = filters_[pages_.node(line >> page_shift)];
-    Word* set = filter.at(pages_.physical(line));
-    if (const int way = filter.find(set, line); way >= 0) filter.remove(set, way);
+    filter.take_out(filter.at(pages_.physical(line)), line);
 }
 
 // Begins to bring the set of a line, whose page is mapped, into the host's caches; returns it.

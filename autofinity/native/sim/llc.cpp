@@ -26,8 +26,7 @@ template <MachineKind kind>
 }
 
 void Memory::llc_remove(std::uint32_t llc, Line line) {
-    Word* set = llcs_[llc].at(pages_.physical(line));
-    if (const int way = llcs_[llc].find(set, line); way >= 0) llcs_[llc].remove(set, way);
+    llcs_[llc].take_out(llcs_[llc].at(pages_.physical(line)), line);
     directory_[line].llcs &= ~(1u << llc);
 }
 

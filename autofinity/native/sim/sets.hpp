@@ -81,7 +81,7 @@ class alignas(host_line_bytes) Sets {
         sim::to_front(set, padded_, way, word);
     }
     // Puts a word in front; returns what fell out at the end (0: nothing).
-    Word insert(Word* set, Word word) const {
+    [[gnu::always_inline]] Word insert(Word* set, Word word) const {
         if (ways_ == 0) return word;
         const Word out = set[last_];
         push_front(set, padded_, ways_, word);
@@ -92,6 +92,10 @@ class alignas(host_line_bytes) Sets {
         const Word out = set[way];
         close_up(set, padded_, static_cast<std::uint32_t>(way));
         return out;
+    }
+    // The same of a line, if it is there.
+    [[gnu::always_inline]] void take_out(Word* set, Line line) const {
+        sim::take_out(set, padded_, line);
     }
     std::span<const Word> words() const { return {words_, std::size_t{sets()} * padded_}; }
 
