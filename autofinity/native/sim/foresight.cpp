@@ -80,8 +80,8 @@ template <MachineKind kind>
                                                                 Line line) const {
     const bool into_llc = Asked<kind>::llc_includes(machine_);
     if (!into_llc && (directory_[line].llcs >> c.llc & 1) == 0) return nullptr;
-    const Word* set = llcs_[c.llc].at(pages_.physical(line));
-    llcs_[c.llc].bring_near(set);
+    const Word* set = llcs_.at(c.llc, pages_.physical(line));
+    llcs_.bring_near(set);
     return into_llc ? set : nullptr;
 }
 
@@ -94,8 +94,8 @@ template <MachineKind kind>
     if (out == 0) return nullptr;
     bring_near(&directory_[out]);
     if (Asked<kind>::llc_includes(machine_)) return nullptr;
-    const Word* set = llcs_[c.llc].at(pages_.physical(out));
-    llcs_[c.llc].bring_near(set);
+    const Word* set = llcs_.at(c.llc, pages_.physical(out));
+    llcs_.bring_near(set);
     return set;
 }
 
@@ -119,15 +119,14 @@ template <MachineKind kind>
 
 // What a full set of a finite directory takes back for a line that is fetched.
 [[gnu::always_inline]] inline void Memory::foresee_recall(const Word* set) const {
-    if (set != nullptr) bring_near(&directory_[line_of(filters_[0].last_of(set))]);
+    if (set != nullptr) bring_near(&directory_[line_of(filters_.last_of(set))]);
 }
 
 // What leaves the LLC for a line that comes into one of its sets.
 template <MachineKind kind>
-[[gnu::always_inline]] inline void Memory::foresee_leaving_llc(const Sets& llc,
-                                                               const Word* set) const {
+[[gnu::always_inline]] inline void Memory::foresee_leaving_llc(const Word* set) const {
     if (set == nullptr) return;
-    const Line out = line_of(llc.last_of(set));
+    const Line out = line_of(llcs_.last_of(set));
     if (out == 0) return;
     bring_near(&directory_[out]);
     if (Asked<kind>::limits_directory(machine_)) foresee_filter(out);
@@ -149,8 +148,8 @@ template <MachineKind kind>
     each_fresh(seen.misses, llc_victim_ahead, passed, [&](auto i) __attribute__((always_inline)) {
         const ForeseenMiss& known = seen.of(at + i);
         if (Asked<kind>::limits_directory(machine_)) foresee_recall(known.tracked);
-        foresee_leaving_llc<kind>(llcs_[c.llc], known.into);
-        foresee_leaving_llc<kind>(llcs_[c.llc], known.ahead_into);
+        foresee_leaving_llc<kind>(known.into);
+        foresee_leaving_llc<kind>(known.ahead_into);
     });
 }
 
