@@ -60,9 +60,9 @@ template <MachineKind kind>
         c.l2.bring_near(set);
         return set;
     };
-    known.into = near_set(line);
-    // Whether the L1 set is full is not guessed: line 0, whose record is near, stands for nobody.
-    if (Asked<kind>::levels_exclude(c)) known.into = near_set(line_of(c.l1.last(line)));
+    // Into an L2 that excludes the L1 comes what leaves that. Whether its set is full is not
+    // guessed: line 0, whose record is near, stands for nobody.
+    known.into = near_set(Asked<kind>::levels_exclude(c) ? line_of(c.l1.last(line)) : line);
     if (const std::uint32_t unit = c.units.of(page);
         c.side.walk_reads_caches && !c.tlb1.holds(unit))
         near_set(c.units.entry(page));
@@ -110,7 +110,9 @@ template <MachineKind kind>
         const Word* const victim = foresee_leaving<kind>(c, l2_set);
         return Asked<kind>::llc_includes(machine_) ? included : victim;
     };
-    known.into = moves(line, !holds<kind>(c.domain, line), known.into);
+    const bool fetched = !holds<kind>(c.domain, line);
+    if (Asked<kind>::levels_exclude(c) && !fetched) c.l2.bring_near(c.l2.at(pages_.physical(line)));
+    known.into = moves(line, fetched, known.into);
     if (known.ahead != 0)
         known.ahead_into = holds<kind>(c.domain, known.ahead)
                                ? nullptr
