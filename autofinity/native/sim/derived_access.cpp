@@ -140,13 +140,12 @@ Ticks Memory::derive_fetch(std::uint32_t slot, Line line, Request request, Ticks
 }
 
 bool Memory::in_llc_of_derivation(std::uint32_t slot, Line line) {
-    const Sets& llc = llcs_[cores_[slot]->llc];
-    Word* set = llc.at(pages_.physical(line));
-    const int way = llc.find(set, line);
+    Word* set = llcs_.at(cores_[slot]->llc, pages_.physical(line));
+    const int way = llcs_.find(set, line);
     if (way >= 0)
-        llc.to_front(set, way, set[way]);
+        llcs_.to_front(set, way, set[way]);
     else if (machine_.llc_inclusive)
-        llc.insert(set, word_of(line, shared));
+        llcs_.insert(set, word_of(line, shared));
     return way >= 0;
 }
 
@@ -175,9 +174,8 @@ void Memory::take_in_derivation(std::uint32_t slot, Line line) {
 void Memory::derive_leave(PrivateCaches& c, Line line) {
     outcome_.pushed.push_back({line, kind_leave});
     if (!machine_.llc_inclusive) {
-        const Sets& llc = llcs_[c.llc];
-        Word* set = llc.at(pages_.physical(line));
-        if (const int way = llc.find(set, line); way < 0) llc.insert(set, word_of(line, shared));
+        Word* set = llcs_.at(c.llc, pages_.physical(line));
+        if (llcs_.find(set, line) < 0) llcs_.insert(set, word_of(line, shared));
     }
     DirectoryLine& d = directory_[line];
     sharers<false>(line, d).remove(c.domain);

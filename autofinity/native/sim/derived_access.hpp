@@ -20,8 +20,9 @@ inline constexpr std::size_t sets_ahead = 3;
         bring_near(&directory_[far.line]);
     const Step& near = at[sets_ahead];
     if (near.kind == kind_leave)
-        llcs_[c.llc].bring_near(pages_.physical(near.line));
-    else if (near.kind >= first_that_fetches && near.kind <= kind_prefetch)
+        llcs_.bring_near(llcs_.at(c.llc, pages_.physical(near.line)));
+    else if (near.kind >= first_that_fetches && near.kind <= kind_prefetch &&
+             filters_.count() != 0 && pages_.mapped(near.line >> page_shift))
         foresee_filter(near.line);
 }
 

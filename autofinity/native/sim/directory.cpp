@@ -95,7 +95,7 @@ Ticks Memory::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks now, 
     ++n[llc_requests];
     ++n[llc_modify_requests];
     ++any_core_[c.llc].modifies;
-    if (!filters_.empty()) track(line, true);
+    if (filters_.count() != 0) track(line, true);
     const Ticks start = wait_for_line(line, now);
     const SharersOf<many> have = sharers<many>(line, d);
     const bool others = have.any_but(c.domain);

@@ -9,31 +9,33 @@
 
 namespace autofinity::sim {
 
+// Of a line whose page is mapped.
+[[gnu::always_inline]] inline Word* Memory::filter_set(Line line) const {
+    return filters_.at(pages_.node(line >> page_shift), pages_.physical(line));
+}
+
 [[gnu::always_inline]] inline void Memory::track(Line line, bool held) {
-    Sets& filter = filters_[pages_.node(line >> page_shift)];
-    Word* set = filter.at(pages_.physical(line));
+    Word* set = filter_set(line);
     if (held)
-        if (const int way = filter.find(set, line); way >= 0) {
-            filter.to_front(set, way, set[way]);
+        if (const int way = filters_.find(set, line); way >= 0) {
+            filters_.to_front(set, way, set[way]);
             return;
         }
-    if (const Word out = filter.insert(set, word_of(line, shared)); out != 0) {
+    if (const Word out = filters_.insert(set, word_of(line, shared)); out != 0) {
         ++(*counts_)[directory_evictions];
         recall(line_of(out));
     }
 }
 
 [[gnu::always_inline]] inline void Memory::untrack(Line line) {
-    Sets& filter = filters_[pages_.node(line >> page_shift)];
-    Word* set = filter.at(pages_.physical(line));
-    if (const int way = filter.find(set, line); way >= 0) filter.remove(set, way);
+    filters_.take_out(filter_set(line), line);
 }
 
-// Begins to bring the line's set of a finite directory into the host's caches.
-[[gnu::always_inline]] inline void Memory::foresee_filter(Line line) const {
-    const std::uint32_t page = line >> page_shift;
-    if (!filters_.empty() && pages_.mapped(page))
-        filters_[pages_.node(page)].bring_near(pages_.physical(line));
+// Begins to bring the set of such a line into the host's caches; returns it.
+[[gnu::always_inline]] inline const Word* Memory::foresee_filter(Line line) const {
+    const Word* const set = filter_set(line);
+    filters_.bring_near(set);
+    return set;
 }
 
 }  // namespace autofinity::sim

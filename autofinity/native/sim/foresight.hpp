@@ -10,14 +10,16 @@
 
 namespace autofinity::sim {
 
-// A step that will miss the L1, as far as it has been looked at. Lines and physical numbers; 0:
-// none, or not known. What has become wrong since does no harm: no result depends on it.
+// A step that will miss the L1, as far as it has been looked at. What has become wrong since does
+// no harm: no result depends on it.
 struct ForeseenMiss {
-    Line ahead = 0;  // line that the prefetcher fetches with it
-    Line entry = 0;  // page-table entry that its walk reads
-    // What comes into the L2 for the line and for `ahead`, and into the LLC for all three.
-    std::uint32_t line_into_l2 = 0, ahead_into_l2 = 0;
-    std::uint32_t line_into_llc = 0, ahead_into_llc = 0, entry_into_llc = 0;
+    Line ahead = 0;  // line that the prefetcher fetches with it; 0: none
+    // Sets that something comes into for it and for `ahead`: of the L2 at first, then of the LLC.
+    // Null: none, or not known.
+    const Word* into = nullptr;
+    const Word* ahead_into = nullptr;
+    // Set of a finite directory where the line that is fetched last gets an entry.
+    const Word* tracked = nullptr;
 };
 
 struct Foreseen {

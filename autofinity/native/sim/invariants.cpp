@@ -56,8 +56,8 @@ void Memory::check() const {
         }
     }
     std::vector<std::uint32_t> in_llc(directory_.size(), 0);
-    for (std::uint32_t llc = 0; llc < llcs_.size(); ++llc)
-        for (const Word word : llcs_[llc].words())
+    for (std::uint32_t llc = 0; llc < llcs_.count(); ++llc)
+        for (const Word word : llcs_.words(llc))
             if (word != 0) in_llc[line_of(word)] |= 1u << llc;
     for (Line line = 0; line < directory_.size(); ++line) {
         const DirectoryLine& d = directory_[line];
@@ -72,9 +72,10 @@ void Memory::check() const {
             !(machine_.llc_inclusive &&
               d.dirty_llc_plus_one == l2_domains_[d.owner_plus_one - 1]->llc + 1))
             fail(line, "two places must write it back");
-        if (!filters_.empty() && self.pages_.mapped(line >> page_shift)) {
-            Sets& filter = self.filters_[pages_.node(line >> page_shift)];
-            const bool tracked = filter.find(filter.at(pages_.physical(line)), line) >= 0;
+        if (filters_.count() != 0 && self.pages_.mapped(line >> page_shift)) {
+            const std::uint32_t home = pages_.node(line >> page_shift);
+            const Word* set = filters_.at(home, pages_.physical(line));
+            const bool tracked = filters_.find(set, line) >= 0;
             if (tracked != (!have.none() || d.llcs != 0))
                 fail(line, "the probe filter has an entry for it, or none, and should not");
         }

@@ -6,9 +6,9 @@
 namespace autofinity::sim {
 
 void Memory::llc_touch(std::uint32_t llc, Line line) {
-    Word* set = llcs_[llc].at(pages_.physical(line));
-    const int way = llcs_[llc].find(set, line);
-    llcs_[llc].to_front(set, way, set[way]);
+    Word* set = llcs_.at(llc, pages_.physical(line));
+    const int way = llcs_.find(set, line);
+    llcs_.to_front(set, way, set[way]);
 }
 
 template <MachineKind kind>
@@ -20,14 +20,13 @@ template <MachineKind kind>
         return;
     }
     d.llcs |= bit;
-    Word* set = llcs_[llc].at(pages_.physical(line));
-    if (const Word out = llcs_[llc].insert(set, word_of(line, shared)); out != 0)
+    Word* set = llcs_.at(llc, pages_.physical(line));
+    if (const Word out = llcs_.insert(set, word_of(line, shared)); out != 0)
         llc_evict<kind>(llc, line_of(out));
 }
 
 void Memory::llc_remove(std::uint32_t llc, Line line) {
-    Word* set = llcs_[llc].at(pages_.physical(line));
-    if (const int way = llcs_[llc].find(set, line); way >= 0) llcs_[llc].remove(set, way);
+    llcs_.take_out(llcs_.at(llc, pages_.physical(line)), line);
     directory_[line].llcs &= ~(1u << llc);
 }
 

@@ -25,20 +25,20 @@ Memory::Memory(const Machine& machine, const Program& program, Placement placeme
       most_slots_(most_slots_of(machine, program)),
       more_words_((most_slots_ - 1) / domains_in_a_word),
       more_sharers_(std::size_t{program.n_lines} * more_words_),
+      llcs_(machine.llcs, machine.llc.sets, machine.llc.ways),
+      filters_(machine.directory.ways != 0 ? machine.nodes : 0,
+               std::max(machine.directory.sets, 1u), machine.directory.ways),
       worth_foresight_(directory_.size() * sizeof(DirectoryLine) >= near_bytes),
       kind_(kind_of(machine, most_slots_, mode)),
       slot_of_core_(machine.llc_of_core.size(), -1),
       domain_of_l2_(machine.llc_of_core.size(), -1),
       l2_is_shared_(machine.llc_of_core.size(), false),
-      llcs_(Sets::several(machine.llcs, machine.llc.sets, machine.llc.ways)),
       domains_of_llc_(std::size_t{machine.llcs} * (more_words_ + 1), 0),
       node_of_llc_(machine.llcs, 0),
       any_core_(machine.llcs),
       controllers_(machine.nodes),
       links_(machine.link_service.size()),
       fabrics_(machine.llcs) {
-    if (machine.directory.ways != 0)
-        filters_ = Sets::several(machine.nodes, machine.directory.sets, machine.directory.ways);
     for (std::size_t core = machine.llc_of_core.size(); core-- > 0;)
         node_of_llc_[machine.llc_of_core[core]] = machine.node_of_core[core];
     std::vector<bool> seen(l2_is_shared_.size(), false);

@@ -212,6 +212,7 @@ class Memory {
 
     // Probe filter: gives the line an entry, at the cost of another line; the line has left.
     // `held`: by any cache, so that it has one.
+    Word* filter_set(Line line) const;
     void track(Line line, bool held);
     void untrack(Line line);
     void recall(Line line);
@@ -301,15 +302,22 @@ class Memory {
     void check_shared(PrivateCaches& c, Word word);
 
     // Stages of foresee.
+    template <MachineKind kind>
+    void foresee_on(PrivateCaches& c, const Step* at, Foreseen& seen) const;
+    template <MachineKind kind>
     void foresee_since(PrivateCaches& c, const Step* at, Foreseen& seen, std::size_t passed) const;
-    void foresee_sets(PrivateCaches& c, Line line, ForeseenMiss& known) const;
-    std::uint32_t foresee_fetch(PrivateCaches& c, Line line, std::uint32_t into_l2) const;
+    template <MachineKind kind>
     void foresee_lines(PrivateCaches& c, Line line, ForeseenMiss& known) const;
-    void foresee_victim(PrivateCaches& c, Line line, ForeseenMiss& known) const;
-    void foresee_llc_victim(const PrivateCaches& c, const ForeseenMiss& known) const;
-    void foresee_leaving_llc(const Sets& llc, std::uint32_t into_llc) const;
-    void foresee_filter(Line line) const;
-    bool will_walk(PrivateCaches& c, std::uint32_t page) const;
+    template <MachineKind kind>
+    void foresee_moves(const PrivateCaches& c, Line line, ForeseenMiss& known) const;
+    template <MachineKind kind>
+    const Word* foresee_fetch(const PrivateCaches& c, Line line) const;
+    template <MachineKind kind>
+    const Word* foresee_leaving(const PrivateCaches& c, const Word* l2_set) const;
+    template <MachineKind kind>
+    void foresee_leaving_llc(const Word* set) const;
+    void foresee_recall(const Word* set) const;
+    const Word* foresee_filter(Line line) const;
 
     // LLC side.
     template <MachineKind kind = MachineKind::any>
@@ -340,6 +348,8 @@ class Memory {
     const std::uint32_t most_slots_;
     const std::uint32_t more_words_;      // of a line's sharers, after the first
     Zeroed<std::uint64_t> more_sharers_;  // these, by line
+    ArraysOfSets llcs_;
+    ArraysOfSets filters_;  // of the nodes; none: unlimited directories
     const bool worth_foresight_;
     const MachineKind kind_;
     std::vector<std::unique_ptr<PrivateCaches>> cores_;
@@ -348,9 +358,7 @@ class Memory {
     std::vector<std::unique_ptr<L2Domain>> l2_domains_;  // of private L2s: numbered like the slots
     std::vector<std::int32_t> domain_of_l2_;
     std::vector<std::uint32_t> free_domains_;
-    std::vector<bool> l2_is_shared_;  // by number in the machine
-    std::vector<Sets> llcs_;
-    std::vector<Sets> filters_;                  // of the nodes; empty: unlimited directories
+    std::vector<bool> l2_is_shared_;             // by number in the machine
     std::vector<std::uint64_t> domains_of_llc_;  // L2 domains in use, bits of as many words
     std::vector<std::uint32_t> node_of_llc_;
     std::vector<AnyCore> any_core_;

@@ -51,7 +51,6 @@ class Pages {
     std::uint32_t physical(Line line) const {
         return pages_[line >> page_shift].first_line | (line & (lines_per_page - 1));
     }
-    void bring_near(Line line) const { sim::bring_near(&pages_[line >> page_shift]); }
 
     // First touch by a core of `toucher`: the whole unit is placed.
     void map(std::uint32_t page, std::uint32_t toucher) {

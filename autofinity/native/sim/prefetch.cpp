@@ -64,7 +64,7 @@ void Memory::prefetch_into_llc(PrivateCaches& c, Line line, Ticks now) {
     ++n[llc_read_requests];
     ++n[llc_misses];
     ++any_core_[c.llc].reads;
-    if (!filters_.empty()) track(line, false);
+    if (filters_.count() != 0) track(line, false);
     signal(c.node, pages_.node(line >> page_shift));
     c.prefetcher.sent(line, from_dram(c, line, now));
     llc_insert(c.llc, line);

@@ -76,8 +76,6 @@ class Prefetcher {
         free_by(now);
         sent(line, ready);
     }
-    // Begins to bring what `take` looks at into the host's caches.
-    void bring_near(Line line) const { sim::bring_near(&arrivals_[slot(line)]); }
     // When the line was or is due if it was prefetched and has not been asked for since; else 0.
     Ticks take(Line line) {
         Arrival& arrival = arrivals_[slot(line)];

@@ -92,6 +92,7 @@ void Simulation::start_on(std::uint32_t index, std::uint32_t number) {
     p.key = p.time;
     account(s, p.time);
     s.status = Status::running;
+    s.foreseen.at = nullptr;  // the sets that it knows may be of a core that has been given up
     p.ring_count = 0;
     set_watch(p, s);
     tell_siblings(p, p.stalled_until);

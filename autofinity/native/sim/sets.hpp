@@ -40,19 +40,7 @@ class SetIndex {
 class alignas(host_line_bytes) Sets {
   public:
     Sets(std::uint32_t sets, std::uint32_t ways)
-        : Sets(sets, ways, std::make_shared<Zeroed<Word>>(words_of(sets, ways)), 0) {}
-    // `count` of them side by side: together they are large enough for huge pages of a host, whose
-    // TLB holds too little of them otherwise.
-    static std::vector<Sets> several(std::uint32_t count, std::uint32_t sets, std::uint32_t ways) {
-        const std::size_t lines =
-            (words_of(sets, ways) + words_of_host_line - 1) / words_of_host_line;
-        const std::size_t words = lines * words_of_host_line;
-        const auto kept = std::make_shared<Zeroed<Word>>(count * words);
-        std::vector<Sets> all;
-        for (std::uint32_t i = 0; i < count; ++i)
-            all.push_back(Sets(sets, ways, kept, std::size_t{i} * words));
-        return all;
-    }
+        : Sets(sets, ways, std::make_shared<Zeroed<Word>>(words_of(sets, ways))) {}
 
     [[gnu::always_inline]] Word* at(std::uint32_t index) const {
         return words_ + index_.wide(index) * padded_;
@@ -70,8 +58,7 @@ class alignas(host_line_bytes) Sets {
     Word last(std::uint32_t index) const { return last_of(at(index)); }
     Word last_of(const Word* set) const { return set[last_]; }
     // Begins to bring a set into the host's caches.
-    [[gnu::always_inline]] void bring_near(std::uint32_t index) const {
-        const Word* set = at(index);
+    [[gnu::always_inline]] void bring_near(const Word* set) const {
         sim::bring_near(set);
         for (std::uint32_t way = words_of_host_line; way < padded_; way += words_of_host_line)
             sim::bring_near(set + way);
@@ -82,7 +69,7 @@ class alignas(host_line_bytes) Sets {
         sim::to_front(set, padded_, way, word);
     }
     // Puts a word in front; returns what fell out at the end (0: nothing).
-    Word insert(Word* set, Word word) const {
+    [[gnu::always_inline]] Word insert(Word* set, Word word) const {
         if (ways_ == 0) return word;
         const Word out = set[last_];
         push_front(set, padded_, ways_, word);
@@ -94,16 +81,18 @@ class alignas(host_line_bytes) Sets {
         close_up(set, padded_, static_cast<std::uint32_t>(way));
         return out;
     }
+    // The same of a line, if it is there.
+    [[gnu::always_inline]] void take_out(Word* set, Line line) const {
+        sim::take_out(set, padded_, line);
+    }
     std::span<const Word> words() const { return {words_, std::size_t{sets()} * padded_}; }
 
-  private:
-    friend class DirectSets;
-
-    Sets(std::uint32_t sets, std::uint32_t ways, std::shared_ptr<Zeroed<Word>> kept,
-         std::size_t first)
+  protected:
+    // The first of what `kept` has room for.
+    Sets(std::uint32_t sets, std::uint32_t ways, std::shared_ptr<Zeroed<Word>> kept)
         : index_(sets),
           padded_(padded_to_four(ways)),
-          words_(kept->data() + first),
+          words_(kept->data()),
           ways_(ways),
           last_(ways == 0 ? 0 : ways - 1),
           kept_(std::move(kept)) {}
@@ -114,6 +103,9 @@ class alignas(host_line_bytes) Sets {
         return std::size_t{sets} * padded_to_four(ways);
     }
 
+  private:
+    friend class DirectSets;
+
     static constexpr std::uint32_t words_of_host_line = host_line_bytes / sizeof(Word);
 
     SetIndex index_;
@@ -122,6 +114,37 @@ class alignas(host_line_bytes) Sets {
     std::uint32_t ways_;
     std::uint32_t last_;  // way of a set
     std::shared_ptr<Zeroed<Word>> kept_;
+};
+
+// Several arrays of one shape side by side: the LLCs of a machine, or the directories of its nodes.
+// One description serves them all, so that a host has it at hand, and together they are large
+// enough for huge pages of a host, whose TLB holds too little of them otherwise.
+class ArraysOfSets : public Sets {
+  public:
+    ArraysOfSets(std::uint32_t count, std::uint32_t sets, std::uint32_t ways)
+        : Sets(sets, ways, std::make_shared<Zeroed<Word>>(count * room_of(sets, ways))),
+          count_(count),
+          room_(room_of(sets, ways)) {}
+
+    std::uint32_t count() const { return count_; }
+    [[gnu::always_inline]] Word* at(std::uint32_t array, std::uint32_t index) const {
+        return Sets::at(index) + array * room_;
+    }
+    Word last(std::uint32_t array, std::uint32_t index) const { return last_of(at(array, index)); }
+    std::span<const Word> words(std::uint32_t array) const {
+        const std::span<const Word> first = Sets::words();
+        return {first.data() + array * room_, first.size()};
+    }
+
+  private:
+    // Words of an array, so that the next one begins with a line of the host.
+    static std::size_t room_of(std::uint32_t sets, std::uint32_t ways) {
+        constexpr std::size_t line = host_line_bytes / sizeof(Word);
+        return (words_of(sets, ways) + line - 1) / line * line;
+    }
+
+    std::uint32_t count_;
+    std::size_t room_;
 };
 
 // One whose sets are looked at in nearly every access: an L1 or a first-level TLB. They are small,

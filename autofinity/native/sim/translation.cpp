@@ -84,7 +84,7 @@ Memory::Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks no
     pages_.units.each_page(page, [&](std::uint32_t each) {
         for (Line line = each << page_shift; line < (each + 1) << page_shift; ++line) {
             DirectoryLine& d = directory_[line];
-            if (!filters_.empty()) untrack(line);
+            if (filters_.count() != 0) untrack(line);
             sharers(line, d).each([&](auto domain) {
                 drop_private(domain, line);
                 tell_lost(domain, line, false);

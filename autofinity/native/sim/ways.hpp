@@ -35,6 +35,9 @@ inline __m512i shifted_right(__m512i words) {
 }
 inline __m512i all_lanes(Word word) { return _mm512_set1_epi32(static_cast<int>(word)); }
 
+// The same of a set of four ways, in a register of four words.
+inline constexpr bool fills_four(std::size_t padded) { return padded == 4; }
+
 // Way of the first word that is `wanted` above its lowest `ignored` bits, or -1.
 template <Word ignored = line_shift>
 [[gnu::always_inline]] inline int find_way(const Word* set, std::size_t padded, Word wanted) {
@@ -51,8 +54,15 @@ template <Word ignored = line_shift>
 
 // Makes `way` the most recent one and its word `word`; those before it move one on.
 [[gnu::always_inline]] inline void to_front(Word* set, std::size_t padded, int way, Word word) {
-    if (!fills_registers(padded)) return by_fours::to_front(set, way, word);
     const std::uint64_t moved = (std::uint64_t{2} << way) - 1;
+    if (fills_four(padded)) {
+        const __m128i words = by_fours::four_words(set);
+        const __m128i front = _mm_set1_epi32(static_cast<int>(word));
+        by_fours::put_four_words(
+            set, _mm_mask_alignr_epi32(words, static_cast<__mmask8>(moved), words, front, 3));
+        return;
+    }
+    if (!fills_registers(padded)) return by_fours::to_front(set, way, word);
     __m512i before = all_lanes(word);
     for (std::size_t at = 0; at != padded; at += register_words) {
         const __m512i words = _mm512_load_si512(set + at);
@@ -66,12 +76,27 @@ template <Word ignored = line_shift>
 // out.
 [[gnu::always_inline]] inline void push_front(Word* set, std::size_t padded, std::uint32_t ways,
                                               Word word) {
-    if (fills_registers(padded)) return to_front(set, padded, static_cast<int>(ways) - 1, word);
-    by_fours::push_front(set, ways, word);
+    if (ways != padded || !fills_registers(padded))
+        return fills_four(padded) || fills_registers(padded)
+                   ? to_front(set, padded, static_cast<int>(ways) - 1, word)
+                   : by_fours::push_front(set, ways, word);
+    constexpr __mmask16 all = 0xFFFF;
+    __m512i before = all_lanes(word);
+    for (std::size_t at = 0; at != padded; at += register_words) {
+        const __m512i words = _mm512_load_si512(set + at);
+        _mm512_store_si512(set + at,
+                           _mm512_maskz_alignr_epi32(all, words, before, register_words - 1));
+        before = words;
+    }
 }
 
 // Takes `way` out; the later ones close up.
 [[gnu::always_inline]] inline void close_up(Word* set, std::size_t padded, std::uint32_t way) {
+    if (fills_four(padded)) {
+        const auto kept = static_cast<__mmask8>(~(1u << way));
+        by_fours::put_four_words(set, _mm_maskz_compress_epi32(kept, by_fours::four_words(set)));
+        return;
+    }
     if (!fills_registers(padded)) return by_fours::close_up(set, padded, way);
     const std::uint64_t moved = ~std::uint64_t{0} << way;
     __m512i words = _mm512_load_si512(set);
@@ -83,6 +108,19 @@ template <Word ignored = line_shift>
             set + at, _mm512_mask_alignr_epi32(words, in_register(moved, at), after, words, 1));
         words = after;
     }
+}
+
+// Takes a line out, if it is there; the later ones close up.
+[[gnu::always_inline]] inline void take_out(Word* set, std::size_t padded, Line line) {
+    if (fills_four(padded)) {
+        const __m128i words = by_fours::four_words(set);
+        const __m128i lines = _mm_srli_epi32(words, line_shift);
+        const __mmask8 kept = _mm_cmpneq_epi32_mask(lines, _mm_set1_epi32(static_cast<int>(line)));
+        by_fours::put_four_words(set, _mm_maskz_compress_epi32(kept, words));
+        return;
+    }
+    if (const int way = find_way(set, padded, line); way >= 0)
+        close_up(set, padded, static_cast<std::uint32_t>(way));
 }
 
 #else
@@ -100,6 +138,10 @@ template <Word ignored = line_shift>
 }
 [[gnu::always_inline]] inline void close_up(Word* set, std::size_t padded, std::uint32_t way) {
     by_fours::close_up(set, padded, way);
+}
+[[gnu::always_inline]] inline void take_out(Word* set, std::size_t padded, Line line) {
+    if (const int way = find_way(set, padded, line); way >= 0)
+        close_up(set, padded, static_cast<std::uint32_t>(way));
 }
 
 #endif
