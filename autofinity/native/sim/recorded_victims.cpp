@@ -13,11 +13,7 @@ void PrivateRecorder::count_victims(std::uint32_t stream, Line asked,
     Track& track = tracks_[stream];
     for (const Line line : outcome.aged) track.victims.push_back({victim_step(line, false)});
     for (const Line line : outcome.forgotten)
-        if (line == asked && outcome.found == Found::tag)
-            continue;           // its step says so
-        else if (trains(line))  // and may be back by then: who knows when it comes
-            ++track.pending.invalid_l1_victims;
-        else
+        if (line != asked || outcome.found != Found::tag)  // whose step says so
             track.victims.push_back({victim_step(line, true)});
     for (const Word word : outcome.l1_victims) {
         const Word state = state_of(word);
