@@ -126,7 +126,7 @@ def test_a_prefetcher_follows_a_page_until_others_have_taken_its_streams() -> No
 
 @pytest.mark.parametrize("name", MACHINES[1:])
 def test_races_in_a_page_that_comes_and_goes_count_what_they_may(name: str) -> None:
-    allowed = {"cycles": 0.002, "llc_requests": 0.002, "prefetches_issued": 0.01}
+    allowed = {"cycles": 0.002, "llc_requests": 0.005, "prefetches_issued": 0.01}
     for full, staged in both_ways(counters_among_pages_of_ones_own(), load_preset(name)):
         for event, share in (*allowed.items(), ("coherence_misses", 0.05)):
             assert staged[event] == pytest.approx(full[event], rel=share), event

@@ -25,22 +25,26 @@
 //    pages, too;
 //  · lines of several threads that the L1 gives up: whether another has taken them by then, or had
 //    them cleaned, is up to the distances;
-//  · private misses (L2 hits, TLB misses) in the shadow of an L2 miss, where they compete for miss
-//    buffers and the window; atomics; everything that is no access.
+//  · private misses (L2 hits, TLB misses) in the shadow of what may miss the L2, where they compete
+//    for miss buffers and the window; atomics; everything that is no access.
 // The rest becomes tallies: counts and the time in which nothing could issue, at least every
-// 4,096 instructions, and when a step that is kept would be early without it.
+// 4,096 instructions, when a step that is kept would be early without it, and at once in such a
+// shadow, where a wait may hide it.
 //
 // In a replay of the derived program the cores have no arrays. The directory's sharers and owner,
 // with the owner's state, say what a core holds; each kept step says where the line would be if
-// nobody had taken it. A line that was in the L1 and is gone is a coherence miss.
+// nobody had taken it. What came of it that others took lines, and when they did, is found out there:
+//  · whether a line that is gone has left a tag in the L1, which makes its miss a coherence miss, and
+//    whether a prefetcher still follows a page that others race for (core_past.hpp);
+//  · which lines stay in an L2 that has free places (l2_holes.hpp);
+//  · where the thread misses next what an inclusive LLC or a full directory takes back
+//    (later_uses.hpp).
 //
 // Approximations (sim/stage_fitting.py compares each stage with the full stream before it is used,
 // scripts/compare_private_stage.py all of a suite):
-//  · a line taken away keeps its place in the recency order until the derived step that pushes it
-//    out, whereas the arrays give the place to the next fill. When it is taken is up to the
-//    distances, so whether its tag is still there when the thread comes back is, too;
-//  · what an inclusive LLC or a full directory takes back, the thread misses where it uses the line
-//    next (later_uses.hpp), but the L1 and the L2 go on as if the line had stayed.
+//  · what takes the place of a lost line in an L1 is what took it in the derivation;
+//  · prefetches in pages that nobody races for are those of the derivation, though pages that are
+//    raced for may have taken a stream more or less from them.
 //
 // Not for programs with work units (who runs a unit decides what it finds in the caches), nor for
 // placements in which threads share cores otherwise than in the derivation, migrate, or pages move.
