@@ -62,6 +62,10 @@ class StreamPast {
 
     void lose(std::uint32_t line, std::uint64_t at) { lost_at_[line] = at; }
     bool has_tag(std::uint32_t line) const { return (lost_at_[line] & ~counted) >= tag_; }
+    // Whether the L1 has not given up yet what is left of the line since it was lost.
+    bool has_remains(std::uint32_t line) const {
+        return lost_at_[line] != 0 && (lost_at_[line] & counted) == 0;
+    }
     // The L1 gives up what is left of a lost line. Returns whether it is the first to say so.
     bool give_up(std::uint32_t line) {
         const bool first = (lost_at_[line] & counted) == 0;

@@ -110,18 +110,23 @@ std::uint32_t Memory::follow_at(std::uint32_t slot, const Step& step, Ticks now)
     return follow(*cores_[slot], step);
 }
 
+// Where an access finds its line that is not in the L1, which has its tag at `way`, or -1. Of a tag
+// that is lost a replay finds out whether it would have been.
+Found Memory::derive_found(PrivateCaches& c, Line line, int way, bool in_l2) {
+    const TakenLines::TagOf tag = c.taken->asked_for(line);
+    const bool had_tag = way >= 0 || tag != TakenLines::TagOf::there;
+    if (in_l2) return had_tag ? Found::tag_and_l2 : Found::l2;
+    return had_tag ? Found::tag : Found::beyond;
+}
+
 // In a derivation cores take lines from each other as in any replay, but all distances are the
 // shortest, and which LLC has a line depends on the placement: the core's own only tells how long
 // its lines take to come.
 Ticks Memory::derive_fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
                            bool& contended) {
-    const TakenLines::TagOf tag = cores_[slot]->taken->fetched(line, pages_.physical(line));
-    if (tag == TakenLines::TagOf::forgotten) outcome_.forgotten.push_back(line);
+    cores_[slot]->taken->into_l2(line, pages_.physical(line));
     DirectoryLine& d = directory_[line];
     contended |= request != Request::load && d.first_sharers != 0;
-    // Of a tag that is lost a replay finds out whether it would have been.
-    if (outcome_.found != Found::tag)
-        outcome_.found = tag == TakenLines::TagOf::there ? Found::beyond : Found::tag;
     const Ticks ready = now + (d.owner_plus_one != 0              ? machine_.load_modified[0]
                                : in_llc_of_derivation(slot, line) ? machine_.llc_hit
                                                                   : machine_.dram[0]);
@@ -194,7 +199,7 @@ void Memory::derive_dropped(PrivateCaches& c, Line line) {
 void Memory::derive_front_of_l1(PrivateCaches& c, Line line, int way, Word old) {
     c.taken->front_of_l1(line, way, [&](Line out) {
         outcome_.aged.push_back(out);
-        if (c.exclusive_levels) derive_fill_l2(c, word_of(out, invalid));
+        if (c.exclusive_levels && !holds(c.domain, out)) derive_fill_l2(c, word_of(out, invalid));
     });
     if (line_of(old) == line) return;
     displace_tags(c, line, way, old);

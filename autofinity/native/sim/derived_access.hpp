@@ -57,6 +57,8 @@ inline std::uint32_t dirty_victims(const Step& step) {
             n[invalid_data_cache_lines_evicted] += c.past->give_up(line);
             served.contended = c.past->has_tag(line);
             n[coherence_misses] += served.contended;
+        } else if ((step.flags & step_past) != 0) {
+            c.past->give_up(line);
         }
     }
     if (held) {
@@ -112,7 +114,7 @@ inline std::uint32_t dirty_victims(const Step& step) {
             c.in_l1->remove(step.line);
             if (c.exclusive_levels) fill_l2_derived(c, step.line, state != invalid);
         }
-        if (state == invalid)
+        if (state == invalid || (step.span == 0 && c.past->has_remains(step.line)))
             n[invalid_data_cache_lines_evicted] += c.past->give_up(step.line);
         else if (step.span == 0)
             ++n[is_dirty(state) ? modified_data_cache_lines_evicted

@@ -87,7 +87,6 @@ template <MachineKind kind>
     } else {
         if (way >= 0) {
             ++n[coherence_misses];
-            if (!Asked<kind>::known) outcome_.found = Found::tag;
             contended = true;
         }
         ++n[data_cache_misses];
@@ -96,12 +95,13 @@ template <MachineKind kind>
         const bool was_there =
             Asked<kind>::has_l2(c) ? in_l2 : (directory_[line].llcs >> c.llc & 1) != 0;
         if (Asked<kind>::has_l2(c)) ++n[l2_accesses];
+        if (Asked<kind>::is(Mode::derive, mode_))
+            outcome_.found = derive_found(c, line, way, in_l2);
         if (in_l2) {
             Word* set2 = c.l2.at(pages_.physical(line));
             const int way2 = c.l2.find(set2, line);
             state = state_of(set2[way2]);
             ++n[data_cache_refills_from_l2];
-            if (!Asked<kind>::known) outcome_.found = way >= 0 ? Found::tag_and_l2 : Found::l2;
             ready = now + c.side.l2_hit;
             if (Asked<kind>::levels_exclude(c)) {
                 c.l2.remove(set2, way2);

@@ -241,6 +241,7 @@ class Memory {
     void leave_derived(PrivateCaches& c, Line line);
     Ticks miss_tlb_derived(std::uint32_t slot, const Step& step, Ticks now, bool faulted);
     Ticks entry_derived(std::uint32_t slot, Line line, bool write, Ticks now);
+    Found derive_found(PrivateCaches& c, Line line, int way, bool in_l2);
     Ticks derive_fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
                        bool& contended);
     bool in_llc_of_derivation(std::uint32_t slot, Line line);

@@ -39,7 +39,6 @@ void Memory::prefetch_into_l2(PrivateCaches& c, Line line, Ticks now) {
     ++(*counts_)[prefetches_issued];
     Word state = invalid;
     bool contended = false;
-    const Found found = outcome_.found;
     if (Asked<kind>::is(Mode::derive, mode_)) outcome_.pushed.push_back({line, kind_prefetch});
     const Ticks ready = fetch<kind>(c, line, Request::load, now, state, contended);
     if (Asked<kind>::is(Mode::staged, mode_)) {
@@ -50,7 +49,6 @@ void Memory::prefetch_into_l2(PrivateCaches& c, Line line, Ticks now) {
     } else {
         fill_l2<kind>(c, line, state);
     }
-    outcome_.found = found;  // of the miss that asked for it
     c.prefetcher.sent(line, ready);
 }
 

@@ -85,7 +85,7 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
                       (private_miss && issue < track.shadow_until);
     const bool needed = (step.flags & step_dependent) != 0;
     track.forced = false;
-    count_victims(stream, step.line, outcome);
+    count_victims(stream, outcome);
     if (!kept) {
         Tally& tally = track.pending;
         tally.loads += step.reads;
@@ -164,7 +164,7 @@ void PrivateRecorder::touch(std::uint32_t stream, Line line, const PrivateOutcom
         track.pasts.push_back(past_of(stream, line, track.emitted_at));
     }
     note_past(stream, line, track.emitted_at, outcome);
-    count_victims(stream, line, outcome);
+    count_victims(stream, outcome);
     emit_pushed(stream, outcome);
 }
 

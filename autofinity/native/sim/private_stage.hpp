@@ -33,8 +33,10 @@
 //
 // In a replay of the derived program the cores have no arrays. The directory's sharers and owner,
 // with the owner's state, say what a core holds; each kept step says where the line would be if
-// nobody had taken it. What came of it that others took lines, and when they did, is found out there:
-//  · whether a line that is gone has left a tag in the L1, which makes its miss a coherence miss, and
+// nobody had taken it. What came of it that others took lines, and when they did, is found out
+// there:
+//  · whether a line that is gone has left a tag in the L1, which makes its miss a coherence miss,
+//  and
 //    whether a prefetcher still follows a page that others race for (core_past.hpp);
 //  · which lines stay in an L2 that has free places (l2_holes.hpp);
 //  · where the thread misses next what an inclusive LLC or a full directory takes back
@@ -164,9 +166,7 @@ struct PrivateOutcome {
     bool prefetched = false;  // a prefetch had brought the line, or has it on its way
     bool dropped = false;     // a prefetch found no free buffer
     std::vector<Word> l1_victims;
-    // Lines that others took: the L1 would have given them up now; or is asked for them again, and
-    // has forgotten that it had them.
-    std::vector<Line> aged, forgotten;
+    std::vector<Line> aged;       // lines that others took: the L1 would have given them up now
     std::vector<Line> displaced;  // and their tags, had others taken them
     std::vector<Pushed> pushed;
 
@@ -176,7 +176,6 @@ struct PrivateOutcome {
         got_write = prefetched = dropped = false;
         l1_victims.clear();
         aged.clear();
-        forgotten.clear();
         displaced.clear();
         pushed.clear();
     }
@@ -276,7 +275,7 @@ class PrivateRecorder {
     Past past_of(std::uint32_t stream, Line line, std::uint64_t issue) const;
     void note_past(std::uint32_t stream, Line line, std::uint64_t issue,
                    const PrivateOutcome& outcome);
-    void count_victims(std::uint32_t stream, Line asked, const PrivateOutcome& outcome);
+    void count_victims(std::uint32_t stream, const PrivateOutcome& outcome);
     void count_as_came(Track& track, std::uint32_t came_with);
     bool is_settled(std::uint32_t stream, const Victim& victim) const;
     void tally_settled(std::uint32_t stream);

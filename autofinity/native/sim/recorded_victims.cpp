@@ -8,13 +8,9 @@ namespace autofinity::sim {
 
 // Whether the LLC gives a loaded line clean or dirty is known in the replay only: the step that it
 // came with says how often the L1 gives it up before it is written.
-void PrivateRecorder::count_victims(std::uint32_t stream, Line asked,
-                                    const PrivateOutcome& outcome) {
+void PrivateRecorder::count_victims(std::uint32_t stream, const PrivateOutcome& outcome) {
     Track& track = tracks_[stream];
     for (const Line line : outcome.aged) track.victims.push_back({victim_step(line, false)});
-    for (const Line line : outcome.forgotten)
-        if (line != asked || outcome.found != Found::tag)  // whose step says so
-            track.victims.push_back({victim_step(line, true)});
     for (const Word word : outcome.l1_victims) {
         const Word state = state_of(word);
         if (state != invalid &&

@@ -68,15 +68,18 @@ class TakenLines {
     // Of the L1: it has it still, or nobody took it; or gave it up before it would have given the
     // line up, which `give_up` has told or not.
     enum class TagOf : std::uint8_t { there, forgotten, told };
-    // The core fetches it again. Returns what has become of the tag.
-    TagOf fetched(Line line, std::uint32_t physical) {
+    // The line is in the L2 again, or comes there.
+    void into_l2(Line line, std::uint32_t physical) {
+        std::erase_if(not_sent_[l2_.number(physical)],
+                      [line](const Taken& taken) { return taken.line == line; });
+    }
+    // The thread asks for it again. Returns what has become of the tag.
+    TagOf asked_for(Line line) {
         TagOf tag = TagOf::there;
         std::erase_if(of_l1_[l1_.number(line)], [&](const Taken& taken) {
             if (taken.line == line) tag = taken.tag;
             return taken.line == line;
         });
-        std::erase_if(not_sent_[l2_.number(physical)],
-                      [line](const Taken& taken) { return taken.line == line; });
         return tag;
     }
 

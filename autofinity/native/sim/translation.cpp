@@ -52,10 +52,7 @@ template <MachineKind kind>
     } else {
         ++(*counts_)[page_walk_misses];
         ready = fetch<kind>(c, line, write ? Request::store : Request::load, now, state, contended);
-        if (!Asked<kind>::known) {
-            outcome_.found = Found::l1;  // of the access itself nothing is known yet
-            outcome_.translated = Translated::walk_beyond;
-        }
+        if (!Asked<kind>::known) outcome_.translated = Translated::walk_beyond;
         if (from_l2)
             fill_l2<kind>(c, line, state);
         else
