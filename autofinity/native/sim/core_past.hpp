@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "line_set.hpp"
 #include "zeroed.hpp"
 
 namespace autofinity::sim {
@@ -38,7 +39,7 @@ class StreamPast {
   public:
     StreamPast(const std::vector<Past>& told, const std::vector<std::uint32_t>& missed_pages,
                std::size_t lines)
-        : next_(told.data()), missed_pages_(missed_pages), lost_at_(lines, true) {}
+        : next_(told.data()), missed_pages_(missed_pages), lost_at_(lines, true), remains_(lines) {}
 
     // The access under way is at `issue`, and its step tells of it; or, without one that does,
     // nothing is known, and tags are there.
@@ -60,16 +61,17 @@ class StreamPast {
         tell_nothing();
     }
 
-    void lose(std::uint32_t line, std::uint64_t at) { lost_at_[line] = at; }
-    bool has_tag(std::uint32_t line) const { return (lost_at_[line] & ~counted) >= tag_; }
-    // Whether the L1 has not given up yet what is left of the line since it was lost.
-    bool has_remains(std::uint32_t line) const {
-        return lost_at_[line] != 0 && (lost_at_[line] & counted) == 0;
+    void lose(std::uint32_t line, std::uint64_t at) {
+        lost_at_[line] = at;
+        remains_.add(line);
     }
-    // The L1 gives up what is left of a lost line. Returns whether it is the first to say so.
+    bool has_tag(std::uint32_t line) const { return lost_at_[line] >= tag_; }
+    // Whether the L1 has not given up yet what is left of the line since it was lost.
+    bool has_remains(std::uint32_t line) const { return remains_.has(line); }
+    // The L1 gives that up. Returns whether it is the first to say so.
     bool give_up(std::uint32_t line) {
-        const bool first = (lost_at_[line] & counted) == 0;
-        lost_at_[line] |= counted;
+        const bool first = remains_.has(line);
+        remains_.remove(line);
         return first;
     }
     // The pages that missed since the last call, up to the access.
@@ -80,11 +82,10 @@ class StreamPast {
     }
 
   private:
-    static constexpr std::uint64_t counted = std::uint64_t{1} << 63;
-
     const Past* next_ = nullptr;  // of the next step that tells one
     std::span<const std::uint32_t> missed_pages_;
     LostAt lost_at_;
+    LineSet remains_;
     std::uint64_t tag_ = 0;
     std::uint32_t missed_ = 0, seen_ = 0;  // of missed_pages_
 };

@@ -112,7 +112,8 @@ inline std::uint32_t dirty_victims(const Step& step) {
         Counts& n = *c.counts;
         if (step.span == 0) {
             c.in_l1->remove(step.line);
-            if (c.exclusive_levels) fill_l2_derived(c, step.line, state != invalid);
+            if (c.exclusive_levels && (state == invalid || c.holes->any_moved_up()))
+                fill_l2_derived(c, step.line, state != invalid);
         }
         if (state == invalid || (step.span == 0 && c.past->has_remains(step.line)))
             n[invalid_data_cache_lines_evicted] += c.past->give_up(step.line);

@@ -17,7 +17,8 @@ namespace autofinity::sim {
 // Of one core's L2, in a replay. Sets are numbers; `out(line)` is called for each line that leaves.
 class L2Holes {
   public:
-    L2Holes(std::uint32_t sets, std::size_t lines) : sets_(sets), missing_(lines), stays_(lines) {}
+    L2Holes(std::uint32_t sets, std::size_t lines)
+        : holes_(sets), sets_(sets), missing_(lines), stays_(lines) {}
 
     // Whether the stage has it in the L2, which has not.
     bool is_missing(Line line) const { return missing_.has(line); }
@@ -27,39 +28,43 @@ class L2Holes {
     void open(std::uint32_t set, Line line) {
         if (missing_.has(line)) return;
         missing_.add(line);
-        ++sets_[set].holes;
+        ++holes_[set];
     }
     // A line that is missing is back, or the stage has it in the L2 no more.
     template <typename Out>
     void close(std::uint32_t set, Line line, Out&& out) {
         missing_.remove(line);
-        close(sets_[set], 1, out);
+        close_some(set, 1, out);
     }
     // It has come into the L1 instead: the stage, too, has its place free until a line comes.
     void move_up(std::uint32_t set, Line line) {
         missing_.remove(line);
         ++sets_[set].moved_up;
+        ++moved_up_;
     }
+    bool any_moved_up() const { return moved_up_ != 0; }
     // Some line has come into the set.
     template <typename Out>
     void fill(std::uint32_t set, Out&& out) {
-        Set& of = sets_[set];
-        if (of.moved_up == 0) return;
-        --of.moved_up;
-        close(of, 1, out);
+        if (holes_[set] == 0 || sets_[set].moved_up == 0) return;
+        --sets_[set].moved_up;
+        --moved_up_;
+        close_some(set, 1, out);
     }
     // The line would leave, for the stage has no place free.
     template <typename Out>
     void leave(std::uint32_t set, Line line, Out&& out) {
-        Set& of = sets_[set];
-        close(of, std::exchange(of.moved_up, 0), out);
-        if (of.holes == 0) {
+        if (holes_[set] != 0) [[unlikely]] {
+            moved_up_ -= sets_[set].moved_up;
+            close_some(set, std::exchange(sets_[set].moved_up, 0), out);
+        }
+        if (holes_[set] == 0) {
             out(line);
             return;
         }
-        of.stay.push_back(line);
+        sets_[set].stay.push_back(line);
         stays_.add(line);
-        close(of, 0, out);
+        close_some(set, 0, out);
     }
     // A line that stays is taken, or the stage has it in the core again.
     void forget(std::uint32_t set, Line line) {
@@ -70,23 +75,25 @@ class L2Holes {
 
   private:
     struct Set {
-        std::uint32_t holes = 0;     // of these, in
-        std::uint32_t moved_up = 0;  // the stage has no line either
+        std::uint32_t moved_up = 0;  // of its holes: the stage has no line there either
         std::vector<Line> stay;      // the first one leaves first
     };
 
     template <typename Out>
-    void close(Set& of, std::uint32_t holes, Out&& out) {
-        of.holes -= holes;
-        while (of.stay.size() > of.holes) {
-            const Line first = of.stay.front();
-            of.stay.erase(of.stay.begin());
+    void close_some(std::uint32_t set, std::uint32_t holes, Out&& out) {
+        holes_[set] -= holes;
+        std::vector<Line>& stay = sets_[set].stay;
+        while (stay.size() > holes_[set]) {
+            const Line first = stay.front();
+            stay.erase(stay.begin());
             stays_.remove(first);
             out(first);
         }
     }
 
+    std::vector<std::uint32_t> holes_;  // of each set: most have none
     std::vector<Set> sets_;
+    std::uint32_t moved_up_ = 0;  // of all sets
     LineSet missing_, stays_;
 };
 
