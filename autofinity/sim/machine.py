@@ -33,8 +33,9 @@ class SimMachine:
     """A simulated machine. Safe to use from several threads; keeps the last trace in memory.
 
     With `private_stage` a replay starts from what leaves the cores' own caches, found once for all
-    placements, if the stage agrees with the full stream (see `PrivateStages`): cycles within about 2 %, counters within 5 %. Otherwise, and always without
-    it, every access is replayed. To find out takes replays, `jobs` of them at a time.
+    placements, if the stage agrees with the full stream (see `PrivateStages`): cycles within about
+    2 %, counters within 5 %. Otherwise, and always without it, every access is replayed. To find
+    out takes replays, `jobs` of them at a time.
     """
 
     def __init__(self, spec: MachineSpec, *, private_stage: bool = False, jobs: int = 1) -> None:
