@@ -5,7 +5,7 @@
                             verdict, beside the trace ◄─────┴─────► kept in memory
 
 A stage holds what leaves the cores' own caches. It takes 16 bytes a step, like the program it is
-made from.
+made from, and 8 more where others decide what a step means.
 """
 
 from __future__ import annotations

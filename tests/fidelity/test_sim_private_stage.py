@@ -40,7 +40,7 @@ MACHINES = OPTERON + XEON
     [
         ("lu", "3", 1 / 3, MACHINES),
         ("dedup", "128", 1 / 2, MACHINES),
-        ("cg", "10 4", 3 / 5, MACHINES),
+        ("cg", "10 4", 1 / 2, MACHINES),
         ("stencil", "24 4", 2 / 3, OPTERON),
         ("lbm", "6 10", 1 / 2, MACHINES),
         ("pricer", "1024 32", 1 / 3, OPTERON),

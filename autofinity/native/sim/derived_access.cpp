@@ -60,7 +60,7 @@ std::uint32_t Memory::follow(std::uint32_t slot, const Step& step) {
 // Another core has taken the line.
 void Memory::open_hole(std::uint32_t slot, Line line) {
     PrivateCaches& c = *cores_[slot];
-    const std::uint32_t set = c.l2.number(pages_.physical(line));
+    const std::uint32_t set = l2_set(c, line);
     if (c.holes->stays(line))
         c.holes->forget(set, line);
     else if (!c.exclusive_levels || !c.in_l1->has(line))
@@ -70,7 +70,7 @@ void Memory::open_hole(std::uint32_t slot, Line line) {
 // A line that is missing comes into the core: into an L1 alone, if the levels exclude each other
 // and a step will tell when it is back in the L2.
 void Memory::close_hole(PrivateCaches& c, Line line, bool in_l1_alone) {
-    const std::uint32_t set = c.l2.number(pages_.physical(line));
+    const std::uint32_t set = l2_set(c, line);
     if (in_l1_alone)
         c.holes->move_up(set, line);
     else
@@ -79,7 +79,7 @@ void Memory::close_hole(PrivateCaches& c, Line line, bool in_l1_alone) {
 
 // A line comes from the L1 into the L2, if it is there.
 void Memory::fill_l2_derived(PrivateCaches& c, Line line, bool there) {
-    const std::uint32_t set = c.l2.number(pages_.physical(line));
+    const std::uint32_t set = l2_set(c, line);
     if (!there)
         c.holes->open(set, line);
     else
@@ -89,17 +89,14 @@ void Memory::fill_l2_derived(PrivateCaches& c, Line line, bool there) {
 // The stage has no place in the L2 for the line any more.
 void Memory::leave_l2_derived(PrivateCaches& c, Line line, bool there) {
     if (there)
-        c.holes->leave(c.l2.number(pages_.physical(line)), line,
-                       [&](Line out) { leave_derived(c, out); });
+        c.holes->leave(l2_set(c, line), line, [&](Line out) { leave_derived(c, out); });
     else if (c.holes->is_missing(line))
         close_hole(c, line, false);
 }
 
 // The line of the access under way, or that is fetched ahead, is in the L2 already, where it
 // stayed.
-void Memory::is_back(PrivateCaches& c, Line line) {
-    c.holes->forget(c.l2.number(pages_.physical(line)), line);
-}
+void Memory::is_back(PrivateCaches& c, Line line) { c.holes->forget(l2_set(c, line), line); }
 
 void Memory::leave_derived(PrivateCaches& c, Line line) {
     leave_private(c, word_of(line, derived_state(directory_[line], c.domain)));
@@ -113,8 +110,8 @@ std::uint32_t Memory::follow_at(std::uint32_t slot, const Step& step, Ticks now)
 // Where an access finds its line that is not in the L1, which has its tag at `way`, or -1. Of a tag
 // that is lost a replay finds out whether it would have been.
 Found Memory::derive_found(PrivateCaches& c, Line line, int way, bool in_l2) {
-    const TakenLines::TagOf tag = c.taken->asked_for(line);
-    const bool had_tag = way >= 0 || tag != TakenLines::TagOf::there;
+    const bool lost_tag = c.taken->asked_for(line);
+    const bool had_tag = way >= 0 || lost_tag;
     if (in_l2) return had_tag ? Found::tag_and_l2 : Found::l2;
     return had_tag ? Found::tag : Found::beyond;
 }
@@ -204,10 +201,10 @@ void Memory::derive_front_of_l1(PrivateCaches& c, Line line, int way, Word old) 
     if (line_of(old) == line) return;
     displace_tags(c, line, way, old);
     if (old == 0) return;
-    if (state_of(old) == invalid) {
-        if (c.taken->forget_tag(line_of(old)) != TakenLines::Tag::back) return;
-    }
-    outcome_.l1_victims.push_back(old);
+    if (state_of(old) == invalid)
+        c.taken->lose_tag(line_of(old));
+    else
+        outcome_.l1_victims.push_back(old);
 }
 
 // A fill takes the last way that has no valid line, else the last way: `way`, of `old`. So would
@@ -218,8 +215,8 @@ void Memory::displace_tags(const PrivateCaches& c, Line line, int way, Word old)
     for (int i = first; i < static_cast<int>(c.l1.ways()); ++i)
         if (set[i] != 0) outcome_.displaced.push_back(line_of(set[i]));
     if (old != 0) outcome_.displaced.push_back(line_of(old));
-    c.taken->each_forgotten(line, static_cast<std::uint32_t>(first),
-                            [this](Line other) { outcome_.displaced.push_back(other); });
+    c.taken->each_lost_tag(line, static_cast<std::uint32_t>(first),
+                           [this](Line other) { outcome_.displaced.push_back(other); });
 }
 
 // The line comes to the front of its L2 set, where it may have a place.

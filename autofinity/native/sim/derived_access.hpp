@@ -131,7 +131,7 @@ inline std::uint32_t dirty_victims(const Step& step) {
         if (c.holes->stays(step.line)) is_back(c, step.line);
         return 0;
     }
-    // Nothing is fetched ahead from a page that nobody has touched, whatever a stage file says.
+    // Nothing is fetched ahead from a page that nobody has touched yet.
     if (!pages_.mapped(step.line >> page_shift)) return 0;
     // Nobody waits for a prefetch: what it waits for is no time of the thread.
     Counts& n = *counts_;

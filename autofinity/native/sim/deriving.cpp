@@ -38,7 +38,6 @@ void Simulation::follow(Pu& p, Stream& s, const Step& step) {
     s.dirty_victims -= dirty;
     n[clean_data_cache_lines_evicted] += tally.clean_l1_victims - dirty;
     n[modified_data_cache_lines_evicted] += tally.modified_l1_victims + dirty;
-    n[invalid_data_cache_lines_evicted] += tally.invalid_l1_victims;
     n[dtlb_misses] += tally.tlb2_hits + tally.walks;
     n[l2_tlb_hits] += tally.tlb2_hits;
     n[page_walks] += tally.walks;

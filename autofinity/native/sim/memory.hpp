@@ -234,6 +234,10 @@ class Memory {
         if ((d.first_sharers >> slot & 1) == 0) return invalid;
         return d.owner_plus_one == slot + 1 ? Word{d.owner_state} : Word{shared};
     }
+    // Number of a line's set in an L2.
+    std::uint32_t l2_set(const PrivateCaches& c, Line line) const {
+        return c.l2.number(pages_.physical(line));
+    }
     void close_hole(PrivateCaches& c, Line line, bool in_l1_alone);
     void fill_l2_derived(PrivateCaches& c, Line line, bool there);
     void leave_l2_derived(PrivateCaches& c, Line line, bool there);

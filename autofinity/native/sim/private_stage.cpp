@@ -70,8 +70,6 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     if (outcome.dropped) races_[step.line >> page_shift] = enough_races;
     if (step.writes != 0 && sharing_[step.line] != own) written_[step.line] = ++writes_;
     const bool right = take_right(stream, step);
-    const Past past = past_of(stream, step.line, issue);
-    note_past(stream, step.line, issue, outcome);
     const bool fetched = outcome.found >= Found::beyond;
     const bool in_l2 = outcome.found == Found::l2;
     const bool trained = trains(step.line);
@@ -87,15 +85,17 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     track.forced = false;
     count_victims(stream, outcome);
     if (!kept) {
+        note_past(stream, step.line, issue, outcome);
         Tally& tally = track.pending;
         tally.loads += step.reads;
         tally.stores += step.writes;
         tally.l2_hits += in_l2;
         tally.tlb2_hits += outcome.translated == Translated::tlb2;
         tally.walks += outcome.translated == Translated::walk;
+        tell_hidden(track, issue);
+        const Ticks lost = track.clock.lost();
         track.clock.access(issue, delay_of(outcome), needed, next_gap);
-        // While the window waits for a miss, nobody notices; told later, somebody would.
-        if (issue < track.shadow_until) emit_tally(track, issue, most_gap);
+        if (track.clock.lost() != lost) track.stalled_at = issue;
         return;
     }
     if ((step.flags & step_atomic) != 0) track.clock.drain(issue);
@@ -106,8 +106,9 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     if (trained) derived.flags |= step_trains;
     if (trained || !is_own(step.line)) {
         derived.flags |= step_past;
-        track.pasts.push_back(past);
+        track.pasts.push_back(past_of(stream, step.line, issue));
     }
+    note_past(stream, step.line, issue, outcome);
     ++kept_;
     kept_racing_ += right && sharing_[step.line] >= raided;
     if (sharing_[step.line] < raided) {
@@ -115,8 +116,9 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
         derived.span = 0;
     }
     emit(track, derived, issue);
+    if (fetched) track.shadow_until = issue + core_.window;
     if (fetched || outcome.got_write || sharing_[step.line] == racing)
-        track.shadow_until = issue + core_.window;
+        track.waits.push_back(issue + core_.window);
     if (fetched || (trained && (outcome.prefetched || (in_l2 && sharing_[step.line] != racing))))
         came_with_latest(stream, step.line);
     track.forced = needed;
@@ -139,7 +141,7 @@ void PrivateRecorder::other(std::uint32_t stream, const Step* at, std::uint64_t 
     // write before they meet this one, they have written by then.
     std::vector<Step> tags;
     if (taken != nullptr)
-        taken->give_up_forgotten([&](Line line) { tags.push_back(victim_step(line, true)); });
+        taken->each_lost_tag([&](Line line) { tags.push_back(victim_step(line, true)); });
     const bool last =
         at->kind == static_cast<std::uint8_t>(trace::Kind::roi_end) || at->kind == kind_sentinel;
     if (last)
@@ -297,6 +299,20 @@ void PrivateRecorder::emit(Track& track, Step step, std::uint64_t at) {
 // Puts what is pending down, if it is `least` instructions old or has delayed the stream at all: a
 // step that came three clocks early could take a line before a thread that had been there first.
 void PrivateRecorder::emit_tally(Track& track, std::uint64_t at, std::uint64_t least) {
+    tell_hidden(track, at);
+    tell(track, at, least);
+}
+
+// What is pending comes before a wait for a miss that the window ends at: of that wait it is a
+// part, and told after it it would be too much.
+void PrivateRecorder::tell_hidden(Track& track, std::uint64_t at) {
+    bool waited = false;
+    for (; !track.waits.empty() && track.waits.front() <= at; track.waits.pop_front())
+        waited |= track.waits.front() > track.stalled_at;
+    if (waited) tell(track, std::max(track.stalled_at, track.emitted_at), most_gap);
+}
+
+void PrivateRecorder::tell(Track& track, std::uint64_t at, std::uint64_t least) {
     const Ticks stall = track.clock.lost() - track.lost;
     if (stall == 0 && (at - track.tallied_at < least || track.pending == Tally{})) return;
     track.tallied_at = at;

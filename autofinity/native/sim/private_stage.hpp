@@ -25,19 +25,18 @@
 //    pages, too;
 //  · lines of several threads that the L1 gives up: whether another has taken them by then, or had
 //    them cleaned, is up to the distances;
-//  · private misses (L2 hits, TLB misses) in the shadow of what may miss the L2, where they compete
-//    for miss buffers and the window; atomics; everything that is no access.
+//  · private misses (L2 hits, TLB misses) in the shadow of an L2 miss, where they compete for miss
+//    buffers and the window; atomics; everything that is no access.
 // The rest becomes tallies: counts and the time in which nothing could issue, at least every
-// 4,096 instructions, when a step that is kept would be early without it, and at once in such a
-// shadow, where a wait may hide it.
+// 4,096 instructions, and when a step that is kept would be early without it, or a wait for a miss
+// before it may have hidden it.
 //
 // In a replay of the derived program the cores have no arrays. The directory's sharers and owner,
 // with the owner's state, say what a core holds; each kept step says where the line would be if
 // nobody had taken it. What came of it that others took lines, and when they did, is found out
 // there:
-//  · whether a line that is gone has left a tag in the L1, which makes its miss a coherence miss,
-//  and
-//    whether a prefetcher still follows a page that others race for (core_past.hpp);
+//  · whether a line that is gone has left a tag in the L1, so that its miss is a coherence miss,
+//    and whether a prefetcher still follows a page that others race for (core_past.hpp);
 //  · which lines stay in an L2 that has free places (l2_holes.hpp);
 //  · where the thread misses next what an inclusive LLC or a full directory takes back
 //    (later_uses.hpp).
@@ -53,6 +52,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -118,7 +118,7 @@ inline constexpr Translated translated_of(std::uint8_t kind) {
 struct Tally {
     std::uint32_t loads = 0, stores = 0;
     std::uint32_t l2_hits = 0;
-    std::uint32_t clean_l1_victims = 0, modified_l1_victims = 0, invalid_l1_victims = 0;
+    std::uint32_t clean_l1_victims = 0, modified_l1_victims = 0;
     std::uint32_t tlb2_hits = 0, walks = 0;
     std::uint32_t stall = 0;  // ticks
 
@@ -167,7 +167,7 @@ struct PrivateOutcome {
     bool dropped = false;     // a prefetch found no free buffer
     std::vector<Word> l1_victims;
     std::vector<Line> aged;       // lines that others took: the L1 would have given them up now
-    std::vector<Line> displaced;  // and their tags, had others taken them
+    std::vector<Line> displaced;  // lines whose tags it would have given up, had others taken them
     std::vector<Pushed> pushed;
 
     void clear() {
@@ -245,9 +245,12 @@ class PrivateRecorder {
         PrivateClock clock;
         std::uint64_t emitted_at = 0, tallied_at = 0;  // instructions
         std::uint64_t shadow_until = 0;
-        Ticks lost = 0;             // what the tallies say of the clock
-        std::uint32_t stretch = 1;  // number of its present one
-        bool forced = false;        // the next access is kept: the latest one's delay depends on it
+        std::deque<std::uint64_t>
+            waits;                     // where the window ends of what may miss, and be waited for
+        std::uint64_t stalled_at = 0;  // latest stall that the tallies do not tell
+        Ticks lost = 0;                // what the tallies say of the clock
+        std::uint32_t stretch = 1;     // number of its present one
+        bool forced = false;  // the next access is kept: the latest one's delay depends on it
         const Step* other = nullptr;  // latest step that is no access
         Tally pending;
         // What the L1 has given up since the latest step that others may take, and tags of what
@@ -285,6 +288,8 @@ class PrivateRecorder {
     }
     void emit(Track& track, Step step, std::uint64_t at);
     void emit_tally(Track& track, std::uint64_t at, std::uint64_t least);
+    void tell_hidden(Track& track, std::uint64_t at);
+    void tell(Track& track, std::uint64_t at, std::uint64_t least);
     void emit_pushed(std::uint32_t stream, const PrivateOutcome& outcome);
     Ticks delay_of(const PrivateOutcome& outcome) const;
 

@@ -13,15 +13,12 @@ void PrivateRecorder::count_victims(std::uint32_t stream, const PrivateOutcome& 
     for (const Line line : outcome.aged) track.victims.push_back({victim_step(line, false)});
     for (const Word word : outcome.l1_victims) {
         const Word state = state_of(word);
-        if (state != invalid &&
-            (sharing_[line_of(word)] == raided || shared_.is_up_to_others(line_of(word), stream))) {
+        if (sharing_[line_of(word)] == raided || shared_.is_up_to_others(line_of(word), stream)) {
             track.victims.push_back({victim_step(line_of(word), false), state,
                                      came_with_[stream * lines_ + line_of(word)], writes_});
             continue;
         }
-        ++(state == invalid  ? track.pending.invalid_l1_victims
-           : is_dirty(state) ? track.pending.modified_l1_victims
-                             : track.pending.clean_l1_victims);
+        ++(is_dirty(state) ? track.pending.modified_l1_victims : track.pending.clean_l1_victims);
         if (state == shared) count_as_came(track, came_with_[stream * lines_ + line_of(word)]);
     }
 }

@@ -55,7 +55,6 @@ class alignas(host_line_bytes) Sets {
     bool full(const Word* set) const { return ways_ == 0 || set[last_] != 0; }
 
     // Word of the least recent way of a set; 0 for none.
-    Word last(std::uint32_t index) const { return last_of(at(index)); }
     Word last_of(const Word* set) const { return set[last_]; }
     // Begins to bring a set into the host's caches.
     [[gnu::always_inline]] void bring_near(const Word* set) const {
@@ -130,7 +129,6 @@ class ArraysOfSets : public Sets {
     [[gnu::always_inline]] Word* at(std::uint32_t array, std::uint32_t index) const {
         return Sets::at(index) + array * room_;
     }
-    Word last(std::uint32_t array, std::uint32_t index) const { return last_of(at(array, index)); }
     std::span<const Word> words(std::uint32_t array) const {
         const std::span<const Word> first = Sets::words();
         return {first.data() + array * room_, first.size()};

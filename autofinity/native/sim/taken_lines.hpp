@@ -8,8 +8,9 @@
 // a line that was taken ages as if it alone had stayed.
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sets.hpp"
@@ -35,61 +36,48 @@ class TakenLines {
         std::erase_if(set, [line](const Taken& taken) { return taken.line == line; });
         set.push_back({line, 0});
     }
-    // What becomes of a tag that the L1 gives up: the line would still be there (later); or it
-    // would have gone by now, which was told; or it has come back, into the L2.
-    enum class Tag : std::uint8_t { later, gone, back };
-    Tag forget_tag(Line line) {
+    // Something has come into the L1 in the place of the line's tag.
+    void lose_tag(Line line) {
         std::vector<Taken>& set = of_l1_[l1_.number(line)];
-        for (std::size_t i = 0; i < set.size(); ++i) {
-            if (set[i].line != line) continue;
-            if (set[i].newer < l1_.ways()) {
-                set[i].tag = TagOf::forgotten;
-                forgotten_.push_back(line);
-                return Tag::later;
-            }
-            set[i] = set.back();
-            set.pop_back();
-            return Tag::gone;
+        const auto at = std::find_if(set.begin(), set.end(),
+                                     [line](const Taken& taken) { return taken.line == line; });
+        if (at == set.end()) return;
+        if (at->newer == l1_.ways()) {  // it would have gone by now, as was told
+            set.erase(at);
+            return;
         }
-        return Tag::back;
+        at->tag_lost = true;
+        lost_tags_.push_back(line);
     }
-    // Calls `give_up(line)` for each that was forgotten since the last call and would still be
-    // there.
-    template <typename GiveUp>
-    void give_up_forgotten(GiveUp&& give_up) {
-        for (const Line line : forgotten_)
-            for (Taken& taken : of_l1_[l1_.number(line)])
-                if (taken.line == line && taken.tag == TagOf::forgotten) {
-                    taken.tag = TagOf::told;
-                    give_up(line);
-                }
-        forgotten_.clear();
+    // Visits the lines that have lost their tags since the last call and would still be there.
+    template <typename Visit>
+    void each_lost_tag(Visit&& visit) {
+        for (const Line line : std::exchange(lost_tags_, {}))
+            for (const Taken& taken : of_l1_[l1_.number(line)])
+                if (taken.line == line && taken.tag_lost) visit(line);
     }
-    // Of the L1: it has it still, or nobody took it; or gave it up before it would have given the
-    // line up, which `give_up` has told or not.
-    enum class TagOf : std::uint8_t { there, forgotten, told };
-    // The line is in the L2 again, or comes there.
+    // Those of the line's L1 set that `newer` others or more have come before.
+    template <typename Visit>
+    void each_lost_tag(Line line, std::uint32_t newer, Visit&& visit) const {
+        for (const Taken& taken : of_l1_[l1_.number(line)])
+            if (taken.tag_lost && taken.newer >= newer) visit(taken.line);
+    }
+    // The line comes into the L2.
     void into_l2(Line line, std::uint32_t physical) {
         std::erase_if(not_sent_[l2_.number(physical)],
                       [line](const Taken& taken) { return taken.line == line; });
     }
-    // The thread asks for it again. Returns what has become of the tag.
-    TagOf asked_for(Line line) {
-        TagOf tag = TagOf::there;
+    // The thread asks for it again. Returns whether it would still be in the L1, which has lost
+    // the tag.
+    bool asked_for(Line line) {
+        bool tag_lost = false;
         std::erase_if(of_l1_[l1_.number(line)], [&](const Taken& taken) {
-            if (taken.line == line) tag = taken.tag;
+            if (taken.line == line) tag_lost = taken.tag_lost;
             return taken.line == line;
         });
-        return tag;
+        return tag_lost;
     }
 
-    // Visits those of the line's L1 set that were forgotten, and that `newer` others or more have
-    // come before.
-    template <typename Visit>
-    void each_forgotten(Line line, std::uint32_t newer, Visit&& visit) const {
-        for (const Taken& taken : of_l1_[l1_.number(line)])
-            if (taken.tag != TagOf::there && taken.newer >= newer) visit(taken.line);
-    }
     // The line has come to the front of its L1 set; what was at `way` has moved or gone. Calls
     // `leave(line)` for each that would have gone.
     template <typename Leave>
@@ -101,7 +89,7 @@ class TakenLines {
                 ++taken.newer < l1_.ways())
                 continue;
             leave(taken.line);
-            if (taken.tag == TagOf::there) continue;
+            if (!taken.tag_lost) continue;
             taken = set.back();
             set.pop_back();
             --i;
@@ -131,12 +119,12 @@ class TakenLines {
     struct Taken {
         Line line;
         std::uint32_t newer;  // lines of its set that were used since
-        TagOf tag = TagOf::there;
+        bool tag_lost = false;
     };
 
     const Sets &l1_, &l2_;
     std::vector<std::vector<Taken>> of_l1_, not_sent_;
-    std::vector<Line> forgotten_;  // perhaps
+    std::vector<Line> lost_tags_;  // perhaps
 };
 
 }  // namespace autofinity::sim
