@@ -11,7 +11,8 @@ bool Memory::hits_l1_derived(std::uint32_t slot, const Step& step) const {
            derived_state(directory_[step.line], slot) != invalid;
 }
 
-Ticks Memory::miss_tlb_derived(std::uint32_t slot, const Step& step, Ticks now, bool faulted) {
+Ticks Memory::miss_tlb_derived(std::uint32_t slot, const Step* at, const Step& step, Ticks now,
+                               bool faulted) {
     PrivateCaches& c = *cores_[slot];
     const std::uint32_t page = step.line >> page_shift;
     Counts& n = *c.counts;
@@ -27,6 +28,10 @@ Ticks Memory::miss_tlb_derived(std::uint32_t slot, const Step& step, Ticks now, 
     cost += c.side.page_walk;
     if (c.side.walk_reads_caches)
         cost += entry_derived(slot, c.units.entry(page), faulted, now) - now;
+    // What the entry pushes out is on its way before the access itself.
+    if ((step.flags & step_pushes) != 0)
+        for (const Step* next = at + 1; is_left_by_walk(*next); ++next)
+            leave_l2_derived(c, next->line, derived_state(directory_[next->line], slot) != invalid);
     return cost;
 }
 

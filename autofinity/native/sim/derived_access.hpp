@@ -96,7 +96,10 @@ inline std::uint32_t dirty_victims(const Step& step) {
         served.ready = upgrade_derived(c, line, atomic, served.ready, served.contended);
     else if (writes && state == exclusive)
         d.owner_state = modified;
-    if ((step.flags & step_past) != 0) c.in_l1->add(line);
+    if ((step.flags & step_past) != 0) {
+        c.in_l1->add(line);
+        c.left_l1->remove(line);
+    }
     if (!hit && trains) {
         c.brought->remove(line);
         c.prefetcher.train_among_others(line, c.past->missed_pages(), now,
@@ -112,6 +115,7 @@ inline std::uint32_t dirty_victims(const Step& step) {
         Counts& n = *c.counts;
         if (step.span == 0) {
             c.in_l1->remove(step.line);
+            c.left_l1->add(step.line);
             if (c.exclusive_levels && (state == invalid || c.holes->any_moved_up()))
                 fill_l2_derived(c, step.line, state != invalid);
         }
@@ -124,6 +128,7 @@ inline std::uint32_t dirty_victims(const Step& step) {
     }
     counts_ = c.counts;
     if (step.kind == kind_leave) {
+        if (is_left_by_walk(step)) return 0;  // done
         leave_l2_derived(c, step.line, state != invalid);
         return 0;
     }

@@ -107,7 +107,7 @@ template <Mode mode>
     in_order(issued);
     Served served;
     if constexpr (staged) {
-        const Ticks walk = memory_.translate_derived(p.slot, step, issued, faulted);
+        const Ticks walk = memory_.translate_derived(p.slot, s.at, step, issued, faulted);
         served = memory_.access_derived(p.slot, step, issued);
         served.ready += walk;
     } else {

@@ -70,11 +70,13 @@ class Memory {
     // Carries an access to a mapped page out at `now`, once the page has been translated.
     // `faulted`: a fault has just written the page-table entry.
     Served access(std::uint32_t slot, const Step& step, Ticks now, bool faulted);
-    // The same for the steps of a derived program (derived_access.cpp).
-    Ticks translate_derived(std::uint32_t slot, const Step& step, Ticks now, bool faulted) {
+    // The same for the steps of a derived program (derived_access.cpp). `at`: where the stream has
+    // the step, and behind it what it pushes out.
+    Ticks translate_derived(std::uint32_t slot, const Step* at, const Step& step, Ticks now,
+                            bool faulted) {
         return translated_of(step.kind) == Translated::tlb1
                    ? 0
-                   : miss_tlb_derived(slot, step, now, faulted);
+                   : miss_tlb_derived(slot, at, step, now, faulted);
     }
     bool hits_l1_derived(std::uint32_t slot, const Step& step) const;
     Served access_derived(std::uint32_t slot, const Step& step, Ticks now);
@@ -118,8 +120,6 @@ class Memory {
     std::uint32_t follow(PrivateCaches& c, const Step& step);  // inlined
     // The same of what is fetched ahead at a time of its own.
     std::uint32_t follow_at(std::uint32_t slot, const Step& step, Ticks now);
-    // Of a derived program: another core has taken the line.
-    void open_hole(std::uint32_t slot, Line line);
     // What a core has of a line.
     Word derived_state(std::uint32_t slot, Line line) const {
         return derived_state(directory_[line], slot);
@@ -238,12 +238,14 @@ class Memory {
     std::uint32_t l2_set(const PrivateCaches& c, Line line) const {
         return c.l2.number(pages_.physical(line));
     }
+    void open_hole(std::uint32_t slot, Line line);
     void close_hole(PrivateCaches& c, Line line, bool in_l1_alone);
     void fill_l2_derived(PrivateCaches& c, Line line, bool there);
     void leave_l2_derived(PrivateCaches& c, Line line, bool there);
     void is_back(PrivateCaches& c, Line line);
     void leave_derived(PrivateCaches& c, Line line);
-    Ticks miss_tlb_derived(std::uint32_t slot, const Step& step, Ticks now, bool faulted);
+    Ticks miss_tlb_derived(std::uint32_t slot, const Step* at, const Step& step, Ticks now,
+                           bool faulted);
     Ticks entry_derived(std::uint32_t slot, Line line, bool write, Ticks now);
     Found derive_found(PrivateCaches& c, Line line, int way, bool in_l2);
     Ticks derive_fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
@@ -273,6 +275,8 @@ class Memory {
     // What runs on the domain's cores learns that it has lost the line, or the right to write it.
     template <MachineKind kind = MachineKind::any>
     void tell_lost(std::uint32_t domain, Line line, bool only_write, bool recalled = false) {
+        // At once, for the access under way may bring a line to that place.
+        if (Asked<kind>::is(Mode::staged, mode_) && !only_write) open_hole(domain, line);
         if constexpr (Asked<kind>::staged) {
             lost_.push_back({domain, line, only_write, recalled});
             return;

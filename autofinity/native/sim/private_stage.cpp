@@ -78,7 +78,7 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     const bool private_miss = in_l2 || outcome.translated != Translated::tlb1;
     const bool kept = fetched || outcome.found == Found::tag_and_l2 || right || outcome.got_write ||
                       outcome.prefetched || outcome.translated == Translated::walk_beyond ||
-                      pushes || (trained && in_l2) || track.forced ||
+                      pushes || (in_l2 && (trained || sharing_[step.line] != own)) || track.forced ||
                       (step.flags & step_atomic) != 0 ||
                       (private_miss && issue < track.shadow_until);
     const bool needed = (step.flags & step_dependent) != 0;
@@ -104,7 +104,7 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     derived.kind = derived_kind(outcome.found, outcome.translated);
     if (pushes) derived.flags |= step_pushes;
     if (trained) derived.flags |= step_trains;
-    if (trained || !is_own(step.line)) {
+    if (trained || sharing_[step.line] != own) {
         derived.flags |= step_past;
         track.pasts.push_back(past_of(stream, step.line, issue));
     }
@@ -122,7 +122,7 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     if (fetched || (trained && (outcome.prefetched || (in_l2 && sharing_[step.line] != racing))))
         came_with_latest(stream, step.line);
     track.forced = needed;
-    emit_pushed(stream, outcome);
+    emit_pushed(stream, outcome, outcome.pushed_by_walk);
 }
 
 Ticks PrivateRecorder::delay_of(const PrivateOutcome& outcome) const {
@@ -167,7 +167,7 @@ void PrivateRecorder::touch(std::uint32_t stream, Line line, const PrivateOutcom
     }
     note_past(stream, line, track.emitted_at, outcome);
     count_victims(stream, outcome);
-    emit_pushed(stream, outcome);
+    emit_pushed(stream, outcome, 0);
 }
 
 void PrivateRecorder::rest(std::uint32_t stream, const Step* at, std::uint64_t instructions,
@@ -323,12 +323,14 @@ void PrivateRecorder::tell(Track& track, std::uint64_t at, std::uint64_t least) 
     track.pending = Tally{};
 }
 
-void PrivateRecorder::emit_pushed(std::uint32_t stream, const PrivateOutcome& outcome) {
+void PrivateRecorder::emit_pushed(std::uint32_t stream, const PrivateOutcome& outcome,
+                                  std::size_t by_walk) {
     Track& track = tracks_[stream];
     for (const Pushed& pushed : outcome.pushed) {
         if (pushed.kind == kind_prefetch) fetch_ahead(stream, pushed.line);
         if (!is_told(pushed)) continue;
-        emit(track, {pushed.line, 0, 0, 0, 0, pushed.kind, 0}, track.emitted_at);
+        const bool walked = pushed.kind == kind_leave && &pushed < outcome.pushed.data() + by_walk;
+        emit(track, {pushed.line, 0, walked, 0, 0, pushed.kind, 0}, track.emitted_at);
         if (pushed.kind == kind_prefetch) came_with_latest(stream, pushed.line);
     }
 }

@@ -84,7 +84,8 @@ enum class Translated : std::uint8_t { tlb1, tlb2, walk, walk_beyond };
 
 // Kinds of derived steps, beside those of the trace.
 // kind_derived | Found << 2 | Translated: an access
-inline constexpr std::uint8_t kind_leave = 0x60;     // the line leaves the core
+inline constexpr std::uint8_t kind_leave = 0x60;     // the line leaves the core; `span`: for the
+                                                     // entry that the access before it walked to
 inline constexpr std::uint8_t kind_prefetch = 0x61;  // the line is fetched ahead into the L2
 inline constexpr std::uint8_t kind_tally = 0x62;     // line: index of the tally
 inline constexpr std::uint8_t kind_victim = 0x63;    // the L1 gives the line up
@@ -95,6 +96,9 @@ inline constexpr std::uint8_t first_that_fetches =
 
 inline constexpr bool is_pushed(std::uint8_t kind) {
     return kind == kind_leave || kind == kind_prefetch;
+}
+inline constexpr bool is_left_by_walk(const Step& step) {
+    return step.kind == kind_leave && step.span != 0;
 }
 // Of a stage, and no access.
 inline constexpr bool is_noted(std::uint8_t kind) {
@@ -169,6 +173,7 @@ struct PrivateOutcome {
     std::vector<Line> aged;       // lines that others took: the L1 would have given them up now
     std::vector<Line> displaced;  // lines whose tags it would have given up, had others taken them
     std::vector<Pushed> pushed;
+    std::size_t pushed_by_walk = 0;  // so many first ones: before the access itself
 
     void clear() {
         found = Found::l1;
@@ -178,6 +183,7 @@ struct PrivateOutcome {
         aged.clear();
         displaced.clear();
         pushed.clear();
+        pushed_by_walk = 0;
     }
 };
 
@@ -290,7 +296,7 @@ class PrivateRecorder {
     void emit_tally(Track& track, std::uint64_t at, std::uint64_t least);
     void tell_hidden(Track& track, std::uint64_t at);
     void tell(Track& track, std::uint64_t at, std::uint64_t least);
-    void emit_pushed(std::uint32_t stream, const PrivateOutcome& outcome);
+    void emit_pushed(std::uint32_t stream, const PrivateOutcome& outcome, std::size_t by_walk);
     Ticks delay_of(const PrivateOutcome& outcome) const;
 
     const CoreClass& core_;

@@ -27,8 +27,8 @@ void Simulation::split_lost_runs(Ticks now) {
 // How far the streams of a core have come that loses a line. One that stands before a step has not
 // carried it out.
 void Simulation::note_lost(const Lost& lost, Ticks now) {
-    memory_.open_hole(lost.slot, lost.line);
-    if (memory_.caches(lost.slot).brought->has(lost.line)) return;  // the L1 has it no more
+    const PrivateCaches& c = memory_.caches(lost.slot);
+    if (c.brought->has(lost.line) || c.left_l1->has(lost.line)) return;  // the L1 has it no more
     for (const std::uint32_t pu : pus_of_slot_[lost.slot])
         for (const std::uint32_t number : streams_of_pu_[pu]) {
             const Stream& v = streams_[number];

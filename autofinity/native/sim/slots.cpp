@@ -46,6 +46,7 @@ std::uint32_t Memory::slot_of(std::uint32_t core) {
     if (mode_ == Mode::staged) {
         cores_[slot]->brought = std::make_unique<LineSet>(program_.n_lines);
         cores_[slot]->in_l1 = std::make_unique<LineSet>(program_.n_lines);
+        cores_[slot]->left_l1 = std::make_unique<LineSet>(program_.n_lines);
         cores_[slot]->holes = std::make_unique<L2Holes>(cores_[slot]->l2.sets(), program_.n_lines);
     }
     of.slots.push_back(slot);

@@ -15,7 +15,7 @@ namespace autofinity::sim {
                                                               const Step& step, std::uint64_t issue,
                                                               Ticks at) {
     in_order(at);
-    const Ticks walk = memory_.translate_derived(p.slot, step, at, false);
+    const Ticks walk = memory_.translate_derived(p.slot, &step, step, at, false);
     const Served served = memory_.access_derived(c, step, at);
     const Ticks last = served.ready + walk;
     s.counts[data_cache_loads] += step.reads;

@@ -12,7 +12,7 @@ void Simulation::touch_sync_line(Pu& p, Stream& s, Line line, bool write, const 
     Step step{line, 0, 0, 1, write, kind_derived, 0};
     if (write) step.flags |= step_atomic;
     StreamPast* const past = memory_.caches(p.slot).past;  // from a private stage
-    if (past != nullptr) step.flags |= step_trains;
+    if (past != nullptr) step.flags |= step_trains | step_past;
     if (past != nullptr && told != nullptr) {
         step.kind = static_cast<std::uint8_t>(told->span);
         tell_past(*past, *told, s.instructions);

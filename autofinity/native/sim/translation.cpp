@@ -27,6 +27,7 @@ template <MachineKind kind>
         cost += c.side.page_walk;
         if (c.side.walk_reads_caches)
             cost += entry<kind>(c, c.units.entry(page), faulted, now) - now;
+        if (Asked<kind>::is(Mode::derive, mode_)) outcome_.pushed_by_walk = outcome_.pushed.size();
         const Word out = c.tlb2.insert(set, word_of(unit, shared));
         const std::uint32_t first_out = c.tlb1.insert(unit);
         walk_ = {true, c.tlb2.ways() != 0 ? line_of(out) : first_out};
