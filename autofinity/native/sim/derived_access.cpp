@@ -44,8 +44,8 @@ Ticks Memory::entry_derived(std::uint32_t slot, Line line, bool write, Ticks now
     if (c.holes->stays(line)) is_back(c, line);
     if (state == invalid) {
         ++(*counts_)[page_walk_misses];
-        if (c.holes->is_missing(line)) close_hole(c, line, false);
         ready = fetch(c, line, write ? Request::store : Request::load, now, state, contended);
+        if (c.holes->is_missing(line)) close_hole(c, line, false);
         set_private_state(slot, line, state);
     }
     if (!write) return ready;

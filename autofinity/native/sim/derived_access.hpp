@@ -80,14 +80,14 @@ inline std::uint32_t dirty_victims(const Step& step) {
         ++n[l2_misses];
         ++n[data_cache_refills_from_northbridge];
         if (trains) c.prefetcher.take(line);  // it was taken away before anybody asked for it
-        if (c.holes->is_missing(line))
-            close_hole(c, line, c.exclusive_levels && (step.flags & step_past) != 0);
         const bool reads_first =
             step.reads != 0 && !(writes && (atomic || (step.flags & step_first_write) != 0));
         const Request request = reads_first ? Request::load
                                 : atomic    ? Request::atomic
                                             : Request::store;
         served.ready = fetch_derived(c, line, request, served.ready, state, served.contended);
+        if (c.holes->is_missing(line))
+            close_hole(c, line, c.exclusive_levels && (step.flags & step_past) != 0);
         if (state != shared) d.owner_state = static_cast<std::uint8_t>(state);
         if (state == modified && request == Request::load)
             served.dirty_victims = dirty_victims(step);
@@ -143,9 +143,9 @@ inline std::uint32_t dirty_victims(const Step& step) {
     const std::uint64_t waited[] = {n[memory_queue_clocks], n[link_queue_clocks]};
     ++n[prefetches_issued];
     c.in_l1->remove(step.line);
-    if (c.holes->is_missing(step.line)) close_hole(c, step.line, false);
     Word granted = invalid;
     const Ticks ready = prefetch_derived(c, step.line, now_, granted);
+    if (c.holes->is_missing(step.line)) close_hole(c, step.line, false);
     if (granted != shared) d.owner_state = static_cast<std::uint8_t>(granted);
     c.prefetcher.sent(step.line, ready, now_);
     n[memory_queue_clocks] = waited[0];

@@ -95,7 +95,11 @@ bool Simulation::use_recalled(Pu& p, Stream& s, const Deferred& use, std::uint64
 void Simulation::fetch_ahead(const Pu& p, Stream& s, const Step& step) {
     const Ticks issued = std::max(p.time, p.key);  // not before its turn
     in_order(issued);
+    const bool missing = memory_.derived_state(p.slot, step.line) == invalid;
     s.dirty_victims += memory_.follow_at(p.slot, step, issued);
+    // To the L2 alone, though the stage has it in the L1.
+    if (missing && memory_.derived_state(p.slot, step.line) != invalid)
+        memory_.caches(p.slot).brought->add(step.line);
     if (!memory_.lost().empty()) split_lost_runs(issued);
 }
 
