@@ -189,7 +189,7 @@ class LaterUses::Builder {
         return false;
     }
     void give_up(Line line) {
-        if (lines_[line].has_victims || shared_.is_up_to_others(line, stream_)) return;
+        if (lines_[line].has_victims || shared_.has(line)) return;
         LaterUse use;
         use.kind = LaterUse::victim;
         use.modified = lines_[line].modified;

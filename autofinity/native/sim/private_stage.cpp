@@ -323,6 +323,7 @@ void PrivateRecorder::tell(Track& track, std::uint64_t at, std::uint64_t least) 
     track.pending = Tally{};
 }
 
+// Right behind the step that pushes, before what the L1 has given up since.
 void PrivateRecorder::emit_pushed(std::uint32_t stream, const PrivateOutcome& outcome,
                                   std::size_t by_walk) {
     Track& track = tracks_[stream];
@@ -330,7 +331,7 @@ void PrivateRecorder::emit_pushed(std::uint32_t stream, const PrivateOutcome& ou
         if (pushed.kind == kind_prefetch) fetch_ahead(stream, pushed.line);
         if (!is_told(pushed)) continue;
         const bool walked = pushed.kind == kind_leave && &pushed < outcome.pushed.data() + by_walk;
-        emit(track, {pushed.line, 0, walked, 0, 0, pushed.kind, 0}, track.emitted_at);
+        track.plan.steps.push_back({pushed.line, 0, walked, 0, 0, pushed.kind, 0});
         if (pushed.kind == kind_prefetch) came_with_latest(stream, pushed.line);
     }
 }

@@ -85,7 +85,9 @@ bool Simulation::use_recalled(Pu& p, Stream& s, const Deferred& use, std::uint64
     }
     memory_.caches(p.slot).past->tell_fill(use.filled);
     if (!slow_access(p, s, step, issue, at, horizon, 0)) return false;
-    memory_.caches(p.slot).left_l1->remove(step.line);
+    const PrivateCaches& c = memory_.caches(p.slot);
+    c.left_l1->remove(step.line);
+    c.brought->remove(step.line);
     s.apart.loads += step.reads;
     s.apart.stores += step.writes;
     s.apart.l2_hits += found_of(step.kind) == Found::l2;

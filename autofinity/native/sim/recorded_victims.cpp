@@ -13,7 +13,7 @@ void PrivateRecorder::count_victims(std::uint32_t stream, const PrivateOutcome& 
     for (const Line line : outcome.aged) track.victims.push_back({victim_step(line, false)});
     for (const Word word : outcome.l1_victims) {
         const Word state = state_of(word);
-        if (sharing_[line_of(word)] == raided || shared_.is_up_to_others(line_of(word), stream)) {
+        if (sharing_[line_of(word)] == raided || shared_.has(line_of(word))) {
             track.victims.push_back({victim_step(line_of(word), false), state,
                                      came_with_[stream * lines_ + line_of(word)], writes_});
             continue;

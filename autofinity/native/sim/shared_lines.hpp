@@ -23,12 +23,6 @@ class SharedLines {
                users_[line] != ((stream + 1) | written);
     }
 
-    // Whether others decide what a thread's L1 has of the line: they write it, or read what the
-    // thread writes, which is clean then but for machines with an owned state.
-    bool is_up_to_others(Line line, std::uint32_t stream) const {
-        return has(line) && (!owned_state_ || writer_[line] != stream + 1);
-    }
-
     // Whether only writes of others matter to a thread that has the line.
     bool is_settled_by_writes(Line line, std::uint32_t stream) const {
         return owned_state_ || (writer_[line] != several && writer_[line] != stream + 1);
