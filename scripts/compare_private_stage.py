@@ -7,17 +7,18 @@
 Captures the training programs (kept in FOLDER, if given) and replays each in every affinity both
 ways, and so a loop of false sharing, in which all threads read and write one line (`--program
 false-sharing`). Prints two tables as Markdown. The first has a row for each program: whether
-`SimMachine` uses its stage; the cycles of the affinity where they differ most; the counter that
-uses most of what is allowed (more than 100 %: too far off); of those that count often
+`SimMachine` uses its stage (`no faster`: it agrees, but too many threads race for it to save
+anything); the cycles of the affinity where they differ most; the counter that uses most of what is
+allowed (more than 100 %: too far off); of those that count often
 (`autofinity/sim/stage_agreement.py`) the one that is farthest off, noise or not; the same of a full
 stream whose cores may run ahead of each other by ten clocks, which is what the order of races alone
 does; how many times as fast the stage is in CPU time; how many full replays the derivation and the
 comparison before it cost, and how many to derive it again; and the bytes an access that are kept on
 disk. Lines say in how many programs all that counts often is within 5 %, and cycles within 2 %, and
 the bytes and the derivations over all of them.
-The second table, over the programs whose stage is used, has a row for each counter: the largest
+The second table, over the programs whose stage agrees, has a row for each counter: the largest
 difference in one affinity of one program, for counters of at least --least events there. Exits with
-1 if a stage that is used is too far off. Needs the test tools.
+1 if a stage that agrees where it is compared before use is too far off. Needs the test tools.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ from autofinity.sim.stage_agreement import (  # noqa: E402
     farthest_off,
 )
 from autofinity.sim.stage_fitting import (  # noqa: E402
+    MOST_RACING,
     first_pus,
     fitting_stage,
     groups_of,
@@ -81,7 +83,10 @@ class Compared:
     """One program, both ways; totals of all streams, [affinities, events]."""
 
     program: str
-    used: bool
+    agrees: bool
+    """With the full stream, where it is compared before use."""
+    saves: bool
+    """Few enough of the program's events race."""
     full: Totals
     staged: Totals
     ahead: Totals
@@ -95,6 +100,11 @@ class Compared:
     """To derive it again from what is kept."""
     kept_bytes: int
     accesses: int
+
+    @property
+    def used(self) -> str:
+        """As the table has it."""
+        return "not used" if not self.agrees else "used" if self.saves else "no faster"
 
     def differences(self, event: str) -> npt.NDArray[np.float64]:
         """Relative to the full stream, one an affinity."""
@@ -157,6 +167,7 @@ def compared(
     return Compared(
         name,
         fitting is not None,
+        stage.racing_accesses <= MOST_RACING * program.steps,
         full,
         staged,
         ahead,
@@ -211,7 +222,7 @@ def print_programs(rows: list[tuple[str, Compared | None]]) -> None:
         worst = row.worst()
         counted, ahead = (row.worst_as_counted(other) for other in (row.staged, row.ahead))
         print(
-            f"| {name} | {'used' if row.used else 'not used'} "
+            f"| {name} | {row.used} "
             f"| {percent(farthest(row.differences('cycles')))} "
             f"| {100 * worst.used:.0f} % ({worst.event}) "
             f"| {percent(counted.staged / counted.full - 1)} ({counted.event}) "
@@ -225,11 +236,11 @@ def print_programs(rows: list[tuple[str, Compared | None]]) -> None:
 
 def print_summary(rows: list[Compared]) -> None:
     within = [row for row in rows if row.worst_as_counted(row.staged).used <= 1]
-    used = [row for row in rows if row.used]
+    agreeing = [row for row in rows if row.agrees]
     print(
         f"What counts often is within {COUNTER_SHARE:.0%}, and cycles within {CYCLES_SHARE:.0%}, "
-        f"in {len(within)} of {len(rows)} programs, and in {sum(row in within for row in used)} of "
-        f"{len(used)} whose stage is used"
+        f"in {len(within)} of {len(rows)} programs, and in {sum(row in within for row in agreeing)} "
+        f"of {len(agreeing)} whose stage agrees where it is compared before use"
     )
     on_disk = sum(row.kept_bytes for row in rows) / sum(row.accesses for row in rows)
     print(f"On disk over all: {on_disk:.4f} byte an access")
@@ -283,9 +294,11 @@ def main() -> None:
     if staged := [row for _, row in rows if row is not None]:
         print_summary(staged)
         print()
-    used = [row for _, row in rows if row is not None and row.used]
-    print_counters(used, args.least)
-    sys.exit(any(max(row.worst().used, row.worst_as_counted(row.staged).used) > 1 for row in used))
+    agreeing = [row for _, row in rows if row is not None and row.agrees]
+    print_counters(agreeing, args.least)
+    sys.exit(
+        any(max(row.worst().used, row.worst_as_counted(row.staged).used) > 1 for row in agreeing)
+    )
 
 
 if __name__ == "__main__":

@@ -138,6 +138,8 @@ class Program:
     @property
     def staged(self) -> bool: ...
     @property
+    def racing_accesses(self) -> int: ...
+    @property
     def racing_share(self) -> float:
         """Of the accesses a private stage keeps: those whose outcome is up to their timing."""
 

@@ -1,6 +1,6 @@
 """Private stages at hand: derived once, for every placement and every later sweep.
 
-    program ──fitting_stage, once per page-colour seed──► stage, or none ──► every affinity
+    program ──stage_to_use, once per page-colour seed──► stage, or none ──► every affinity
                                                             │
                             verdict, beside the trace ◄─────┴─────► kept in memory
 
@@ -20,7 +20,13 @@ from autofinity._core import sim as core
 from autofinity.model.errors import SimulationError
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.stage_agreement import Difference
-from autofinity.sim.stage_fitting import first_pus, fitting_stage, groups_of, may_have_stage
+from autofinity.sim.stage_fitting import (
+    Racing,
+    first_pus,
+    groups_of,
+    may_have_stage,
+    stage_to_use,
+)
 from autofinity.sim.stage_store import StoredVerdict, key_of, read_verdict, write_verdict
 
 MOST_STAGES = 4
@@ -29,16 +35,17 @@ MOST_STAGES = 4
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the stage of a program is used, and how far off it was where it was compared."""
+    """Whether the stage of a program is used; how far off it was, or why it was not compared."""
 
     program: str
     used: bool
-    worst: Difference
+    worst: Difference | Racing
 
     def __str__(self) -> str:
         if self.used:
             return f"{self.program}: replays start from its private stage"
-        return f"{self.program}: every access is replayed, its private stage gives {self.worst}"
+        what = "saves nothing, for" if isinstance(self.worst, Racing) else "gives"
+        return f"{self.program}: every access is replayed, its private stage {what} {self.worst}"
 
 
 class PrivateStages:
@@ -101,7 +108,7 @@ class PrivateStages:
         program: core.Program,
         groups: tuple[int, ...],
         seed: int,
-    ) -> tuple[core.Program | None, Difference] | None:
+    ) -> tuple[core.Program | None, Difference | Racing] | None:
         """What an earlier sweep found out about it: derived again, but not compared."""
         stored = None if key is None else read_verdict(trace, key)
         if stored is None:
@@ -127,8 +134,8 @@ class PrivateStages:
         program: core.Program,
         workers: Sequence[int],
         seed: int,
-    ) -> tuple[core.Program | None, Difference]:
-        stage, worst = fitting_stage(self._spec, self._native, program, workers, seed, self._jobs)
+    ) -> tuple[core.Program | None, Difference | Racing]:
+        stage, worst = stage_to_use(self._spec, self._native, program, workers, seed, self._jobs)
         if key is not None:
             write_verdict(trace, key, StoredVerdict(worst, None if stage is None else stage.races))
         return stage, worst

@@ -3,9 +3,8 @@
     TRACE/private-KEY.verdict    magic | key | SHA-256 of the rest | JSON
 
 To derive a stage takes about two replays of its program, to compare it with the full stream ten to
-twenty. So what is kept is how the comparison ended, and the races that the first of two derivations
-finds; a stage that is used is derived again from these. (Stages told as bytes, a thirtieth of one
-an access, took longer to read than that.)
+twenty. So what is kept is how the comparison ended, or why there was none, and the races that the
+first of two derivations finds; a stage that is used is derived again from these.
 
 The key is the digest of everything a stage and its verdict depend on: the trace, the machine, which
 streams share cores, the seed of the page colours, and the native core that derived it. A file that
@@ -24,9 +23,10 @@ from pathlib import Path
 from autofinity.own_code import digest_of_core
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.stage_agreement import Difference
+from autofinity.sim.stage_fitting import Racing
 from autofinity.whole_file import replace_file
 
-STAGE_VERSION = 5
+STAGE_VERSION = 6
 """Of what the digests do not know: how stages are compared, and this file."""
 
 _MAGIC = b"AFSTAGE2"
@@ -40,8 +40,8 @@ type Races = tuple[Sequence[int], Sequence[int]]
 class StoredVerdict:
     """Whether a stage is used, and what it takes to derive it again."""
 
-    worst: Difference
-    """Where it was compared with the full stream."""
+    worst: Difference | Racing
+    """Where it was compared with the full stream, or why it was not."""
     races: Races | None
     """None where it is not to be used."""
 
@@ -75,7 +75,8 @@ def read_verdict(trace: Path, key: bytes) -> StoredVerdict | None:
         return None
     try:
         document = json.loads(text)
-        worst, races = Difference(**document["worst"]), document["races"]
+        kind = Racing if "racing" in document else Difference
+        worst, races = kind(**document["racing" if kind is Racing else "worst"]), document["races"]
         return StoredVerdict(worst, races and (_numbers(races[0]), _numbers(races[1])))
     except (ValueError, TypeError, KeyError, IndexError):
         return None
@@ -84,7 +85,8 @@ def read_verdict(trace: Path, key: bytes) -> StoredVerdict | None:
 def write_verdict(trace: Path, key: bytes, verdict: StoredVerdict) -> None:
     """Keep it, if the folder can be written to."""
     races = verdict.races and [_ranges(each) for each in verdict.races]
-    document = {"worst": asdict(verdict.worst), "races": races}
+    kind = "racing" if isinstance(verdict.worst, Racing) else "worst"
+    document = {kind: asdict(verdict.worst), "races": races}
     text = json.dumps(document, separators=(",", ":")).encode()
     with contextlib.suppress(OSError):
         content = _MAGIC + key + hashlib.sha256(text).digest() + text

@@ -22,7 +22,7 @@ from autofinity.model.affinity import Affinity
 from autofinity.sim.native import native_machine
 from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import load_program, pus_of_streams, workers_of
-from autofinity.sim.stage_fitting import fitting_stage
+from autofinity.sim.stage_fitting import stage_to_use
 
 MACHINE, CORES = "opteron-6164he", 2
 WANTED, WANTED_ACCESSES, WANTED_INPUT = 1000, 200e6, "28"  # blocks of `lu`: 207 M accesses
@@ -57,7 +57,7 @@ def swept(
     fitting_s, stage = 0.0, None
     if staged and not program.has_units:
         started = time.perf_counter()
-        stage, _ = fitting_stage(spec, machine, program, workers, 0, CORES)
+        stage, _ = stage_to_use(spec, machine, program, workers, 0, CORES)
         fitting_s = time.perf_counter() - started
     replayed = stage or program
 

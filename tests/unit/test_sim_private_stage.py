@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,7 +27,12 @@ from autofinity.sim.replay import pus_of_streams
 from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.stage_agreement import Difference, Totals, counted_often, farthest_off
-from autofinity.sim.stage_fitting import compared_placements, fitting_stage, may_have_stage
+from autofinity.sim.stage_fitting import (
+    Racing,
+    compared_placements,
+    fitting_stage,
+    may_have_stage,
+)
 from autofinity.sim.stage_store import StoredVerdict, read_verdict, write_verdict
 from tests.support.sim_programs import FIRST_WRITE, false_sharing, region
 
@@ -242,7 +248,7 @@ def test_a_second_sweep_finds_the_verdict_beside_the_trace_and_compares_nothing(
         monkeypatch.setattr(stage_fitting, "farthest_off", lambda full, staged: FAR_OFF)
     machines = [SimMachine.preset("opteron-6164he", private_stage=True) for _ in range(2)]
     first = whole_run(machines[0], tmp_path)
-    monkeypatch.setattr(private_stage, "fitting_stage", not_again)
+    monkeypatch.setattr(private_stage, "stage_to_use", not_again)
     assert whole_run(machines[1], tmp_path) == first
     assert machines[1].stage_verdicts() == machines[0].stage_verdicts()
     with pytest.raises(AssertionError, match="compared again"):
@@ -250,6 +256,25 @@ def test_a_second_sweep_finds_the_verdict_beside_the_trace_and_compares_nothing(
     other = SimMachine.preset("xeon-8480", private_stage=True)
     with pytest.raises(AssertionError, match="compared again"):
         whole_run(other, tmp_path)
+
+
+def test_a_stage_in_which_threads_race_all_the_time_is_not_used_and_the_machine_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    false_sharing(4, 300, 8).write(str(tmp_path))
+    monkeypatch.setattr(stage_fitting, "_totals", not_again)
+    machines = [SimMachine.preset("opteron-6164he", private_stage=True) for _ in range(2)]
+    full = whole_run(SimMachine.preset("opteron-6164he"), tmp_path)
+    assert whole_run(machines[0], tmp_path) == full
+    (verdict,) = machines[0].stage_verdicts()
+    assert re.fullmatch(
+        f"{re.escape(tmp_path.name)}: every access is replayed, its private stage saves nothing, "
+        r"for threads race in \d+% of its events",
+        str(verdict),
+    )
+    monkeypatch.setattr(private_stage, "stage_to_use", not_again)
+    assert whole_run(machines[1], tmp_path) == full
+    assert machines[1].stage_verdicts() == (verdict,)
 
 
 @pytest.mark.parametrize("damage", ["cut", "turned", "emptied"])
@@ -295,8 +320,13 @@ def test_races_of_another_program_are_refused() -> None:
 )
 def test_races_are_kept_as_they_were(numbers: list[int], tmp_path: Path) -> None:
     key = bytes(32)
-    for races in ((numbers, []), ([], numbers), None):
-        verdict = StoredVerdict(FAR_OFF, races)
+    for worst, races in (
+        (FAR_OFF, (numbers, [])),
+        (FAR_OFF, ([], numbers)),
+        (FAR_OFF, None),
+        (Racing(0.75), None),
+    ):
+        verdict = StoredVerdict(worst, races)
         write_verdict(tmp_path, key, verdict)
         assert read_verdict(tmp_path, key) == verdict
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -34,6 +35,23 @@ def page_walks() -> Trace:
     for stream in (owner, reader):
         builder.barrier(stream, 2, 2)
     builder.roi_end(owner)
+    return builder.build()
+
+
+def entries_in_place_of_dirty_lines() -> Trace:
+    """Stores of two threads to a line of every eighth page: each walks to another line of a page
+    table, and the LLC writes back what is pushed out for that."""
+    builder, n_pages = TraceBuilder(), 8000
+    streams = [builder.stream() for _ in range(2)]
+    builder.roi_begin(streams[0])
+    for i, stream in enumerate(streams):
+        own = region(n_pages, (n_pages + 64) * i)
+        builder.barrier(stream, 1, 2)
+        for number in range(30_000):
+            page = (number * 8 + number * 8 // n_pages) % n_pages
+            line = own[64 * page + number % 64]
+            builder.access(stream, line, reads=0, writes=1, gap=400, flags=FIRST_WRITE)
+    builder.roi_end(streams[0])
     return builder.build()
 
 
@@ -338,3 +356,11 @@ def test_lines_that_came_ahead_dirty_leave_the_l1_dirty(name: str) -> None:
     for full, staged in (near, far):
         assert staged[clean] == full[clean]
         assert staged[modified] == pytest.approx(full[modified], abs=10)
+
+
+def test_what_a_walk_pushes_out_is_on_its_way_before_its_access() -> None:
+    spec = load_preset("opteron-6164he")
+    spec = replace(spec, llc=replace(spec.llc, size_bytes=1 << 20))
+    for full, staged in both_ways(entries_in_place_of_dirty_lines(), spec):
+        assert full["dram_writes"] > 10_000
+        assert staged["memory_queue_clocks"] == full["memory_queue_clocks"] > 10_000

@@ -69,6 +69,54 @@ def agree(full: Counts, staged: Counts, events: tuple[str, ...]) -> None:
         assert staged[event] == pytest.approx(full[event], rel=0.02, abs=20), event
 
 
+def two_that_read_more_than_the_directory_knows(rounds: int = 2) -> Trace:
+    """Two threads go through memory of their own, page after page, and fetch it ahead: what one
+    fetches takes the place of what it has fetched before."""
+    builder = TraceBuilder()
+    streams = [builder.stream() for _ in range(2)]
+    builder.roi_begin(streams[0])
+    for i, stream in enumerate(streams):
+        own = region(300, 400 * i)
+        for line in own:
+            builder.access(stream, line, reads=0, writes=1, gap=20, flags=FIRST_WRITE)
+        builder.barrier(stream, 1, 2)
+        for line in own * rounds:
+            builder.access(stream, line, reads=1, gap=60)
+        builder.barrier(stream, 2, 2)
+    builder.roi_end(streams[0])
+    return builder.build()
+
+
+def lines_that_only_an_l2_has_when_they_are_taken_back() -> Trace:
+    """A thread goes round more lines than its L1 holds, another reads much memory and then writes
+    those lines, which the first reads again."""
+    builder = TraceBuilder()
+    owner, reader = builder.stream(), builder.stream()
+    both, much = region(20), region(500, 64)
+    builder.roi_begin(owner)
+    for line in both + much:
+        builder.access(owner, line, reads=0, writes=1, gap=8, flags=FIRST_WRITE)
+    for stream in (owner, reader):
+        builder.barrier(stream, 1, 2)
+    for number in range(30):
+        for line in both:
+            builder.access(owner, line, reads=1, writes=int(number % 7 == 0), gap=30)
+    for line in much:
+        builder.access(reader, line, reads=1, gap=30)
+    for stream in (owner, reader):
+        builder.barrier(stream, 2, 2)
+    for line in both:
+        builder.access(reader, line, reads=1, writes=1, gap=30)
+    for stream in (owner, reader):
+        builder.barrier(stream, 3, 2)
+    for line in both * 2:
+        builder.access(owner, line, reads=1, gap=30)
+    for stream in (owner, reader):
+        builder.barrier(stream, 4, 2)
+    builder.roi_end(owner)
+    return builder.build()
+
+
 @MACHINES
 def test_what_would_have_been_hits_are_coherence_misses(spec: MachineSpec) -> None:
     near, far = both_ways(one_uses_what_another_needs_room_for(256, 2000), without_prefetch(spec))
@@ -97,3 +145,23 @@ def test_lines_that_come_back_are_clean_until_they_are_written(spec: MachineSpec
 def test_prefetchers_fetch_again_what_was_taken_back(spec: MachineSpec) -> None:
     for full, staged in both_ways(one_uses_what_another_needs_room_for(2048, 250), spec):
         agree(full, staged, ("prefetches_issued", "prefetches_useful", *MISSES, *VICTIMS))
+
+
+def test_a_place_that_a_fetch_frees_is_there_for_what_it_brings() -> None:
+    """Lines whose places in the directory are the same have the same set of the L2, too."""
+    for full, staged in both_ways(
+        two_that_read_more_than_the_directory_knows(), with_a_small_directory()
+    ):
+        assert full["back_invalidations"] > 1000
+        for counts in (full, staged):  # what takes the place of a line in the L1
+            for event in VICTIMS:
+                del counts[event]
+        assert staged == full
+
+
+def test_what_only_the_l2_had_leaves_no_tag_in_the_l1() -> None:
+    trace = lines_that_only_an_l2_has_when_they_are_taken_back()
+    for full, staged in both_ways(trace, with_a_small_directory()):
+        assert full["back_invalidations"] > 1000
+        event = "invalid_data_cache_lines_evicted"
+        assert staged[event] == pytest.approx(full[event], abs=5)

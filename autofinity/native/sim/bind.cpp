@@ -128,6 +128,9 @@ void bind_sim(nb::module_& module) {
         .def_prop_ro("has_units", [](const Program& p) { return !p.units.empty(); })
         .def_prop_ro("staged", [](const Program& p) { return p.stage != nullptr; })
         .def_prop_ro(
+            "racing_accesses", [](const Program& p) { return p.stage ? p.stage->kept_racing : 0; },
+            "Accesses a private stage keeps whose outcome is up to their timing.")
+        .def_prop_ro(
             "racing_share",
             [](const Program& p) {
                 return p.stage && p.stage->kept != 0 ? static_cast<double>(p.stage->kept_racing) /

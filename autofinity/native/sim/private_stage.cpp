@@ -78,8 +78,8 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     const bool private_miss = in_l2 || outcome.translated != Translated::tlb1;
     const bool kept = fetched || outcome.found == Found::tag_and_l2 || right || outcome.got_write ||
                       outcome.prefetched || outcome.translated == Translated::walk_beyond ||
-                      pushes || (in_l2 && (trained || sharing_[step.line] != own)) || track.forced ||
-                      (step.flags & step_atomic) != 0 ||
+                      pushes || (in_l2 && (trained || sharing_[step.line] != own)) ||
+                      track.forced || (step.flags & step_atomic) != 0 ||
                       (private_miss && issue < track.shadow_until);
     const bool needed = (step.flags & step_dependent) != 0;
     track.forced = false;
