@@ -12,7 +12,8 @@ anything); the cycles of the affinity where they differ most; the counter that u
 allowed (more than 100 %: too far off); of those that count often
 (`autofinity/sim/stage_agreement.py`) the one that is farthest off, noise or not; the same of a full
 stream whose cores may run ahead of each other by ten clocks, which is what the order of races alone
-does; how many times as fast the stage is in CPU time; how many full replays the derivation and the
+does; in how many of the program's events threads race; how many times as fast the stage is in CPU
+time; how many full replays the derivation and the
 comparison before it cost, and how many to derive it again; and the bytes an access that are kept on
 disk. Lines say in how many programs all that counts often is within 5 %, and cycles within 2 %, and
 the bytes and the derivations over all of them.
@@ -85,8 +86,8 @@ class Compared:
     program: str
     agrees: bool
     """With the full stream, where it is compared before use."""
-    saves: bool
-    """Few enough of the program's events race."""
+    racing: float
+    """Share of the program's events that the stage keeps since threads race in them."""
     full: Totals
     staged: Totals
     ahead: Totals
@@ -104,7 +105,9 @@ class Compared:
     @property
     def used(self) -> str:
         """As the table has it."""
-        return "not used" if not self.agrees else "used" if self.saves else "no faster"
+        return (
+            "not used" if not self.agrees else "used" if self.racing <= MOST_RACING else "no faster"
+        )
 
     def differences(self, event: str) -> npt.NDArray[np.float64]:
         """Relative to the full stream, one an affinity."""
@@ -167,7 +170,7 @@ def compared(
     return Compared(
         name,
         fitting is not None,
-        stage.racing_accesses <= MOST_RACING * program.steps,
+        stage.racing_accesses / program.steps,
         full,
         staged,
         ahead,
@@ -212,12 +215,13 @@ def farthest(differences: npt.NDArray[np.float64]) -> float:
 def print_programs(rows: list[tuple[str, Compared | None]]) -> None:
     print(
         "| program | stage | cycles, at most | most of what is allowed "
-        "| as counted, at most | full stream, run ahead | replays | made for | again | on disk |"
+        "| as counted, at most | full stream, run ahead | racing | replays | made for | again "
+        "| on disk |"
     )
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for name, row in rows:
         if row is None:
-            print(f"| {name} | none | | | | | | | | |")
+            print(f"| {name} | none | | | | | | | | | |")
             continue
         worst = row.worst()
         counted, ahead = (row.worst_as_counted(other) for other in (row.staged, row.ahead))
@@ -227,6 +231,7 @@ def print_programs(rows: list[tuple[str, Compared | None]]) -> None:
             f"| {100 * worst.used:.0f} % ({worst.event}) "
             f"| {percent(counted.staged / counted.full - 1)} ({counted.event}) "
             f"| {percent(ahead.staged / ahead.full - 1)} ({ahead.event}) "
+            f"| {row.racing:.0%} "
             f"| {row.full_s / row.staged_s:.1f} x "
             f"| {row.fitting_s / row.full_s * len(row.full):.1f} "
             f"| {row.again_s / row.full_s * len(row.full):.1f} "
@@ -239,8 +244,9 @@ def print_summary(rows: list[Compared]) -> None:
     agreeing = [row for row in rows if row.agrees]
     print(
         f"What counts often is within {COUNTER_SHARE:.0%}, and cycles within {CYCLES_SHARE:.0%}, "
-        f"in {len(within)} of {len(rows)} programs, and in {sum(row in within for row in agreeing)} "
-        f"of {len(agreeing)} whose stage agrees where it is compared before use"
+        f"in {len(within)} of {len(rows)} programs, and in "
+        f"{sum(row in within for row in agreeing)} of {len(agreeing)} whose stage agrees where it "
+        "is compared before use"
     )
     on_disk = sum(row.kept_bytes for row in rows) / sum(row.accesses for row in rows)
     print(f"On disk over all: {on_disk:.4f} byte an access")

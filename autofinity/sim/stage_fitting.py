@@ -28,9 +28,8 @@ MOST_USED = 0.5
 """Of what `stage_agreement` allows: other affinities are further off than those compared."""
 MOST_STREAMS = 64
 MOST_RACING = 0.6
-"""Of a program's events. Steps in which threads race are slower than events of the full stream: of
-the training programs those with 0.7 and more are 0.9 to 1.1 times as fast from a stage, those with
-0.35 and less 1.2 times or more (docs/private-stage.md)."""
+"""Of a program's events. Steps in which threads race take longer than events of the full stream
+(docs/private-stage.md has the shares of the training programs, and how fast they are)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ def stage_to_use(
     seed: int,
     jobs: int = 1,
 ) -> tuple[core.Program | None, Difference | Racing]:
-    """As `fitting_stage`, but compares nothing, and gives none, where replays would be no faster."""
+    """As `fitting_stage`; where replays would be no faster, none, and nothing is compared."""
     stage = _derived(spec, native, program, workers, seed)
     racing = Racing(stage.racing_accesses / program.steps)
     if racing.share > MOST_RACING:
