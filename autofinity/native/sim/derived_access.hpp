@@ -100,10 +100,11 @@ inline std::uint32_t dirty_victims(const Step& step) {
         c.in_l1->add(line);
         c.left_l1->remove(line);
     }
-    if (!hit) c.brought->remove(line);
-    if (!hit && trains) {
-        c.prefetcher.train_among_others(line, c.past->missed_pages(), now,
-                                        [&](Line ahead) { prefetch(c, ahead, now); });
+    if (!hit) {
+        c.brought->remove(line);
+        if (trains)
+            c.prefetcher.train_among_others(line, c.past->missed_pages(), now,
+                                            [&](Line ahead) { prefetch(c, ahead, now); });
     }
     return served;
 }

@@ -74,7 +74,8 @@ struct PrivateCaches {
     Counts* counts = nullptr;           // of the stream that runs here
     std::unique_ptr<TakenLines> taken;  // while a private stage is derived
     // In a replay from one: lines that the prefetcher has brought into the L2 and nobody has asked
-    // for since; of those that others use, the ones that the stage has in the L1.
+    // for since; of those that others use, the ones that the stage has in the L1, and that its L1
+    // has given up since they were asked for last.
     std::unique_ptr<LineSet> brought, in_l1, left_l1;
     std::unique_ptr<L2Holes> holes;
     StreamPast* past = nullptr;  // of the stream that runs here

@@ -23,8 +23,9 @@
 //    the prefetcher does there is up to who takes a line from whom, and to how soon lines come, and
 //    it is trained in the replay (step_trains), from the start: the first derivation finds these
 //    pages, too;
-//  · lines of several threads that the L1 gives up: whether another has taken them by then, or had
-//    them cleaned, is up to the distances;
+//  · lines of several threads that the L1 gives up, and when they come back from the L2: whether
+//    another has taken them by then, or had them cleaned, is up to the distances, and what is left
+//    of a line that is lost is up to where it was;
 //  · private misses (L2 hits, TLB misses) in the shadow of an L2 miss, where they compete for miss
 //    buffers and the window; atomics; everything that is no access.
 // The rest becomes tallies: counts and the time in which nothing could issue, at least every
@@ -84,8 +85,7 @@ enum class Translated : std::uint8_t { tlb1, tlb2, walk, walk_beyond };
 
 // Kinds of derived steps, beside those of the trace.
 // kind_derived | Found << 2 | Translated: an access
-inline constexpr std::uint8_t kind_leave = 0x60;     // the line leaves the core; `span`: for the
-                                                     // entry that the access before it walked to
+inline constexpr std::uint8_t kind_leave = 0x60;     // the line leaves the core
 inline constexpr std::uint8_t kind_prefetch = 0x61;  // the line is fetched ahead into the L2
 inline constexpr std::uint8_t kind_tally = 0x62;     // line: index of the tally
 inline constexpr std::uint8_t kind_victim = 0x63;    // the L1 gives the line up
@@ -97,6 +97,7 @@ inline constexpr std::uint8_t first_that_fetches =
 inline constexpr bool is_pushed(std::uint8_t kind) {
     return kind == kind_leave || kind == kind_prefetch;
 }
+// For the page-table entry that the access before it has walked to: before it, in time.
 inline constexpr bool is_left_by_walk(const Step& step) {
     return step.kind == kind_leave && step.span != 0;
 }
