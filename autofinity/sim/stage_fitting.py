@@ -27,7 +27,7 @@ from autofinity.sim.stage_agreement import Difference, Totals, counted_often, fa
 MOST_USED = 0.5
 """Of what `stage_agreement` allows: other affinities are further off than those compared."""
 MOST_STREAMS = 64
-MOST_RACING = 0.6
+MOST_RACING = 0.55
 """Of a program's events. Steps in which threads race take longer than events of the full stream
 (docs/private-stage.md has the shares of the training programs, and how fast they are)."""
 
