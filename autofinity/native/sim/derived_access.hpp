@@ -116,7 +116,7 @@ inline std::uint32_t dirty_victims(const Step& step) {
         Counts& n = *c.counts;
         if (step.span == 0) {
             c.in_l1->remove(step.line);
-            c.left_l1->add(step.line);
+            if (step.reads == 0) c.left_l1->add(step.line);
             if (c.exclusive_levels && (state == invalid || c.holes->any_moved_up()))
                 fill_l2_derived(c, step.line, state != invalid);
         }

@@ -78,14 +78,15 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
     const bool private_miss = in_l2 || outcome.translated != Translated::tlb1;
     const bool kept = fetched || outcome.found == Found::tag_and_l2 || right || outcome.got_write ||
                       outcome.prefetched || outcome.translated == Translated::walk_beyond ||
-                      pushes || (in_l2 && (trained || sharing_[step.line] != own)) ||
-                      track.forced || (step.flags & step_atomic) != 0 ||
+                      pushes || (trained && in_l2) || track.forced ||
+                      (step.flags & step_atomic) != 0 ||
                       (private_miss && issue < track.shadow_until);
     const bool needed = (step.flags & step_dependent) != 0;
     track.forced = false;
     count_victims(stream, outcome);
     if (!kept) {
         note_past(stream, step.line, issue, outcome);
+        if (in_l2 && sharing_[step.line] != own) note_return(track, step.line);
         Tally& tally = track.pending;
         tally.loads += step.reads;
         tally.stores += step.writes;
@@ -283,6 +284,7 @@ void PrivateRecorder::emit(Track& track, Step step, std::uint64_t at) {
     for (const Step& tag : std::exchange(track.tags, {})) track.plan.steps.push_back(tag);
     for (Victim& victim : std::exchange(track.victims, {})) {
         emit(track, victim.step, at);
+        track.given_up[victim.step.line] = track.plan.steps.size() - 1;
         if (victim.state == invalid) continue;
         victim.at = track.plan.steps.size() - 1;
         track.told.push_back(victim);

@@ -23,9 +23,9 @@
 //    the prefetcher does there is up to who takes a line from whom, and to how soon lines come, and
 //    it is trained in the replay (step_trains), from the start: the first derivation finds these
 //    pages, too;
-//  · lines of several threads that the L1 gives up, and when they come back from the L2: whether
-//    another has taken them by then, or had them cleaned, is up to the distances, and what is left
-//    of a line that is lost is up to where it was;
+//  · lines of several threads that the L1 gives up: whether another has taken them by then, or had
+//    them cleaned, is up to the distances, and what is left of a line that is lost is up to where
+//    it was;
 //  · private misses (L2 hits, TLB misses) in the shadow of an L2 miss, where they compete for miss
 //    buffers and the window; atomics; everything that is no access.
 // The rest becomes tallies: counts and the time in which nothing could issue, at least every
@@ -56,6 +56,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "core_past.hpp"
@@ -197,7 +198,8 @@ inline Step pause_of(std::uint64_t gap) {
             0};
 }
 
-// The L1 gives up a line, or the `tag` of one if it was taken.
+// The L1 gives up a line, or the `tag` of one if it was taken. `reads`: no step tells when the line
+// comes back.
 inline Step victim_step(Line line, bool tag) { return {line, 0, tag, 0, 0, kind_victim, 0}; }
 
 // Takes down a derivation: decides what is kept and writes the steps of every stream.
@@ -265,6 +267,8 @@ class PrivateRecorder {
         std::vector<Victim> victims;
         std::vector<Step> tags;
         std::vector<Victim> told;  // those that have a step
+        // Of each line, its latest such step.
+        std::unordered_map<Line, std::size_t> given_up;
     };
     // `raided`: own, but others' prefetchers come for it.
     enum Sharing : std::uint8_t { own, ordered, raided, racing };
@@ -287,6 +291,7 @@ class PrivateRecorder {
                    const PrivateOutcome& outcome);
     void count_victims(std::uint32_t stream, const PrivateOutcome& outcome);
     void count_as_came(Track& track, std::uint32_t came_with);
+    static void note_return(Track& track, Line line);
     bool is_settled(std::uint32_t stream, const Victim& victim) const;
     void tally_settled(std::uint32_t stream);
     void came_with_latest(std::uint32_t stream, Line line) {

@@ -88,6 +88,8 @@ bool Simulation::use_recalled(Pu& p, Stream& s, const Deferred& use, std::uint64
     const PrivateCaches& c = memory_.caches(p.slot);
     c.left_l1->remove(step.line);
     c.brought->remove(step.line);
+    // Only the L2 had it.
+    if (found_of(step.kind) == Found::l2) c.past->give_up(step.line);
     s.apart.loads += step.reads;
     s.apart.stores += step.writes;
     s.apart.l2_hits += found_of(step.kind) == Found::l2;

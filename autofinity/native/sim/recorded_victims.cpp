@@ -23,6 +23,17 @@ void PrivateRecorder::count_victims(std::uint32_t stream, const PrivateOutcome& 
     }
 }
 
+// A line comes back from the L2 to an access that has no step: that it left is no news for long.
+void PrivateRecorder::note_return(Track& track, Line line) {
+    for (auto victim = track.victims.rbegin(); victim != track.victims.rend(); ++victim)
+        if (victim->step.line == line) {
+            victim->step.reads = 1;
+            return;
+        }
+    if (const auto at = track.given_up.find(line); at != track.given_up.end())
+        track.plan.steps[at->second].reads = 1;
+}
+
 void PrivateRecorder::count_as_came(Track& track, std::uint32_t came_with) {
     if (came_with == 0) return;
     Step& step = track.plan.steps[came_with - 1];
