@@ -97,6 +97,8 @@ void PrivateRecorder::access(std::uint32_t stream, const Step& step, std::uint64
         const Ticks lost = track.clock.lost();
         track.clock.access(issue, delay_of(outcome), needed, next_gap);
         if (track.clock.lost() != lost) track.stalled_at = issue;
+        if (!track.victims.empty() && issue - track.emitted_at >= tally_every)
+            emit_tally(track, issue, 0);
         return;
     }
     if ((step.flags & step_atomic) != 0) track.clock.drain(issue);
