@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "line_set.hpp"
+#include "host_cache.hpp"
 #include "zeroed.hpp"
 
 namespace autofinity::sim {
@@ -34,12 +34,15 @@ struct Past {
 // Of each line: instruction of a stream at which its core last lost it.
 using LostAt = Zeroed<std::uint64_t>;
 
+// How far ahead they are brought near, as the steps themselves are.
+inline constexpr std::size_t pasts_brought_near = 16;
+
 // Of a stream, in a replay.
 class StreamPast {
   public:
     StreamPast(const std::vector<Past>& told, const std::vector<std::uint32_t>& missed_pages,
                std::size_t lines)
-        : next_(told.data()), missed_pages_(missed_pages), lost_at_(lines, true), remains_(lines) {}
+        : next_(told.data()), missed_pages_(missed_pages), lost_at_(lines, true) {}
 
     // The access under way is at `issue`, and its step tells of it; or, without one that does,
     // nothing is known, and tags are there.
@@ -58,22 +61,12 @@ class StreamPast {
     }
     void step_is_done() {
         ++next_;
+        bring_near(next_, pasts_brought_near);
         tell_nothing();
     }
 
-    void lose(std::uint32_t line, std::uint64_t at) {
-        lost_at_[line] = at;
-        remains_.add(line);
-    }
+    void lose(std::uint32_t line, std::uint64_t at) { lost_at_[line] = at; }
     bool has_tag(std::uint32_t line) const { return lost_at_[line] >= tag_; }
-    // Whether the L1 has not given up yet what is left of the line since it was lost.
-    bool has_remains(std::uint32_t line) const { return remains_.has(line); }
-    // The L1 gives that up. Returns whether it is the first to say so.
-    bool give_up(std::uint32_t line) {
-        const bool first = remains_.has(line);
-        remains_.remove(line);
-        return first;
-    }
     // The pages that missed since the last call, up to the access.
     std::span<const std::uint32_t> missed_pages() {
         const std::span<const std::uint32_t> since(missed_pages_.data() + seen_, missed_ - seen_);
@@ -85,7 +78,6 @@ class StreamPast {
     const Past* next_ = nullptr;  // of the next step that tells one
     std::span<const std::uint32_t> missed_pages_;
     LostAt lost_at_;
-    LineSet remains_;
     std::uint64_t tag_ = 0;
     std::uint32_t missed_ = 0, seen_ = 0;  // of missed_pages_
 };

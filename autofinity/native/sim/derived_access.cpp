@@ -68,7 +68,7 @@ void Memory::open_hole(std::uint32_t slot, Line line) {
     const std::uint32_t set = l2_set(c, line);
     if (c.holes->stays(line))
         c.holes->forget(set, line);
-    else if (!c.exclusive_levels || !c.in_l1->has(line))
+    else if (!c.exclusive_levels || !c.notes->has(line, Note::in_l1))
         c.holes->open(set, line);
 }
 

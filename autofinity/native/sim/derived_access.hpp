@@ -44,21 +44,22 @@ inline std::uint32_t dirty_victims(const Step& step) {
     DirectoryLine& d = directory_[line];
     Word state = derived_state(d, c.domain);
     const bool held = state != invalid;
+    LineNotes& notes = *c.notes;
     const bool had_tag = found == Found::tag || found == Found::tag_and_l2;
     const bool was_in_l1 = found == Found::l1 || had_tag;
     const bool trains = (step.flags & step_trains) != 0 && c.prefetcher.present();
     // What nobody took away is in the L1 still, or this replay has fetched it into the L2 since.
-    const bool hit = held && (trains ? was_in_l1 && !c.brought->has(line)
+    const bool hit = held && (trains ? was_in_l1 && !notes.has(line, Note::brought)
                                      : found == Found::l1 || found == Found::tag);
     if (!hit) {
         ++n[data_cache_misses];
         ++n[l2_accesses];
         if (was_in_l1) {
-            n[invalid_data_cache_lines_evicted] += c.past->give_up(line);
+            n[invalid_data_cache_lines_evicted] += notes.take(line, Note::remains);
             served.contended = c.past->has_tag(line);
             n[coherence_misses] += served.contended;
         } else if ((step.flags & step_past) != 0) {
-            c.past->give_up(line);
+            notes.remove(line, Note::remains);
         }
     }
     if (held) {
@@ -97,11 +98,10 @@ inline std::uint32_t dirty_victims(const Step& step) {
     else if (writes && state == exclusive)
         d.owner_state = modified;
     if ((step.flags & step_past) != 0) {
-        c.in_l1->add(line);
-        c.left_l1->remove(line);
+        notes.replace(line, Note::left_l1, Note::in_l1);
     }
     if (!hit) {
-        c.brought->remove(line);
+        notes.remove(line, Note::brought);
         if (trains)
             c.prefetcher.train_among_others(line, c.past->missed_pages(), now,
                                             [&](Line ahead) { prefetch(c, ahead, now); });
@@ -114,14 +114,17 @@ inline std::uint32_t dirty_victims(const Step& step) {
     const Word state = derived_state(d, c.domain);
     if (step.kind == kind_victim) {
         Counts& n = *c.counts;
+        LineNotes& notes = *c.notes;
         if (step.span == 0) {
-            c.in_l1->remove(step.line);
-            if (step.reads == 0) c.left_l1->add(step.line);
+            if (step.reads == 0)
+                notes.replace(step.line, Note::in_l1, Note::left_l1);
+            else
+                notes.remove(step.line, Note::in_l1);
             if (c.exclusive_levels && (state == invalid || c.holes->any_moved_up()))
                 fill_l2_derived(c, step.line, state != invalid);
         }
-        if (state == invalid || (step.span == 0 && c.past->has_remains(step.line)))
-            n[invalid_data_cache_lines_evicted] += c.past->give_up(step.line);
+        if (state == invalid || (step.span == 0 && notes.has(step.line, Note::remains)))
+            n[invalid_data_cache_lines_evicted] += notes.take(step.line, Note::remains);
         else if (step.span == 0)
             ++n[is_dirty(state) ? modified_data_cache_lines_evicted
                                 : clean_data_cache_lines_evicted];
@@ -143,7 +146,7 @@ inline std::uint32_t dirty_victims(const Step& step) {
     Counts& n = *counts_;
     const std::uint64_t waited[] = {n[memory_queue_clocks], n[link_queue_clocks]};
     ++n[prefetches_issued];
-    c.in_l1->remove(step.line);
+    c.notes->remove(step.line, Note::in_l1);
     Word granted = invalid;
     const Ticks ready = prefetch_derived(c, step.line, now_, granted);
     if (c.holes->is_missing(step.line)) close_hole(c, step.line, false);

@@ -10,35 +10,34 @@
 #include <utility>
 #include <vector>
 
-#include "line_set.hpp"
+#include "line_notes.hpp"
 
 namespace autofinity::sim {
 
 // Of one core's L2, in a replay. Sets are numbers; `out(line)` is called for each line that leaves.
 class L2Holes {
   public:
-    L2Holes(std::uint32_t sets, std::size_t lines)
-        : holes_(sets), sets_(sets), missing_(lines), stays_(lines) {}
+    L2Holes(std::uint32_t sets, LineNotes& notes) : holes_(sets), sets_(sets), notes_(notes) {}
 
     // Whether the stage has it in the L2, which has not.
-    bool is_missing(Line line) const { return missing_.has(line); }
+    bool is_missing(Line line) const { return notes_.has(line, Note::missing); }
     // Whether it would have left.
-    bool stays(Line line) const { return stays_.has(line); }
+    bool stays(Line line) const { return notes_.has(line, Note::stays); }
 
     void open(std::uint32_t set, Line line) {
-        if (missing_.has(line)) return;
-        missing_.add(line);
+        if (is_missing(line)) return;
+        notes_.add(line, Note::missing);
         ++holes_[set];
     }
     // A line that is missing is back, or the stage has it in the L2 no more.
     template <typename Out>
     void close(std::uint32_t set, Line line, Out&& out) {
-        missing_.remove(line);
+        notes_.remove(line, Note::missing);
         close_some(set, 1, out);
     }
     // It has come into the L1 instead: the stage, too, has its place free until a line comes.
     void move_up(std::uint32_t set, Line line) {
-        missing_.remove(line);
+        notes_.remove(line, Note::missing);
         ++sets_[set].moved_up;
         ++moved_up_;
     }
@@ -63,14 +62,14 @@ class L2Holes {
             return;
         }
         sets_[set].stay.push_back(line);
-        stays_.add(line);
+        notes_.add(line, Note::stays);
         close_some(set, 0, out);
     }
     // A line that stays is taken, or the stage has it in the core again.
     void forget(std::uint32_t set, Line line) {
         std::vector<Line>& stay = sets_[set].stay;
         stay.erase(std::find(stay.begin(), stay.end(), line));
-        stays_.remove(line);
+        notes_.remove(line, Note::stays);
     }
 
   private:
@@ -86,7 +85,7 @@ class L2Holes {
         while (stay.size() > holes_[set]) {
             const Line first = stay.front();
             stay.erase(stay.begin());
-            stays_.remove(first);
+            notes_.remove(first, Note::stays);
             out(first);
         }
     }
@@ -94,7 +93,7 @@ class L2Holes {
     std::vector<std::uint32_t> holes_;  // of each set: most have none
     std::vector<Set> sets_;
     std::uint32_t moved_up_ = 0;  // of all sets
-    LineSet missing_, stays_;
+    LineNotes& notes_;
 };
 
 }  // namespace autofinity::sim

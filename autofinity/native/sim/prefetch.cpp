@@ -43,8 +43,7 @@ void Memory::prefetch_into_l2(PrivateCaches& c, Line line, Ticks now) {
     const Ticks ready = fetch<kind>(c, line, Request::load, now, state, contended);
     if (Asked<kind>::is(Mode::staged, mode_)) {
         set_private_state(c.domain, line, state);
-        c.brought->add(line);
-        c.in_l1->remove(line);
+        c.notes->replace(line, Note::in_l1, Note::brought);
         if (c.holes->is_missing(line)) close_hole(c, line, false);
     } else {
         fill_l2<kind>(c, line, state);

@@ -7,7 +7,7 @@
 #include "core_past.hpp"
 #include "counts.hpp"
 #include "l2_holes.hpp"
-#include "line_set.hpp"
+#include "line_notes.hpp"
 #include "machine.hpp"
 #include "prefetcher.hpp"
 #include "sets.hpp"
@@ -73,10 +73,7 @@ struct PrivateCaches {
     const bool shares_l2;               // other cores of the machine have the same L2
     Counts* counts = nullptr;           // of the stream that runs here
     std::unique_ptr<TakenLines> taken;  // while a private stage is derived
-    // In a replay from one: lines that the prefetcher has brought into the L2 and nobody has asked
-    // for since; of those that others use, the ones that the stage has in the L1, and that its L1
-    // has given up since they were asked for last.
-    std::unique_ptr<LineSet> brought, in_l1, left_l1;
+    std::unique_ptr<LineNotes> notes;   // in a replay from one
     std::unique_ptr<L2Holes> holes;
     StreamPast* past = nullptr;  // of the stream that runs here
 };

@@ -85,11 +85,11 @@ bool Simulation::use_recalled(Pu& p, Stream& s, const Deferred& use, std::uint64
     }
     memory_.caches(p.slot).past->tell_fill(use.filled);
     if (!slow_access(p, s, step, issue, at, horizon, 0)) return false;
-    const PrivateCaches& c = memory_.caches(p.slot);
-    c.left_l1->remove(step.line);
-    c.brought->remove(step.line);
+    LineNotes& notes = *memory_.caches(p.slot).notes;
+    notes.remove(step.line, Note::left_l1);
+    notes.remove(step.line, Note::brought);
     // Only the L2 had it.
-    if (found_of(step.kind) == Found::l2) c.past->give_up(step.line);
+    if (found_of(step.kind) == Found::l2) notes.remove(step.line, Note::remains);
     s.apart.loads += step.reads;
     s.apart.stores += step.writes;
     s.apart.l2_hits += found_of(step.kind) == Found::l2;
@@ -103,7 +103,7 @@ void Simulation::fetch_ahead(const Pu& p, Stream& s, const Step& step) {
     s.dirty_victims += memory_.follow_at(p.slot, step, issued);
     // To the L2 alone, though the stage has it in the L1.
     if (missing && memory_.derived_state(p.slot, step.line) != invalid)
-        memory_.caches(p.slot).brought->add(step.line);
+        memory_.caches(p.slot).notes->add(step.line, Note::brought);
     if (!memory_.lost().empty()) split_lost_runs(issued);
 }
 

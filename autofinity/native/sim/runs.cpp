@@ -27,8 +27,9 @@ void Simulation::split_lost_runs(Ticks now) {
 // How far the streams of a core have come that loses a line. One that stands before a step has not
 // carried it out.
 void Simulation::note_lost(const Lost& lost, Ticks now) {
-    const PrivateCaches& c = memory_.caches(lost.slot);
-    if (c.brought->has(lost.line) || c.left_l1->has(lost.line)) return;  // the L1 has it no more
+    LineNotes& notes = *memory_.caches(lost.slot).notes;
+    if (notes.has_any(lost.line, Note::brought, Note::left_l1)) return;  // the L1 has it no more
+    notes.add(lost.line, Note::remains);
     for (const std::uint32_t pu : pus_of_slot_[lost.slot])
         for (const std::uint32_t number : streams_of_pu_[pu]) {
             const Stream& v = streams_[number];

@@ -44,10 +44,9 @@ std::uint32_t Memory::slot_of(std::uint32_t core) {
     if (mode_ == Mode::derive)
         cores_[slot]->taken = std::make_unique<TakenLines>(cores_[slot]->l1, cores_[slot]->l2);
     if (mode_ == Mode::staged) {
-        cores_[slot]->brought = std::make_unique<LineSet>(program_.n_lines);
-        cores_[slot]->in_l1 = std::make_unique<LineSet>(program_.n_lines);
-        cores_[slot]->left_l1 = std::make_unique<LineSet>(program_.n_lines);
-        cores_[slot]->holes = std::make_unique<L2Holes>(cores_[slot]->l2.sets(), program_.n_lines);
+        PrivateCaches& c = *cores_[slot];
+        c.notes = std::make_unique<LineNotes>(program_.n_lines);
+        c.holes = std::make_unique<L2Holes>(c.l2.sets(), *c.notes);
     }
     of.slots.push_back(slot);
     of.first = cores_[of.slots[0]].get();
