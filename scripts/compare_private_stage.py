@@ -53,6 +53,7 @@ from autofinity.sim.replay import load_program, pus_of_streams  # noqa: E402
 from autofinity.sim.result import EVENT_INDEX  # noqa: E402
 from autofinity.sim.spec import MachineSpec  # noqa: E402
 from autofinity.sim.stage_agreement import (  # noqa: E402
+    CLOCKS_AHEAD,
     COUNTER_SHARE,
     CYCLES_SHARE,
     Difference,
@@ -72,7 +73,6 @@ from autofinity.trace.manifest import load_suite  # noqa: E402
 from autofinity.trace.meta import TraceMeta  # noqa: E402
 
 SEED = 1
-CLOCKS_AHEAD = 10
 FALSE_SHARING = "false-sharing"
 ROUNDS, COMPACTED = 20_000, 8
 

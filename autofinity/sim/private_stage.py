@@ -19,7 +19,7 @@ from pathlib import Path
 from autofinity._core import sim as core
 from autofinity.model.errors import SimulationError
 from autofinity.sim.spec import MachineSpec
-from autofinity.sim.stage_agreement import Difference
+from autofinity.sim.stage_agreement import ByRaces, Difference
 from autofinity.sim.stage_fitting import (
     Racing,
     first_pus,
@@ -44,8 +44,17 @@ class Verdict:
     def __str__(self) -> str:
         if self.used:
             return f"{self.program}: replays start from its private stage"
-        what = "saves nothing, for" if isinstance(self.worst, Racing) else "gives"
-        return f"{self.program}: every access is replayed, its private stage {what} {self.worst}"
+        match self.worst:
+            case Racing():
+                why = f"its private stage saves nothing, for {self.worst}"
+            case ByRaces():
+                why = (
+                    "its private stage is not exact, and who comes first in races alone makes "
+                    f"{self.worst}"
+                )
+            case _:
+                why = f"its private stage gives {self.worst}"
+        return f"{self.program}: every access is replayed, {why}"
 
 
 class PrivateStages:

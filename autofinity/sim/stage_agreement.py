@@ -24,6 +24,9 @@ from autofinity.sim.result import EVENT_INDEX
 
 CYCLES_SHARE = 0.02
 COUNTER_SHARE = 0.05
+CLOCKS_AHEAD = 10
+"""By which cores run ahead of each other in a full stream that tells what the order of races alone
+decides: less than it takes a line to come from any other core."""
 
 MANY = 1000
 """Events, or messages where bytes are counted: such a counter agrees as it was counted."""
@@ -70,6 +73,17 @@ class Difference:
 
     def __str__(self) -> str:
         return f"{self.event} {self.staged} instead of {self.full}"
+
+
+class ByRaces(Difference):
+    """Of the full stream itself, whose cores run ahead of each other in what is `staged` here."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def of(moved: Difference) -> ByRaces:
+        """That a counter moved so means this."""
+        return ByRaces(moved.event, moved.full, moved.staged, moved.share)
 
 
 def farthest_off(full: Totals, staged: Totals) -> Difference:

@@ -5,6 +5,11 @@ which an LLC takes back, races that the derivation saw come out one way. No prop
 tells beforehand, so each stage is compared with the full stream in the best match of every hint,
 where threads are as close as can be, as far apart, all but a few in one place, each with an LLC of
 its own but all in one package; and in uneven affinities, where they wait for each other most.
+
+A stage that is a little off there is far off elsewhere where a little decides much: who comes
+first at a lock or a line, and so how long the others wait. Where it is not exact, the full stream
+is therefore replayed once more with cores that run ahead of each other by a few clocks. What that
+alone moves by more than is allowed, no stage is held to.
 """
 
 from __future__ import annotations
@@ -20,12 +25,22 @@ from autofinity.affinity.enumerate import place
 from autofinity.affinity.hints import get_affinity
 from autofinity.affinity.uneven import uneven_affinities
 from autofinity.model.affinity import HINTS
+from autofinity.sim.native import native_machine
 from autofinity.sim.replay import pus_of_streams
 from autofinity.sim.spec import MachineSpec
-from autofinity.sim.stage_agreement import Difference, Totals, counted_often, farthest_off
+from autofinity.sim.stage_agreement import (
+    CLOCKS_AHEAD,
+    ByRaces,
+    Difference,
+    Totals,
+    counted_often,
+    farthest_off,
+)
 
 MOST_USED = 0.5
 """Of what `stage_agreement` allows: other affinities are further off than those compared."""
+EXACT = 0.1
+"""Of the same: up to here nothing is asked of the order of races."""
 MOST_STREAMS = 64
 MOST_RACING = 0.55
 """Of a program's events. Steps in which threads race take longer than events of the full stream
@@ -91,8 +106,9 @@ def fitting_stage(
     """The stage, or None where it does not agree with the full stream; and what differs most.
 
     Costs a derivation and, in each of `compared_placements`, a replay of both, up to `jobs` at a
-    time; the first one that is too far off is the last, and the same for any `jobs`. Raises
-    `SimulationError` for a program that `may_have_stage` does not pass.
+    time, and one more of the full stream where the stage is not exact; the first one that is too
+    far off is the last, and the same for any `jobs`. Raises `SimulationError` for a program that
+    `may_have_stage` does not pass.
     """
     stage = _derived(spec, native, program, workers, seed)
     return _compared(spec, native, program, stage, workers, seed, jobs)
@@ -120,11 +136,17 @@ def _compared(
 ) -> tuple[core.Program | None, Difference]:
     placements = compared_placements(spec, program, workers)
     wake_clocks = wake_clocks_of(spec, len(workers))
+    ahead = native_machine(spec, CLOCKS_AHEAD / spec.ghz)
     worst: Difference | None = None
-    for full, staged in _replayed(native, program, stage, placements, seed, jobs):
+    replays = _replayed(native, program, stage, placements, seed, jobs)
+    for pus, (full, staged) in zip(placements, replays, strict=True):
         found = _worst(full, staged, wake_clocks)
         if found.used > MOST_USED:
             return None, found
+        if found.used > EXACT:
+            moved = _worst(full, _totals(ahead, program, pus, seed), wake_clocks)
+            if moved.used > 1:
+                return None, ByRaces.of(moved)
         if worst is None or found.used > worst.used:
             worst = found
     assert worst is not None

@@ -22,15 +22,22 @@ from pathlib import Path
 
 from autofinity.own_code import digest_of_core
 from autofinity.sim.spec import MachineSpec
-from autofinity.sim.stage_agreement import Difference
+from autofinity.sim.stage_agreement import ByRaces, Difference
 from autofinity.sim.stage_fitting import Racing
 from autofinity.whole_file import replace_file
 
-STAGE_VERSION = 6
+STAGE_VERSION = 7
 """Of what the digests do not know: how stages are compared, and this file."""
 
 _MAGIC = b"AFSTAGE2"
 _DIGEST_BYTES = 32
+
+_KINDS: dict[str, type[Difference | Racing]] = {
+    "worst": Difference,
+    "by_races": ByRaces,
+    "racing": Racing,
+}
+"""What a verdict says, by its name in the file."""
 
 type Races = tuple[Sequence[int], Sequence[int]]
 """Pages and lines that threads race for, as the native core numbers them."""
@@ -75,8 +82,8 @@ def read_verdict(trace: Path, key: bytes) -> StoredVerdict | None:
         return None
     try:
         document = json.loads(text)
-        kind = Racing if "racing" in document else Difference
-        worst, races = kind(**document["racing" if kind is Racing else "worst"]), document["races"]
+        (name,) = _KINDS.keys() & document.keys()
+        worst, races = _KINDS[name](**document[name]), document["races"]
         return StoredVerdict(worst, races and (_numbers(races[0]), _numbers(races[1])))
     except (ValueError, TypeError, KeyError, IndexError):
         return None
@@ -85,8 +92,8 @@ def read_verdict(trace: Path, key: bytes) -> StoredVerdict | None:
 def write_verdict(trace: Path, key: bytes, verdict: StoredVerdict) -> None:
     """Keep it, if the folder can be written to."""
     races = verdict.races and [_ranges(each) for each in verdict.races]
-    kind = "racing" if isinstance(verdict.worst, Racing) else "worst"
-    document = {kind: asdict(verdict.worst), "races": races}
+    (name,) = (name for name, kind in _KINDS.items() if type(verdict.worst) is kind)
+    document = {name: asdict(verdict.worst), "races": races}
     text = json.dumps(document, separators=(",", ":")).encode()
     with contextlib.suppress(OSError):
         content = _MAGIC + key + hashlib.sha256(text).digest() + text

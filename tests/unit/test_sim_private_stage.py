@@ -26,7 +26,13 @@ from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import pus_of_streams
 from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import MachineSpec
-from autofinity.sim.stage_agreement import Difference, Totals, counted_often, farthest_off
+from autofinity.sim.stage_agreement import (
+    ByRaces,
+    Difference,
+    Totals,
+    counted_often,
+    farthest_off,
+)
 from autofinity.sim.stage_fitting import (
     Racing,
     compared_placements,
@@ -165,6 +171,29 @@ def test_a_stage_may_use_half_of_the_five_per_cent_that_a_counter_may_be_off(
     assert (worst.event, worst.share) == ("l2_misses", pytest.approx(off))
 
 
+@pytest.mark.parametrize(
+    ("off", "moved", "used"),
+    [(0.02, 0.04, True), (0.02, 0.06, False), (0.004, 0.06, True), (-0.02, -0.06, False)],
+)
+def test_a_stage_that_is_not_exact_is_not_used_where_the_order_of_races_decides_more_than_allowed(
+    off: float, moved: float, used: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = load_preset(PACKED_ONLY[0])
+    program, machine = core.Program(own_then_neighbours(4)), native_machine(spec)
+
+    def totals(native: core.Machine, replayed: core.Program, _: Sequence[int], __: int) -> Totals:
+        counts = np.full(len(EVENT_INDEX), 1_000, dtype=np.uint64)
+        share = off if replayed.staged else moved if native is not machine else 0
+        counts[EVENT_INDEX["l2_misses"]] = round(1_000 * (1 + share))
+        return counts
+
+    monkeypatch.setattr(stage_fitting, "_totals", totals)
+    stage, worst = fitting_stage(spec, machine, program, range(4), 3)
+    assert (stage is not None) == used
+    assert isinstance(worst, ByRaces) != used
+    assert (worst.event, worst.share) == ("l2_misses", pytest.approx(abs(off if used else moved)))
+
+
 @pytest.mark.parametrize("affinity", list(enumerate_affinities(OPTERON.topology, 4)), ids=str)
 def test_false_sharing_counts_the_same_through_the_stage(affinity: Affinity) -> None:
     """Also what threads do on the line before the first race for it is seen."""
@@ -237,6 +266,23 @@ def test_a_stage_that_disagrees_is_not_used_and_the_machine_says_so(
         f"{tmp_path.name}: every access is replayed, its private stage gives l2_misses 9 instead "
         "of 1"
     )
+
+
+@pytest.mark.parametrize(
+    ("worst", "why"),
+    [
+        (FAR_OFF, "its private stage gives l2_misses 9 instead of 1"),
+        (Racing(0.75), "its private stage saves nothing, for threads race in 75% of its events"),
+        (
+            ByRaces.of(FAR_OFF),
+            "its private stage is not exact, and who comes first in races alone makes "
+            "l2_misses 9 instead of 1",
+        ),
+    ],
+)
+def test_a_verdict_says_why_a_stage_is_not_used(worst: Difference | Racing, why: str) -> None:
+    verdict = private_stage.Verdict("lbm", False, worst)
+    assert str(verdict) == f"lbm: every access is replayed, {why}"
 
 
 @pytest.mark.parametrize("used", [True, False])
@@ -325,6 +371,7 @@ def test_races_are_kept_as_they_were(numbers: list[int], tmp_path: Path) -> None
         (FAR_OFF, ([], numbers)),
         (FAR_OFF, None),
         (Racing(0.75), None),
+        (ByRaces.of(FAR_OFF), None),
     ):
         verdict = StoredVerdict(worst, races)
         write_verdict(tmp_path, key, verdict)
