@@ -97,9 +97,7 @@ inline std::uint32_t dirty_victims(const Step& step) {
         served.ready = upgrade_derived(c, line, atomic, served.ready, served.contended);
     else if (writes && state == exclusive)
         d.owner_state = modified;
-    if ((step.flags & step_past) != 0) {
-        notes.replace(line, Note::left_l1, Note::in_l1);
-    }
+    if ((step.flags & step_past) != 0) notes.replace(line, Note::left_l1, Note::in_l1);
     if (!hit) {
         notes.remove(line, Note::brought);
         if (trains)
