@@ -41,6 +41,7 @@ PrivateRecorder::PrivateRecorder(const Program& program, const Machine& machine,
       races_(program.n_pages()),
       rights_(std::size_t{program.n_lines} * program.streams.size()),
       came_with_(std::size_t{program.n_lines} * program.streams.size()),
+      given_up_(std::size_t{program.n_lines} * program.streams.size()),
       written_(program.n_lines),
       displaced_(std::size_t{program.n_lines} * program.streams.size(), true),
       ahead_(std::size_t{program.n_lines} * program.streams.size()),
@@ -53,7 +54,8 @@ PrivateRecorder::PrivateRecorder(const Program& program, const Machine& machine,
     }
     for (const std::uint32_t page : races.pages) races_[page] = enough_races;
     for (const Line line : races.lines) sharing_[line] = racing;
-    for (const StreamPlan& plan : program.streams) tracks_.emplace_back(plan.instructions, core_);
+    for (const StreamPlan& plan : program.streams)
+        tracks_.emplace_back(tracks_.size(), plan.instructions, core_);
 }
 
 void PrivateRecorder::fold_hits(std::uint32_t stream, std::uint64_t loads, std::uint64_t stores,
@@ -286,9 +288,10 @@ void PrivateRecorder::emit(Track& track, Step step, std::uint64_t at) {
     for (const Step& tag : std::exchange(track.tags, {})) track.plan.steps.push_back(tag);
     for (Victim& victim : std::exchange(track.victims, {})) {
         emit(track, victim.step, at);
-        track.given_up[victim.step.line] = track.plan.steps.size() - 1;
+        const std::size_t number = track.plan.steps.size();
+        given_up_[track.stream * lines_ + victim.step.line] = static_cast<std::uint32_t>(number);
         if (victim.state == invalid) continue;
-        victim.at = track.plan.steps.size() - 1;
+        victim.at = number - 1;
         track.told.push_back(victim);
     }
     while (at - track.emitted_at > most_gap) {

@@ -56,7 +56,6 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "core_past.hpp"
@@ -244,9 +243,10 @@ class PrivateRecorder {
         std::size_t at = 0;  // number of its step
     };
     struct Track {
-        Track(std::uint64_t instructions, const CoreClass& core)
-            : plan{{}, instructions}, clock(core) {}
+        Track(std::size_t number, std::uint64_t instructions, const CoreClass& core)
+            : stream(number), plan{{}, instructions}, clock(core) {}
 
+        std::size_t stream;
         StreamPlan plan;
         std::vector<Past> pasts;
         std::vector<std::uint32_t> missed_pages;
@@ -267,8 +267,6 @@ class PrivateRecorder {
         std::vector<Victim> victims;
         std::vector<Step> tags;
         std::vector<Victim> told;  // those that have a step
-        // Of each line, its latest such step.
-        std::unordered_map<Line, std::size_t> given_up;
     };
     // `raided`: own, but others' prefetchers come for it.
     enum Sharing : std::uint8_t { own, ordered, raided, racing };
@@ -291,7 +289,7 @@ class PrivateRecorder {
                    const PrivateOutcome& outcome);
     void count_victims(std::uint32_t stream, const PrivateOutcome& outcome);
     void count_as_came(Track& track, std::uint32_t came_with);
-    static void note_return(Track& track, Line line);
+    void note_return(Track& track, Line line);
     bool is_settled(std::uint32_t stream, const Victim& victim) const;
     void tally_settled(std::uint32_t stream);
     void came_with_latest(std::uint32_t stream, Line line) {
@@ -315,7 +313,8 @@ class PrivateRecorder {
     // [stream, line]: number of the latest step that fetched the line, or that asked first for what
     // the replay's own prefetcher fetches, + 1
     Zeroed<std::uint32_t> came_with_;
-    Zeroed<std::uint32_t> written_;  // number of the line's latest write
+    Zeroed<std::uint32_t> given_up_;  // [stream, line]: number of its latest victim's step, + 1
+    Zeroed<std::uint32_t> written_;   // number of the line's latest write
     std::uint32_t writes_ = 0;
     Zeroed<std::uint64_t> displaced_;  // [stream, line]: instruction at which it last was, + 1
     Zeroed<std::uint32_t> ahead_;  // [stream, line]: latest stretch in which it was fetched ahead

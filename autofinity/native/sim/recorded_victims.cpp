@@ -30,8 +30,8 @@ void PrivateRecorder::note_return(Track& track, Line line) {
             victim->step.reads = 1;
             return;
         }
-    if (const auto at = track.given_up.find(line); at != track.given_up.end())
-        track.plan.steps[at->second].reads = 1;
+    if (const std::uint32_t number = given_up_[track.stream * lines_ + line]; number != 0)
+        track.plan.steps[number - 1].reads = 1;
 }
 
 void PrivateRecorder::count_as_came(Track& track, std::uint32_t came_with) {
