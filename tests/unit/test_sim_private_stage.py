@@ -22,11 +22,12 @@ from autofinity.profiling.placements import class_of
 from autofinity.sim import private_stage, stage_fitting
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.native import native_machine
-from autofinity.sim.preset import load_preset
+from autofinity.sim.preset import load_preset, preset_names
 from autofinity.sim.replay import pus_of_streams
 from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.stage_agreement import (
+    CLOCKS_AHEAD,
     ByRaces,
     Difference,
     Totals,
@@ -192,6 +193,12 @@ def test_a_stage_that_is_not_exact_is_not_used_where_the_order_of_races_decides_
     assert (stage is not None) == used
     assert isinstance(worst, ByRaces) != used
     assert (worst.event, worst.share) == ("l2_misses", pytest.approx(abs(off if used else moved)))
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_cores_run_ahead_by_less_than_a_line_takes_from_one_to_another(name: str) -> None:
+    spec = load_preset(name)
+    assert CLOCKS_AHEAD / spec.ghz < min(spec.latency.load_modified)
 
 
 @pytest.mark.parametrize("affinity", list(enumerate_affinities(OPTERON.topology, 4)), ids=str)
