@@ -13,7 +13,7 @@ from live_masks import masks_of
 from autofinity.linux.watched_program import watch_touches
 from autofinity.model.errors import CapabilityError
 from autofinity.model.topology import PU, OsIndex, Topology
-from tests.unit.topology_sysfs_tree import write_sysfs
+from tests.support.topology_sysfs_tree import write_sysfs
 
 type Runner = Any  # of conftest.py
 

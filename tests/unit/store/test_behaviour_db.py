@@ -235,7 +235,7 @@ def test_killed_writers_lose_no_committed_row_and_damage_nothing(
     tmp_path: Path, folder: str, mode: str
 ) -> None:
     path = tmp_path / "db"
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     writers = [
         subprocess.Popen(
             [sys.executable, "-c", WRITER, str(path), f"program{number}", folder],

@@ -183,5 +183,5 @@ def test_who_shares_alike_with_all_is_not_heterogeneous() -> None:
 
 
 def test_the_document_lists_every_figure() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "mechanisms.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "mechanisms.md").read_text(encoding="utf-8")
     assert {name for name in PAPER_FIGURES if f"`{name}`" not in text} == set()

@@ -30,7 +30,7 @@ from autofinity.model.ratios import Ratio
 from autofinity.policy import files
 from autofinity.policy.reading import MOST_THREADS
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
 

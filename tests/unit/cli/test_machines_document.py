@@ -15,7 +15,7 @@ from autofinity.resources import shipped
 from autofinity.sim.preset import preset_names
 from autofinity.sim.spec import CoreSpec, DirectorySpec, EnergySpec, PrefetchSpec, SystemSpec
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "machines.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "machines.md"
 SAME_NAMES = (CoreSpec, DirectorySpec, EnergySpec, PrefetchSpec, SystemSpec)
 """Tables whose keys are called as the fields of the specification."""
 

@@ -12,7 +12,7 @@ from autofinity.model.affinity import DISTRIBUTED, HINTS
 from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.runtime.masks import Binding
 from autofinity.runtime.plan import HintPlan, plan_hints
-from tests.unit.topology_sysfs_tree import write_sysfs
+from tests.support.topology_sysfs_tree import write_sysfs
 
 NOBODY: frozenset[OsIndex] = frozenset()
 

@@ -10,8 +10,7 @@ from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU, 
 from autofinity.linux.sysfs_topology import parse_cpu_list, read_sysfs
 from autofinity.model.errors import TopologyError
 from autofinity.model.topology import PU, OsIndex, Topology
-
-from .topology_sysfs_tree import write_sysfs
+from tests.support.topology_sysfs_tree import write_sysfs
 
 
 def raw(pus: list[RawPU], nodes: list[RawNode] | None = None, **other: object) -> RawMachine:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from autofinity.cli.main import COMMANDS, SECTIONS, cli
 
-CLI = Path(__file__).parents[2] / "autofinity" / "cli"
+CLI = Path(__file__).parents[3] / "autofinity" / "cli"
 
 
 def test_every_command_is_in_one_section_of_the_help() -> None:

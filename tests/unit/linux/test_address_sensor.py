@@ -164,7 +164,7 @@ print(rss_kib() - before)
 @pytest.mark.parametrize("table", ["blocks", "sub-blocks"])
 def test_memory_is_bounded_whatever_a_program_touches(table: str) -> None:
     """300,000 pages; without bounds they take 15 to 30 MiB."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     command = [sys.executable, "-c", MUCH, table]
     done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
     assert int(done.stdout) <= 4 * 1024
