@@ -1,12 +1,12 @@
 """How much faster is one native core than another? Both replay the same trace, turn by turn.
 
-    PYTHONPATH=. python scripts/compare_cores.py OLD.so NEW.so TRACE… [--staged] [--rounds 7]
+    PYTHONPATH=. python scripts/compare_cores.py OLD.so NEW.so TRACE… [--rounds 7]
         [--machine opteron-6164he] [--hint SLP]
 
 On a host whose neighbours come and go only such pairs say anything. OLD and NEW are copies of
 libraries below `autofinity/lib/core`; each lives in a process of its own. Prints a row of Markdown
 for each trace: the median over the pairs of old CPU time over new, and that of the least times.
-`--staged` replays the private stage. Exits with 1 where the two count differently.
+Exits with 1 where the two count differently.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ def main() -> int:
     options.add_argument("old", type=Path)
     options.add_argument("new", type=Path)
     options.add_argument("traces", type=Path, nargs="+")
-    options.add_argument("--staged", action="store_true")
     options.add_argument("--rounds", type=int, default=7)
     options.add_argument("--machine", default="opteron-6164he")
     options.add_argument("--hint", default="SLP")
@@ -75,7 +74,6 @@ def compared(chosen: argparse.Namespace, trace: Path) -> int:
 def child(chosen: argparse.Namespace, core: Path, trace: Path) -> subprocess.Popen[str]:
     command = [sys.executable, __file__, str(core.resolve()), str(core.resolve()), str(trace)]
     command += ["--machine", chosen.machine, "--hint", chosen.hint, "--as-child"]
-    command += ["--staged"] * chosen.staged
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     return subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -117,7 +115,6 @@ def replay_when_told(chosen: argparse.Namespace) -> None:
     from autofinity.sim.native import native_machine
     from autofinity.sim.preset import load_preset
     from autofinity.sim.replay import pus_of_streams, workers_of
-    from autofinity.sim.stage_fitting import fitting_stage
     from autofinity.trace.meta import read_meta
 
     spec = load_preset(chosen.machine)
@@ -128,11 +125,6 @@ def replay_when_told(chosen: argparse.Namespace) -> None:
     program, workers = core.Program(traces.read(str(trace))), workers_of(trace, threads)
     cpus = get_affinity(spec.topology, threads, Hint.parse(chosen.hint)).cpus
     pus = pus_of_streams(spec.topology, program.streams, cpus, workers)
-    if chosen.staged:
-        stage, worst = fitting_stage(spec, machine, program, workers, 0)
-        if stage is None:
-            sys.exit(f"{trace.name} has no private stage on {spec.name}: {worst}")
-        program = stage
     for _ in sys.stdin:
         started = time.process_time()
         simulation = core.Simulation(machine, program, pus)

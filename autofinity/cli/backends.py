@@ -119,20 +119,18 @@ def simulated(
     latencies: str | None = None,
     page_size: str | None = None,
     *,
-    private_stage: bool = False,
-    jobs: int = 1,
     twin: bool = False,
 ) -> SimMachine:
     """The machine of `simulated_spec`, with pages of `page_size` (`PAGE_SIZES`) if given.
 
-    For `private_stage` and `jobs` see `SimMachine`, for `twin` `simulated_spec`.
+    For `twin` see `simulated_spec`.
     """
     from autofinity.sim.machine import SimMachine
 
     spec = simulated_spec(name, latencies, twin=twin)
     if page_size is not None:
         spec = replace(spec, page_bytes=PAGE_SIZES[page_size])
-    return SimMachine(spec, private_stage=private_stage, jobs=jobs)
+    return SimMachine(spec)
 
 
 def simulated_spec(name: str, latencies: str | None = None, *, twin: bool = False) -> MachineSpec:

@@ -4,8 +4,8 @@
 
 Everything is in one work folder, and whatever is complete there is not done again:
 `traces/PROGRAM-SIZE-THREADSt/` and `observations/MACHINE/` (`MACHINE-20us/` for another sample
-period than the default, `MACHINE-2M-pages/` for a page size asked for, `MACHINE-private-stage/` for
-replays that may start from one: different ones are never mixed).
+period than the default, `MACHINE-2M-pages/` for a page size asked for: different ones are never
+mixed).
 """
 
 from __future__ import annotations
@@ -72,8 +72,6 @@ class Wanted:
     """For a machine that is only a topology: a file or a preset."""
     page_size: str | None = None
     """One of `PAGE_SIZES`; None: the machine's own."""
-    private_stage: bool = False
-    """An approximation: see `SimMachine`."""
     twin: bool = False
     """Simulate the machine at hand instead of running programs on it."""
     baselines: bool = False
@@ -90,18 +88,12 @@ def gather(wanted: Wanted) -> ObservationTable:
     Programs that cannot be captured or replayed are named on stderr and left out. Raises
     `LearningError` when nothing is left.
     """
-    from autofinity.sim.machine import SimMachine
-
     campaign = _prepare(wanted)
     _tell_cost(campaign, wanted)
     failures = _run(campaign, campaign.cells, wanted, "profile")
     if wanted.search:
         failures += _search(campaign, wanted)
     _tell(failures)
-    machine = campaign.target.machine
-    verdicts = machine.stage_verdicts() if isinstance(machine, SimMachine) else ()
-    for verdict in dict.fromkeys(map(str, verdicts)):
-        print(f"autofinity: {verdict}", file=sys.stderr)
     table = only(campaign.store.read(), {subject.key for subject in campaign.subjects})
     if not len(table):
         raise LearningError(
@@ -163,25 +155,17 @@ def _in_simulation(wanted: Wanted) -> tuple[Target, list[Subject], str]:
     """The simulated machine, captured programs, and a digest of what makes their times."""
     from autofinity.cli.backends import simulated
 
-    machine = simulated(
-        wanted.machine,
-        wanted.latencies,
-        wanted.page_size,
-        private_stage=wanted.private_stage,
-        jobs=wanted.jobs,
-        twin=wanted.twin,
-    )
-    version = f"{__version__}+private-stage" if wanted.private_stage else __version__
+    machine = simulated(wanted.machine, wanted.latencies, wanted.page_size, twin=wanted.twin)
     target = Target(
         machine=machine,
         name=wanted.machine,
         backend="sim",
         clock_hz=machine.clock_hz,
         period_ns=round((wanted.period_us or DEFAULT_PERIOD_US) * 1000),
-        version=version,
+        version=__version__,
     )
     subjects = [subject for threads in wanted.threads for subject in capture(wanted, threads)]
-    return target, subjects, hashlib.sha256(f"{version} {machine.spec!r}".encode()).hexdigest()
+    return target, subjects, hashlib.sha256(f"{__version__} {machine.spec!r}".encode()).hexdigest()
 
 
 def _on_host(wanted: Wanted) -> tuple[Target, list[Subject], str]:
@@ -318,8 +302,6 @@ def observations_folder(wanted: Wanted) -> Path:
         safe += f"-{wanted.period_us:g}us"
     if wanted.page_size is not None:
         safe += f"-{wanted.page_size}-pages"
-    if wanted.private_stage:
-        safe += "-private-stage"
     if wanted.twin:
         safe += "-simulated"
     return wanted.work / "observations" / safe

@@ -149,7 +149,7 @@ def _says_how_to_profile() -> bool:
     context = click.get_current_context()
     given = (
         *("latencies", "page_size", "suite_path", "size", "affinities", "period_us", "draw_seed"),
-        *("page_seeds", "private_stage", "jobs", "work"),
+        *("page_seeds", "jobs", "work"),
     )
     return any(
         context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE

@@ -15,7 +15,6 @@ from autofinity.sim.detecting import native_detectors
 from autofinity.sim.events import EVENTS
 from autofinity.sim.native import native_machine
 from autofinity.sim.preset import load_preset
-from autofinity.sim.private_stage import PrivateStages, Verdict
 from autofinity.sim.process import SimProcess
 from autofinity.sim.pu_choice import choose_pus
 from autofinity.sim.replay import load_program, pus_of_streams, workers_of
@@ -30,25 +29,18 @@ from autofinity.sim.together import (
 
 
 class SimMachine:
-    """A simulated machine. Safe to use from several threads; keeps the last trace in memory.
+    """A simulated machine. Safe to use from several threads; keeps the last trace in memory."""
 
-    With `private_stage` a replay starts from what leaves the cores' own caches, found once for all
-    placements, if the stage agrees with the full stream (see `PrivateStages`): cycles within about
-    2 %, counters within 5 %. Otherwise, and always without it, every access is replayed. To find
-    out takes replays, `jobs` of them at a time.
-    """
-
-    def __init__(self, spec: MachineSpec, *, private_stage: bool = False, jobs: int = 1) -> None:
+    def __init__(self, spec: MachineSpec) -> None:
         self.spec = spec
         self._native = native_machine(spec)
-        self._stages = PrivateStages(spec, self._native, jobs) if private_stage else None
         self._lock = threading.Lock()
         self._program: tuple[tuple[str, int], core.Program] | None = None
 
     @staticmethod
-    def preset(name: str, *, private_stage: bool = False) -> SimMachine:
+    def preset(name: str) -> SimMachine:
         """The shipped machine `name` (or a preset file)."""
-        return SimMachine(load_preset(name), private_stage=private_stage)
+        return SimMachine(load_preset(name))
 
     @property
     def topology(self) -> Topology:
@@ -67,10 +59,6 @@ class SimMachine:
     def counters_at_once(self) -> int:
         """As many as the real machine's PMU counts at once (the simulator counts all)."""
         return self.spec.pmu_counters
-
-    def stage_verdicts(self) -> Sequence[Verdict]:
-        """Which programs have been replayed from a private stage so far, and which could not."""
-        return () if self._stages is None else self._stages.verdicts
 
     def start(
         self, request: RunRequest, placement: Placement | None, sensors: Sensors, seed: int = 0
@@ -96,28 +84,18 @@ class SimMachine:
         program = self._load(request.program)
         workers = workers_of(request.program, request.threads)
         pus = pus_of_streams(self.topology, program.streams, cpus, workers)
-        plain = request.repeats == 1 and request.pages == FIRST_TOUCH
-        stages = self._stages if plain and not sensors.detectors else None
-        trace = Path(request.program)
-        stage = None if stages is None else stages.stage_of(trace, program, pus, workers, seed)
-
-        def full() -> core.Simulation:
-            return core.Simulation(
-                self._native,
-                program,
-                pus,
-                seed=seed,
-                repeats=request.repeats,
-                page_policy=request.pages.policy,
-                page_table=dict(request.pages.nodes),
-                detectors=native_detectors(sensors.detectors),
-                threads=workers,
-            )
-
-        if stage is None:
-            return SimProcess(full(), self.spec, workers, sensors)
-        simulation = core.Simulation(self._native, stage, pus, seed=seed)
-        return SimProcess(simulation, self.spec, workers, sensors, full)
+        simulation = core.Simulation(
+            self._native,
+            program,
+            pus,
+            seed=seed,
+            repeats=request.repeats,
+            page_policy=request.pages.policy,
+            page_table=dict(request.pages.nodes),
+            detectors=native_detectors(sensors.detectors),
+            threads=workers,
+        )
+        return SimProcess(simulation, self.spec, workers, sensors)
 
     def _start_unplaced(self, request: RunRequest, sensors: Sensors, seed: int) -> SimProcess:
         program = self._load(request.program)

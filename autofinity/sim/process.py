@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -34,9 +34,6 @@ class SimProcess:
 
     What a call of `advance` returns covers the workers only: helper streams (a main thread that
     waits) run on the first worker's PU and are no threads of the placement.
-
-    `full` replays the full stream: where the process is a replay of a private stage, it takes over
-    as soon as an action or an error asks for more than the stage can tell.
     """
 
     def __init__(
@@ -45,10 +42,8 @@ class SimProcess:
         spec: MachineSpec,
         workers: Sequence[int],
         sensors: Sensors,
-        full: Callable[[], core.Simulation] | None = None,
     ) -> None:
         self._simulation = simulation
-        self._full = full
         self._spec = spec
         self._topology = spec.topology
         self._position = {pu.os_index: index for index, pu in enumerate(spec.topology.pus)}
@@ -66,7 +61,7 @@ class SimProcess:
             raise SimulationError(f"got a duration of {duration_ns} ns, expected more than 0")
         start_ns = self._simulation.elapsed_ns
         first = self._before is None
-        ended = self._advance(duration_ns)
+        ended = self._simulation.advance(duration_ns)
         end_ns = self._simulation.elapsed_ns
         totals = self._simulation.totals()
         threads = range(len(self._workers))
@@ -126,26 +121,6 @@ class SimProcess:
             spent[kind] = spent.get(kind, 0) + time_ns
         return spent
 
-    def _advance(self, duration_ns: int) -> bool:
-        try:
-            return self._simulation.advance(duration_ns)
-        except SimulationError:
-            # A private stage has no names for the trace's events; the full stream has.
-            if not self._take_full_stream():
-                raise
-            return self._simulation.advance(duration_ns)
-
-    def _take_full_stream(self) -> bool:
-        """Go on from here with the full stream; False when it is there already."""
-        if self._full is None:
-            return False
-        elapsed_ns = self._simulation.elapsed_ns
-        self._simulation = self._full()
-        self._full = None
-        if elapsed_ns > 0:
-            self._simulation.advance(elapsed_ns)
-        return True
-
     def apply(self, actions: Sequence[Action]) -> Outcome:
         """Bind threads, move pages and spend time now.
 
@@ -155,8 +130,6 @@ class SimProcess:
 
         Raises `PlacementError`, `SimulationError` for a node without memory or no such thread.
         """
-        if actions:
-            self._take_full_stream()
         done, cost_ns = 0, 0
         reasons: list[str] = []
         skipped = 0

@@ -39,7 +39,7 @@ PARTS = {
     "small": "small:run",
 }
 KEYS = (
-    "full_l1_maccs", "full_mix_maccs", "full_miss_maccs", "events_meps", "effective_maccs",
+    "full_l1_maccs", "full_mix_maccs", "full_miss_maccs",
     "pycachesim_maccs", "cachegrind_maccs", "sweep_1000_s", "all_programs_80_affinities_s",
     "capture_slowdown", "capture_binary_slowdown", "trace_bytes_per_access", "peak_mib",
 )  # fmt: skip

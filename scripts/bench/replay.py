@@ -16,7 +16,6 @@ from autofinity.model.affinity import Hint
 from autofinity.sim.native import native_machine
 from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import load_program, pus_of_streams, workers_of
-from autofinity.sim.stage_fitting import fitting_stage, may_have_stage
 
 MACHINE, THREADS = "opteron-6164he", 8
 EVENTS = core.event_names()
@@ -67,29 +66,13 @@ def with_hits(mix: Measured, friendly: Measured, misses: float = MIX_MISSES) -> 
     return 1 / ((1 - added) / mix.maccs + added / friendly.maccs)
 
 
-class NoStage(Exception):
-    """The program is replayed in full; why."""
-
-
-def replayed(folder: Path, rounds: int, staged: bool = False) -> Measured:
-    """Threads distributed (SLP); the best of the rounds.
-
-    The full stream; if `staged`, what the private stage leaves of it. Raises `NoStage`.
-    """
+def replayed(folder: Path, rounds: int) -> Measured:
+    """Threads distributed (SLP); the best of the rounds."""
     spec = load_preset(MACHINE)
     program = load_program(folder)
-    accesses, events = program.accesses, program.events
     cpus = get_affinity(spec.topology, THREADS, Hint.parse("SLP")).cpus
     pus = pus_of_streams(spec.topology, program.streams, cpus, workers_of(folder, THREADS))
     machine = native_machine(spec)
-    if staged:
-        workers = workers_of(folder, THREADS)
-        if not may_have_stage(spec, program, pus, workers):
-            raise NoStage("work units, or threads that share a core")
-        stage, worst = fitting_stage(spec, machine, program, workers, 0)
-        if stage is None:
-            raise NoStage(f"not used: {worst}")
-        program, events = stage, stage.steps
     best = float("inf")
     for _ in range(rounds):
         simulation = core.Simulation(machine, program, pus, sample_period_ns=500_000)
@@ -98,8 +81,8 @@ def replayed(folder: Path, rounds: int, staged: bool = False) -> Measured:
         best = min(best, time.process_time() - started)
     totals = simulation.totals().sum(axis=0)
     return Measured(
-        accesses,
-        events,
+        program.accesses,
+        program.events,
         best,
         int(totals[EVENTS.index("data_cache_misses")]),
         int(totals[EVENTS.index("data_cache_accesses")]),
@@ -110,26 +93,18 @@ def run(settings: Settings) -> Part:
     rounds = 3 if settings.quick else 5  # a busy neighbour lasts for one or two
     lines = []
 
-    def over(names: tuple[str, ...], title: str, staged: bool = False) -> Measured:
+    def over(names: tuple[str, ...], title: str) -> Measured:
         total = Measured()
         for name in names:
-            try:
-                one = replayed(capture_training(name), rounds, staged)
-            except NoStage as why:
-                lines.append(f"{name:28}    no private stage ({why})")
-                continue
+            one = replayed(capture_training(name), rounds)
             lines.append(one.row(name))
             total += one
-        if total.accesses:
-            lines.append(total.row(title))
+        lines.append(total.row(title))
         return total
 
     friendly, mix = over(FRIENDLY, "L1-friendly, together"), over(MIX, "mix, together")
     miss = replayed(capture_chase(settings.quick), rounds)
     lines.append(miss.row("everything misses (chase)"))
-    staged_friendly = over(FRIENDLY, "private stages, L1-friendly", staged=True)
-    staged = staged_friendly + over(MIX, "private stages, mix", staged=True)
-    lines.append(staged.row("private stages, together"))
     mix_13 = with_hits(mix, friendly)
     lines.append(f"{f'mix, at {MIX_MISSES:.0%} L1 misses':28}{mix_13:9.1f} M accesses/s")
     values = {
@@ -139,8 +114,5 @@ def run(settings: Settings) -> Part:
         "full_mix_13_maccs": mix_13,
         "full_mix_events_meps": mix.meps,
         "full_miss_maccs": miss.maccs,
-        "events_meps": staged.meps,
-        "effective_maccs": staged.maccs,
-        "effective_l1_maccs": staged_friendly.maccs,
     }
     return Part(values, lines, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)

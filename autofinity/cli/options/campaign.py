@@ -35,7 +35,6 @@ class CampaignOptions(TypedDict):
     draw_seed: int
     page_seeds: int
     period_us: float | None
-    private_stage: bool
 
 
 _OPTIONS = (
@@ -91,14 +90,6 @@ _OPTIONS = (
         show_default=True,
         help="Page colourings of the simulated machine to average over.",
     ),
-    click.option(
-        "--private-stage",
-        is_flag=True,
-        help="Find once, for all affinities, what the cores' own caches do, and keep it beside the"
-        " trace: an approximation (cycles within about 2 %, counters 5 %) that pays from about a"
-        " dozen affinities on. Programs it does not suit, which is compared first, are replayed in"
-        " full, and one line says so. Such observations are kept apart.",
-    ),
     jobs_option,
     work_option,
 )
@@ -132,7 +123,6 @@ def wanted_of(options: CampaignOptions, threads: str) -> Wanted:
         seed=options["draw_seed"],
         page_seeds=options["page_seeds"],
         period_us=options["period_us"],
-        private_stage=options["private_stage"],
         jobs=options["jobs"],
         work=work_folder(options["work"], path),
     )

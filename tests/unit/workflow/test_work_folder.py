@@ -33,7 +33,7 @@ def test_a_user_without_a_home_is_asked_for_a_folder(monkeypatch: pytest.MonkeyP
 
 
 def test_observations_made_differently_are_kept_apart(tmp_path: Path) -> None:
-    def folder(period_us: float | None, private_stage: bool = False) -> Path:
+    def folder(period_us: float | None) -> Path:
         wanted = Wanted(
             machine="opteron-6164he",
             suite=load_suite(shipped("training", "suite.toml")),
@@ -43,9 +43,8 @@ def test_observations_made_differently_are_kept_apart(tmp_path: Path) -> None:
             period_us=period_us,
             jobs=1,
             work=tmp_path,
-            private_stage=private_stage,
         )
         return observations_folder(wanted)
 
     assert folder(None) == folder(DEFAULT_PERIOD_US)
-    assert len({folder(None), folder(20), folder(20.5), folder(None, private_stage=True)}) == 4
+    assert len({folder(None), folder(20), folder(20.5)}) == 3
