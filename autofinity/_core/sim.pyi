@@ -130,23 +130,9 @@ class Program:
     @property
     def streams(self) -> int: ...
     @property
-    def steps(self) -> int:
-        """The trace's events, or what a private stage leaves of them."""
-
+    def steps(self) -> int: ...
     @property
     def has_units(self) -> bool: ...
-    @property
-    def staged(self) -> bool: ...
-    @property
-    def racing_accesses(self) -> int: ...
-    @property
-    def racing_share(self) -> float:
-        """Of the accesses a private stage keeps: those whose outcome is up to their timing."""
-
-    @property
-    def races(self) -> tuple[list[int], list[int]]:
-        """Pages and lines that a private stage was derived with as raced for."""
-
     @property
     def events(self) -> int: ...
     @property
@@ -155,19 +141,6 @@ class Program:
     def has_roi(self) -> bool: ...
     @property
     def instructions(self) -> list[int]: ...
-
-def derive_private_stage(
-    machine: Machine,
-    program: Program,
-    pus: Sequence[int],
-    *,
-    seed: int,
-    races: tuple[Sequence[int], Sequence[int]] | None = None,
-) -> Program:
-    """The program with the steps its private stage leaves of it.
-
-    With the `races` of an earlier stage one of two derivations is saved. Raises SimulationError.
-    """
 
 def whole_trace(
     program: Program, threads: Sequence[int], page_bytes: int = 4096

@@ -22,7 +22,9 @@ sim::PrivateSide small_side(std::uint8_t variant) {
     return side;
 }
 
-std::shared_ptr<sim::Machine> made(std::uint8_t variant) {
+}  // namespace
+
+std::shared_ptr<const sim::Machine> small_machine(std::uint8_t variant) {
     auto machine = std::make_shared<sim::Machine>();
     machine->core_of_pu = {0, 1, 2, 3, 1, 3};
     machine->llc_of_core = machine->node_of_core = {0, 0, 1, 1};
@@ -57,22 +59,6 @@ std::shared_ptr<sim::Machine> made(std::uint8_t variant) {
     machine->spin = clocks(50);
     machine->wake = clocks(200);
     machine->migration = clocks(300);
-    return machine;
-}
-
-}  // namespace
-
-std::shared_ptr<const sim::Machine> small_machine(std::uint8_t variant) {
-    auto machine = made(variant);
-    validate(*machine);
-    return machine;
-}
-
-std::shared_ptr<const sim::Machine> machine_with_stages(std::uint8_t variant) {
-    auto machine = made(variant);
-    machine->l2_of_core = {0, 1, 2, 3};
-    machine->class_of_core = {0, 0, 0, 0};
-    machine->classes.resize(1);
     validate(*machine);
     return machine;
 }

@@ -13,7 +13,4 @@ namespace autofinity::fuzz {
 // PUs; the last core is a slow one. The first two share their L2 if it is inclusive.
 std::shared_ptr<const sim::Machine> small_machine(std::uint8_t variant);
 
-// The same with cores that are all alike and have an L2 each: programs have private stages there.
-std::shared_ptr<const sim::Machine> machine_with_stages(std::uint8_t variant);
-
 }  // namespace autofinity::fuzz

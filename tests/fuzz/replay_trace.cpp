@@ -1,5 +1,4 @@
-// Whatever events a trace holds, a replay ends or says why not, and leaves the caches coherent: of
-// the full stream, and from a private stage.
+// Whatever events a trace holds, a replay ends or says why not, and leaves the caches coherent.
 #include <string_view>
 
 #include "bundle.hpp"
@@ -46,26 +45,6 @@ void replay(const trace::TracePtr& read, const std::shared_ptr<const sim::Machin
     }
 }
 
-// On cores that have stages, near each other and far.
-void replay_from_stage(const trace::TracePtr& read,
-                       const std::shared_ptr<const sim::Machine>& machine, std::uint8_t variant) {
-    sim::ProgramPtr program = std::make_shared<const sim::Program>(read);
-    const auto cores = static_cast<std::uint32_t>(machine->llc_of_core.size());
-    const auto streams = static_cast<std::uint32_t>(program->streams.size());
-    for (const std::uint32_t apart : {1u, 2u}) {
-        sim::Options options;
-        options.seed = variant;
-        for (std::uint32_t i = 0; i < streams; ++i)
-            options.pu_of_stream.push_back(i * apart % cores);
-        if (apart == 1)
-            program = derive_private_stage(machine, std::move(program), options.pu_of_stream,
-                                           options.seed);
-        sim::Simulation simulation(machine, program, std::move(options));
-        simulation.run();
-        simulation.check();
-    }
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -76,7 +55,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const trace::TracePtr read = trace::read_trace(folder.hold(bundle));
         if (!small_enough(*read)) return 0;
         replay(read, machine, bundle.variant);
-        replay_from_stage(read, fuzz::machine_with_stages(bundle.variant), bundle.variant);
     } catch (const trace::TraceError&) {
     } catch (const sim::SimulationError& error) {
         // A hostile trace may be refused; caches that are not coherent are never its fault.

@@ -132,9 +132,7 @@ double Simulation::progress() const {
         } else if (run.in_region) {
             std::uint64_t sum = 0;
             for (std::uint32_t i = of.first_stream; i < of.first_stream + of.streams; ++i)
-                // The steps of a private stage are too far apart to wait for the next.
-                sum += mode_ == Mode::staged ? instructions_at(streams_[i], now_)
-                                             : streams_[i].instructions;
+                sum += streams_[i].instructions;
             done += std::min(all, sum - std::min(sum, run.done_before));
         }
     }

@@ -124,27 +124,8 @@ void bind_sim(nb::module_& module) {
                 for (const auto& stream : p.streams) sum += stream.steps.size();
                 return sum;
             },
-            "Steps of all streams: the trace's events, or what a private stage leaves of them.")
+            "Steps of all streams.")
         .def_prop_ro("has_units", [](const Program& p) { return !p.units.empty(); })
-        .def_prop_ro("staged", [](const Program& p) { return p.stage != nullptr; })
-        .def_prop_ro(
-            "racing_accesses", [](const Program& p) { return p.stage ? p.stage->kept_racing : 0; },
-            "Accesses a private stage keeps whose outcome is up to their timing.")
-        .def_prop_ro(
-            "racing_share",
-            [](const Program& p) {
-                return p.stage && p.stage->kept != 0 ? static_cast<double>(p.stage->kept_racing) /
-                                                           static_cast<double>(p.stage->kept)
-                                                     : 0.0;
-            },
-            "Of the accesses a private stage keeps: those whose outcome is up to their timing.")
-        .def_prop_ro(
-            "races",
-            [](const Program& p) {
-                return p.stage ? std::pair(p.stage->races.pages, p.stage->races.lines)
-                               : std::pair<std::vector<std::uint32_t>, std::vector<Line>>();
-            },
-            "Pages and lines that a private stage was derived with as raced for.")
         .def_prop_ro("instructions", [](const Program& p) {
             std::vector<std::uint64_t> all;
             for (const auto& stream : p.streams) all.push_back(stream.instructions);
@@ -169,24 +150,6 @@ void bind_sim(nb::module_& module) {
         nb::arg("program"), nb::arg("threads"), nb::arg("page_bytes") = 4096,
         "Of these streams, in the regions of interest: sharing of lines (uint64 [threads, "
         "threads]), page numbers (process << 36 | page), accesses (uint64 [pages, threads]).");
-
-    module.def(
-        "derive_private_stage",
-        [](std::shared_ptr<Machine> machine, std::shared_ptr<Program> program,
-           const std::vector<std::uint32_t>& pus, std::uint64_t seed,
-           const std::optional<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>>&
-               races) {
-            validate(*machine);
-            std::optional<KnownRaces> known;
-            if (races) known = KnownRaces{races->first, races->second};
-            return std::const_pointer_cast<Program>(
-                derive_private_stage(std::move(machine), std::move(program), pus, seed, known));
-        },
-        nb::arg("machine"), nb::arg("program"), nb::arg("pus"), nb::kw_only(), nb::arg("seed"),
-        nb::arg("races").none() = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
-        "The program with the steps its private stage leaves of it, for any placement in which the "
-        "same streams share cores as on `pus`. `races`: what `races` of an earlier one said, which "
-        "saves a derivation. Raises SimulationError where there is none.");
 
     bind_detectors(module);
     nb::class_<Simulation> simulation(module, "Simulation",

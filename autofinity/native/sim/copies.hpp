@@ -33,28 +33,8 @@ inline void Memory::each_copy(std::uint32_t domain, Line line, Visit&& visit) {
     if (!any) visit(*d.first);
 }
 
-// Where a domain is: what it has of `llc` and `node`.
-template <MachineKind kind>
-const auto& Memory::place_of(std::uint32_t domain) const {
-    if constexpr (Asked<kind>::staged)
-        return *cores_[domain];
-    else
-        return *l2_domains_[domain];
-}
-
-// What a domain that has a line has of it from now on.
-template <MachineKind kind>
-inline void Memory::set_state_in(std::uint32_t domain, Line line, DirectoryLine& d, Word state) {
-    if (!Asked<kind>::staged)
-        set_private_state(domain, line, state);
-    else if (state != shared)
-        d.owner_state = static_cast<std::uint8_t>(state);
-}
-
 // The core that answers for a copy of its domain: the first that has it in its L1, if any.
-template <MachineKind kind>
 [[gnu::always_inline]] inline Counts& Memory::counts_of_copy(std::uint32_t domain, Line line) {
-    if constexpr (Asked<kind>::staged) return *cores_[domain]->counts;
     Counts* counts = nullptr;
     each_copy(domain, line, [&](PrivateCaches& c) {
         if (counts == nullptr) counts = c.counts;

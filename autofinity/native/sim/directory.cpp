@@ -11,7 +11,7 @@ namespace autofinity::sim {
 template <MachineKind kind, bool many>
 std::uint32_t Memory::farthest(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs) const {
     std::uint32_t most = 0;
-    have.each([&](auto other) { most = std::max(most, distance(llc, place_of<kind>(other).llc)); });
+    have.each([&](auto other) { most = std::max(most, distance(llc, l2_domains_[other]->llc)); });
     each_bit(llcs, [&](auto other) { most = std::max(most, distance(llc, other)); });
     return most;
 }
@@ -51,19 +51,16 @@ template <MachineKind kind, bool many>
     SharersOf<many> have = sharers<many>(line, d);
     have.each([&](auto other) {
         if (other == c.domain) return;
-        const auto& o = place_of<kind>(other);
-        Counts& theirs = counts_of_copy<kind>(other, line);
+        const auto& o = *l2_domains_[other];
+        Counts& theirs = counts_of_copy(other, line);
         const auto invalidate = [&](Counts& of_copy) {
             ++n[invalidations_sent];
             ++of_copy[invalidations_received];
         };
-        if constexpr (Asked<kind>::staged)
-            invalidate(theirs);
-        else
-            each_copy(other, line, [&](PrivateCaches& copy) { invalidate(*copy.counts); });
-        const Word had = Asked<kind>::staged ? derived_state(d, other) : drop_private(other, line);
+        each_copy(other, line, [&](PrivateCaches& copy) { invalidate(*copy.counts); });
+        const Word had = drop_private(other, line);
         ++theirs[is_dirty(had) ? probe_responses_dirty : probe_responses_clean];
-        tell_lost<kind>(other, line, false);
+        tell_lost(other, line, false);
         signal(home, o.node);
         signal(o.node, c.node);
     });
@@ -76,7 +73,6 @@ template <MachineKind kind, bool many>
 }
 
 Ticks Memory::upgrade(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended) {
-    if (mode_ == Mode::derive) return derive_upgrade(c.domain, line, now, contended);
     if (c.shares_l2) [[unlikely]] {
         const Word held = private_state(c.domain, line);
         if (held != shared && held != owned) return upgrade_in_l2(c, line, now, contended);
@@ -111,7 +107,7 @@ Ticks Memory::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks now, 
     }
     contended |= others;
     take_from_others<kind, many>(c, line, d);
-    set_state_in<kind>(c.domain, line, d, modified);
+    set_private_state(c.domain, line, modified);
     if (others) keep_busy(line, ready);
     return ready;
 }
@@ -160,16 +156,14 @@ template <MachineKind kind, bool many>
     if (d.owner_plus_one != 0) {
         // The owner has the only valid data.
         const std::uint32_t owner = d.owner_plus_one - 1u;
-        const auto& o = place_of<kind>(owner);
-        Counts& theirs = counts_of_copy<kind>(owner, line);
+        const auto& o = *l2_domains_[owner];
+        Counts& theirs = counts_of_copy(owner, line);
         if (load) signal(home, o.node);
-        const Word had = Asked<kind>::staged ? Word{d.owner_state} : private_state(owner, line);
+        const Word had = private_state(owner, line);
         const std::uint32_t away =
             load ? distance(c.llc, o.llc) : farthest<kind>(c.llc, have, other_llcs);
         ready = start + (had == owned || have.several() ? from_shared : from_modified)[away];
-        // Most lines that a private stage fetches come from another core.
-        ready +=
-            Asked<kind>::staged ? take_over_links(c, o.llc, start) : transfer_line(c, o.llc, start);
+        ready += transfer_line(c, o.llc, start);
         ++theirs[cache_to_cache_transfers_supplied];
         transferred = true;
         if (load) {
@@ -177,13 +171,13 @@ template <MachineKind kind, bool many>
             granted = shared;
             if (had != owned) {
                 ++theirs[downgrades_received];
-                tell_lost<kind>(owner, line, true);
+                tell_lost(owner, line, true);
                 keep_busy(line, ready);
                 if (had == modified && machine_.owned_state) {
-                    set_state_in<kind>(owner, line, d, owned);
+                    set_private_state(owner, line, owned);
                     d.dirty_llc_plus_one = 0;
                 } else {
-                    set_state_in<kind>(owner, line, d, shared);
+                    set_private_state(owner, line, shared);
                     d.owner_plus_one = 0;
                     if (had == modified) {
                         if (Asked<kind>::llc_includes(machine_))
@@ -215,7 +209,7 @@ template <MachineKind kind, bool many>
             ready = start + machine_.load_shared[distance(c.llc, from.llc)];
             ready += transfer_line(c, from.llc, start);
             if (from.domain != nowhere) {
-                Counts& theirs = counts_of_copy<kind>(from.domain, line);
+                Counts& theirs = counts_of_copy(from.domain, line);
                 ++theirs[cache_to_cache_transfers_supplied];
                 if (load) ++theirs[probe_responses_clean];
             }
@@ -258,26 +252,8 @@ template <MachineKind kind>
                                       Word& granted, bool& contended) {
     if constexpr (Asked<kind>::known)
         return fetch_line<kind, false>(c, line, request, now, granted, contended);
-    if (mode_ == Mode::derive) [[unlikely]]
-        return derive_fetch(c.domain, line, request, now, granted, contended);
     return more_words_ == 0 ? fetch_line<kind, false>(c, line, request, now, granted, contended)
                             : fetch_line<kind, true>(c, line, request, now, granted, contended);
-}
-
-[[gnu::noinline]] Ticks Memory::fetch_derived(PrivateCaches& c, Line line, Request request,
-                                              Ticks now, Word& granted, bool& contended) {
-    return fetch_line<MachineKind::staged, false>(c, line, request, now, granted, contended);
-}
-
-[[gnu::noinline]] Ticks Memory::prefetch_derived(PrivateCaches& c, Line line, Ticks now,
-                                                 Word& granted) {
-    bool contended = false;
-    return fetch_line<MachineKind::staged, false>(c, line, Request::load, now, granted, contended);
-}
-
-[[gnu::noinline]] Ticks Memory::upgrade_derived(PrivateCaches& c, Line line, bool atomic, Ticks now,
-                                                bool& contended) {
-    return upgrade_line<MachineKind::staged, false>(c, line, atomic, now, contended);
 }
 
 }  // namespace autofinity::sim

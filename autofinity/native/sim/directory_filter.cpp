@@ -19,7 +19,7 @@ void Memory::recall(Line line) {
             dirty = true;
             from = l2_domains_[domain]->node;
         }
-        tell_lost(domain, line, false, true);
+        tell_lost(domain, line, false);
         signal(home, l2_domains_[domain]->node);
     });
     each_bit(d.llcs, [&](auto llc) { llc_remove(llc, line); });

@@ -33,10 +33,7 @@ bool Simulation::attend(std::uint32_t index, Pu& p, Stream& s, Ticks horizon) {
         const Deferred first = s.deferred.take_first();
         const std::uint64_t skipped = to - s.instructions;
         s.skip += skipped;
-        if (mode_ == Mode::staged) memory_.caches(p.slot).past->tell_nothing();
-        const bool done = first.recalled ? use_recalled(p, s, first, to, at, horizon)
-                                         : slow_access(p, s, first.step, to, at, horizon, 0);
-        if (!done) {
+        if (!slow_access(p, s, first.step, to, at, horizon, 0)) {
             s.skip -= skipped;
             s.deferred.put_back(first);
             return false;
@@ -66,20 +63,9 @@ bool Simulation::finish_gap(std::uint32_t index, Pu& p, Stream& s, Ticks horizon
         s.skip = 0;
         set_watch(p, s);
     }
-    const auto take = [&] {
-        switch (mode_) {
-            case Mode::full:
-                return take_step<Mode::full>(index, p, s, step, issue, at, horizon);
-            case Mode::watched:
-                return take_step<Mode::watched>(index, p, s, step, issue, at, horizon);
-            case Mode::derive:
-                return take_step<Mode::derive>(index, p, s, step, issue, at, horizon);
-            case Mode::staged:
-                return take_step<Mode::staged>(index, p, s, step, issue, at, horizon);
-        }
-        return false;
-    };
-    if (!take()) return false;
+    const bool taken = watched_ ? take_step<true>(index, p, s, step, issue, at, horizon)
+                                : take_step<false>(index, p, s, step, issue, at, horizon);
+    if (!taken) return false;
     if (access) {
         s.skip = 0;
         set_watch(p, s);

@@ -63,7 +63,7 @@ void Memory::check() const {
         const DirectoryLine& d = directory_[line];
         const Sharers have = self.sharers(line);
         for (std::uint32_t i = 0; i < have.words(); ++i)
-            if (mode_ != Mode::staged && held(line).word(i) != have.word(i))
+            if (held(line).word(i) != have.word(i))
                 fail(line, "sharers of the directory are not who holds it");
         if (in_llc[line] != d.llcs) fail(line, "LLCs of the directory are not those that hold it");
         if (d.dirty_llc_plus_one != 0 && (d.llcs >> (d.dirty_llc_plus_one - 1) & 1) == 0)

@@ -8,14 +8,8 @@ namespace autofinity::sim {
 
 bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
                              Ticks horizon, std::uint32_t next_gap) {
-    switch (mode_) {
-        case Mode::watched:
-            return access_slowly<Mode::watched>(p, s, step, issue, at, horizon, next_gap);
-        case Mode::staged:
-            return access_slowly<Mode::staged>(p, s, step, issue, at, horizon, next_gap);
-        default:
-            return access_slowly<Mode::full>(p, s, step, issue, at, horizon, next_gap);
-    }
+    return watched_ ? access_slowly<true>(p, s, step, issue, at, horizon, next_gap)
+                    : access_slowly<false>(p, s, step, issue, at, horizon, next_gap);
 }
 
 void Simulation::drain(Pu& p, Stream& s) {

@@ -17,13 +17,10 @@ inline void Simulation::set_watch(Pu& p, const Stream& s) {
 }
 
 // When an access due at `at` finds a miss buffer, should it need one.
-template <Mode mode>
 inline Ticks Simulation::buffer_free(Pu& p, const Step& step, Ticks at) {
     while (p.ring_count != 0 && p.ring[p.ring_head].ready <= at) forget_oldest_miss(p);
     if (p.ring_count < p.kind->misses_in_flight) return at;
-    const bool hits = mode == Mode::staged ? memory_.hits_l1_derived(p.slot, step)
-                                           : memory_.hits_l1(p.slot, step);
-    return hits ? at : p.ring[p.ring_head].ready;
+    return memory_.hits_l1(p.slot, step) ? at : p.ring[p.ring_head].ready;
 }
 
 // When all misses under way at `at` are done.
@@ -77,19 +74,18 @@ inline void Simulation::overlap(Pu& p, Stream& s, Ticks ready) {
     set_watch(p, s);
 }
 
-template <Mode mode>
+template <bool watched>
 [[gnu::always_inline]] inline bool Simulation::access_slowly(Pu& p, Stream& s, const Step& step,
                                                              std::uint64_t issue, Ticks at,
                                                              Ticks horizon,
                                                              std::uint32_t next_gap) {
-    constexpr bool watched = mode == Mode::watched, staged = mode == Mode::staged;
     const bool atomic = (step.flags & step_atomic) != 0;
     const bool faulted = memory_.faults(step.line);
     const bool induced = watched && detection_->armed(step.line >> page_shift);
     const bool drained = atomic || faulted || induced;
     // Not before its turn: what it was put off for may have gone in between, as a fault does that
     // another thread takes.
-    const Ticks free = std::max(p.key, drained ? all_done(p, at) : buffer_free<mode>(p, step, at));
+    const Ticks free = std::max(p.key, drained ? all_done(p, at) : buffer_free(p, step, at));
     if (must_wait(p, at, free, horizon)) return put_off(p, at, free);
     s.instructions = issue;
     stall(p, s, at, free);
@@ -105,14 +101,7 @@ template <Mode mode>
     // What an access asks of the memory it asks at its own time, after a fault or a walk too: cores
     // would otherwise act far ahead of the others. The latencies add up all the same.
     in_order(issued);
-    Served served;
-    if constexpr (staged) {
-        const Ticks walk = memory_.translate_derived(p.slot, s.at, step, issued, faulted);
-        served = memory_.access_derived(p.slot, step, issued);
-        served.ready += walk;
-    } else {
-        served = memory_.access(p.slot, step, issued, faulted || induced);
-    }
+    Served served = memory_.access(p.slot, step, issued, faulted || induced);
     served.ready += begun - issued;
     s.counts[data_cache_loads] += step.reads;
     s.counts[data_cache_stores] += step.writes;
@@ -129,7 +118,6 @@ template <Mode mode>
     }
     s.stall_ticks += begun - issued;
     stall(p, s, begun, p.time);
-    s.dirty_victims += served.dirty_victims;
     if constexpr (watched) p.time += watch_access(p, s, step, served, served.ready - begun);
     if ((step.flags & step_run) != 0) remember_run(s, step, issue);
     if (!memory_.lost().empty()) split_lost_runs(issued);

@@ -43,7 +43,7 @@ template <MachineKind kind>
         sharers(line, d).take(domains_of_llc(llc), [&](auto domain) {
             each_copy(domain, line, [&](PrivateCaches&) { ++n[back_invalidations]; });
             dirty |= is_dirty(drop_private(domain, line));
-            tell_lost(domain, line, false, true);
+            tell_lost(domain, line, false);
             if (d.owner_plus_one == domain + 1) d.owner_plus_one = 0;
         });
     }

@@ -6,29 +6,24 @@
 
 #include "machine.hpp"
 #include "private_caches.hpp"
-#include "private_stage.hpp"
 
 namespace autofinity::sim {
 
-// In all but `any`, each core has an L2 of its own and at most 64 of them are in use; in the first
-// three others accesses are carried out in full.
+// In all but `any`, each core has an L2 of its own and at most 64 of them are in use.
 enum class MachineKind : std::uint8_t {
     any,        // everything is asked
     exclusive,  // L2s hold what left their L1, LLCs what left the L2s; probe filters
     victim,     // L2s hold what their L1 does, LLCs what left the L2s; unlimited directories
     inclusive,  // the same, but LLCs hold what the L2s do
-    staged,     // any that has private stages, when one is replayed: cores without arrays
 };
 
 // `slots`: most cores that can have caches at a time.
-MachineKind kind_of(const Machine& machine, std::uint32_t slots, Mode mode);
+MachineKind kind_of(const Machine& machine, std::uint32_t slots);
 
-// What is asked of a machine, a core or a replay, or known of the kind.
+// What is asked of a machine or a core, or known of the kind.
 template <MachineKind kind>
 struct Asked {
-    static constexpr bool staged = kind == MachineKind::staged;
-    static constexpr bool one_word = kind != MachineKind::any;  // of sharers
-    static constexpr bool known = one_word && !staged;
+    static constexpr bool known = kind != MachineKind::any;
 
     static bool has_l2(const PrivateCaches& c) { return known || c.has_l2; }
     static bool shares_l2(const PrivateCaches& c) { return !known && c.shares_l2; }
@@ -41,10 +36,7 @@ struct Asked {
     static bool limits_directory(const Machine& machine) {
         return known ? kind == MachineKind::exclusive : machine.directory.ways != 0;
     }
-    static bool many_sharers(std::uint32_t more_words) { return !one_word && more_words != 0; }
-    static bool is(Mode wanted, Mode mode) {
-        return staged ? wanted == Mode::staged : !known && mode == wanted;
-    }
+    static bool many_sharers(std::uint32_t more_words) { return !known && more_words != 0; }
 };
 
 }  // namespace autofinity::sim

@@ -16,10 +16,9 @@ std::uint32_t most_slots_of(const Machine& machine, const Program& program) {
 }  // namespace
 
 Memory::Memory(const Machine& machine, const Program& program, Placement placement,
-               std::uint64_t seed, Mode mode)
+               std::uint64_t seed)
     : machine_(machine),
       program_(program),
-      mode_(mode),
       pages_(program, machine, std::move(placement), seed),
       directory_(program.n_lines),
       most_slots_(most_slots_of(machine, program)),
@@ -29,7 +28,7 @@ Memory::Memory(const Machine& machine, const Program& program, Placement placeme
       filters_(machine.directory.ways != 0 ? machine.nodes : 0,
                std::max(machine.directory.sets, 1u), machine.directory.ways),
       worth_foresight_(directory_.size() * sizeof(DirectoryLine) >= near_bytes),
-      kind_(kind_of(machine, most_slots_, mode)),
+      kind_(kind_of(machine, most_slots_)),
       slot_of_core_(machine.llc_of_core.size(), -1),
       domain_of_l2_(machine.llc_of_core.size(), -1),
       l2_is_shared_(machine.llc_of_core.size(), false),
@@ -95,8 +94,6 @@ template <MachineKind kind>
         const bool was_there =
             Asked<kind>::has_l2(c) ? in_l2 : (directory_[line].llcs >> c.llc & 1) != 0;
         if (Asked<kind>::has_l2(c)) ++n[l2_accesses];
-        if (Asked<kind>::is(Mode::derive, mode_))
-            outcome_.found = derive_found(c, line, way, in_l2);
         if (in_l2) {
             Word* set2 = c.l2.at(pages_.physical(line));
             const int way2 = c.l2.find(set2, line);
@@ -105,11 +102,8 @@ template <MachineKind kind>
             ready = now + c.side.l2_hit;
             if (Asked<kind>::levels_exclude(c)) {
                 c.l2.remove(set2, way2);
-                if (Asked<kind>::is(Mode::derive, mode_))
-                    c.taken->out_of_l2(pages_.physical(line), way2);
             } else {
                 c.l2.to_front(set2, way2, set2[way2]);
-                if (Asked<kind>::is(Mode::derive, mode_)) derive_front_of_l2(c, line, way2);
             }
             if (Asked<kind>::shares_l2(c)) [[unlikely]]
                 state = take_from_l2(c, line, reads_first || !writes, now, ready, contended);
@@ -138,13 +132,7 @@ template <MachineKind kind>
     else if (writes && state == exclusive)
         set[0] = word_of(line, modified);
     // Last, for what it fetches may push the line out again.
-    if (missed) {
-        const auto fetch = [&](Line ahead) { prefetch<kind>(c, ahead, now); };
-        if (Asked<kind>::is(Mode::derive, mode_))
-            c.prefetcher.train(line, now, fetch, [&](Line ahead) { derive_dropped(c, ahead); });
-        else
-            c.prefetcher.train(line, now, fetch);
-    }
+    if (missed) c.prefetcher.train(line, now, [&](Line ahead) { prefetch<kind>(c, ahead, now); });
     return {ready + walk, contended, supplied};
 }
 

@@ -31,7 +31,6 @@
 #include "machine_kind.hpp"
 #include "pages.hpp"
 #include "private_caches.hpp"
-#include "private_stage.hpp"
 #include "program.hpp"
 #include "served.hpp"
 #include "server.hpp"
@@ -41,8 +40,7 @@ namespace autofinity::sim {
 
 class Memory {
   public:
-    Memory(const Machine& machine, const Program& program, Placement placement, std::uint64_t seed,
-           Mode mode);
+    Memory(const Machine& machine, const Program& program, Placement placement, std::uint64_t seed);
 
     // Cores that can have caches at a time: 64, or all where more threads than that run.
     std::uint32_t most_slots() const { return most_slots_; }
@@ -64,23 +62,11 @@ class Memory {
     void foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const;
     // Whether that pays: looking ahead costs a fifth of a miss, in vain if the host has all near.
     bool worth_foresight() const { return worth_foresight_; }
-    void foresee_derived(const PrivateCaches& c, const Step* at) const;
     // Whether it would find its line in the L1.
     bool hits_l1(std::uint32_t slot, const Step& step) const;
     // Carries an access to a mapped page out at `now`, once the page has been translated.
     // `faulted`: a fault has just written the page-table entry.
     Served access(std::uint32_t slot, const Step& step, Ticks now, bool faulted);
-    // The same for the steps of a derived program (derived_access.cpp). `at`: where the stream has
-    // the step, and behind it what it pushes out.
-    Ticks translate_derived(std::uint32_t slot, const Step* at, const Step& step, Ticks now,
-                            bool faulted) {
-        return translated_of(step.kind) == Translated::tlb1
-                   ? 0
-                   : miss_tlb_derived(slot, at, step, now, faulted);
-    }
-    bool hits_l1_derived(std::uint32_t slot, const Step& step) const;
-    Served access_derived(std::uint32_t slot, const Step& step, Ticks now);
-    Served access_derived(PrivateCaches& c, const Step& step, Ticks now);  // inlined
     // Moves the unit of a page: caches and TLBs forget it, its lines are read and written.
     struct Moved {
         Ticks cost = 0;        // of who moves it; 0: nothing moved
@@ -114,18 +100,6 @@ class Memory {
         return machine_.load_modified[distance(machine_.llc_of_core[from_core],
                                                machine_.llc_of_core[to_core])];
     }
-    // Of a derived program: what the latest access fetched ahead or pushed out of the core. Returns
-    // the L1 victims that the program takes for clean, as `Served` has them.
-    std::uint32_t follow(std::uint32_t slot, const Step& step);
-    std::uint32_t follow(PrivateCaches& c, const Step& step);  // inlined
-    // The same of what is fetched ahead at a time of its own.
-    std::uint32_t follow_at(std::uint32_t slot, const Step& step, Ticks now);
-    // What a core has of a line.
-    Word derived_state(std::uint32_t slot, Line line) const {
-        return derived_state(directory_[line], slot);
-    }
-    // While a stage is derived: what the accesses since clear() did in their core.
-    PrivateOutcome& outcome() { return outcome_; }
     // Throws SimulationError naming the first broken invariant.
     void check() const;
 
@@ -180,11 +154,6 @@ class Memory {
     Ticks fetch(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
                 bool& contended);
     Ticks upgrade(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended);
-    // The same for the steps of a derived program.
-    Ticks fetch_derived(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
-                        bool& contended);
-    Ticks prefetch_derived(PrivateCaches& c, Line line, Ticks now, Word& granted);
-    Ticks upgrade_derived(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended);
     Ticks from_dram(PrivateCaches& c, Line line, Ticks now);
     // Takes a line over the links between two nodes; returns how long it waited for them.
     Ticks cross(std::uint32_t from_node, std::uint32_t to_node, Ticks now, Counts& n);
@@ -195,12 +164,7 @@ class Memory {
     void write_dram(std::uint32_t from_node, Line line);
     Ticks transfer_line(PrivateCaches& c, std::uint32_t from_llc, Ticks now);
     Ticks take_over_links(PrivateCaches& c, std::uint32_t from_llc, Ticks now);  // inlined
-    template <MachineKind kind>
     Counts& counts_of_copy(std::uint32_t domain, Line line);
-    template <MachineKind kind>
-    const auto& place_of(std::uint32_t domain) const;
-    template <MachineKind kind>
-    void set_state_in(std::uint32_t domain, Line line, DirectoryLine& d, Word state);
     template <MachineKind kind, bool many>
     void take_from_others(const PrivateCaches& c, Line line, DirectoryLine& d);
     // `fetch` and `upgrade`, compiled for lines of at most 64 sharers and of more.
@@ -229,40 +193,10 @@ class Memory {
     void prefetch_into_llc(PrivateCaches& c, Line line, Ticks now);
 
     // Private side.
-    // What a core of a derived program has of a line.
-    static Word derived_state(const DirectoryLine& d, std::uint32_t slot) {
-        if ((d.first_sharers >> slot & 1) == 0) return invalid;
-        return d.owner_plus_one == slot + 1 ? Word{d.owner_state} : Word{shared};
-    }
-    // Number of a line's set in an L2.
-    std::uint32_t l2_set(const PrivateCaches& c, Line line) const {
-        return c.l2.number(pages_.physical(line));
-    }
-    void open_hole(std::uint32_t slot, Line line);
-    void close_hole(PrivateCaches& c, Line line, bool in_l1_alone);
-    void fill_l2_derived(PrivateCaches& c, Line line, bool there);
-    void leave_l2_derived(PrivateCaches& c, Line line, bool there);
-    void is_back(PrivateCaches& c, Line line);
-    void leave_derived(PrivateCaches& c, Line line);
-    Ticks miss_tlb_derived(std::uint32_t slot, const Step* at, const Step& step, Ticks now,
-                           bool faulted);
-    Ticks entry_derived(std::uint32_t slot, Line line, bool write, Ticks now);
-    Found derive_found(PrivateCaches& c, Line line, int way, bool in_l2);
-    Ticks derive_fetch(std::uint32_t slot, Line line, Request request, Ticks now, Word& granted,
-                       bool& contended);
-    bool in_llc_of_derivation(std::uint32_t slot, Line line);
-    Ticks derive_upgrade(std::uint32_t slot, Line line, Ticks now, bool& contended);
-    void take_in_derivation(std::uint32_t slot, Line line);
-    void derive_leave(PrivateCaches& c, Line line);
-    void derive_dropped(PrivateCaches& c, Line line);
-    void derive_front_of_l1(PrivateCaches& c, Line line, int way, Word old);
-    void derive_fill_l2(PrivateCaches& c, Word word);
-    void displace_tags(const PrivateCaches& c, Line line, int way, Word old);
-    void derive_front_of_l2(PrivateCaches& c, Line line, int way);
     // Of an L2 domain. Whether it has the line the directory knows; its state the arrays.
     template <MachineKind kind = MachineKind::any>
     bool holds(std::uint32_t domain, Line line) const {
-        if (Asked<kind>::one_word || domain < domains_in_a_word)
+        if (Asked<kind>::known || domain < domains_in_a_word)
             return (directory_[line].first_sharers >> domain & 1) != 0;
         const std::size_t word = domain / domains_in_a_word - 1;
         return (more_sharers_[line * std::size_t{more_words_} + word] >>
@@ -273,16 +207,9 @@ class Memory {
     void set_private_state(std::uint32_t domain, Line line, Word state);
     Word drop_private(std::uint32_t domain, Line line);
     // What runs on the domain's cores learns that it has lost the line, or the right to write it.
-    template <MachineKind kind = MachineKind::any>
-    void tell_lost(std::uint32_t domain, Line line, bool only_write, bool recalled = false) {
-        // At once, for the access under way may bring a line to that place.
-        if (Asked<kind>::is(Mode::staged, mode_) && !only_write) open_hole(domain, line);
-        if constexpr (Asked<kind>::staged) {
-            lost_.push_back({domain, line, only_write, recalled});
-            return;
-        }
+    void tell_lost(std::uint32_t domain, Line line, bool only_write) {
         for (const std::uint32_t slot : l2_domains_[domain]->slots)
-            lost_.push_back({slot, line, only_write, recalled});
+            lost_.push_back({slot, line, only_write});
     }
     // Visits the cores of a domain that have a copy of the line in their L1; the first core where
     // only the L2 has it.
@@ -351,7 +278,6 @@ class Memory {
 
     const Machine& machine_;
     const Program& program_;
-    const Mode mode_;
     Pages pages_;
     Zeroed<DirectoryLine> directory_;
     const std::uint32_t most_slots_;
@@ -374,7 +300,6 @@ class Memory {
     std::vector<Server> controllers_, links_, fabrics_;
     std::array<Busy, 1024> busy_{};
     std::vector<Lost> lost_;
-    PrivateOutcome outcome_;
     Walk walk_;
     std::uint8_t supplied_ = 0;  // to the latest fetch, as in Served
     Counts nobody_{};            // takes the counts of cores on which nothing runs

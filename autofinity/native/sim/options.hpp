@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "detectors.hpp"
-#include "known_races.hpp"
 #include "machine.hpp"
 #include "pages.hpp"
 
@@ -30,8 +29,6 @@ struct Options {
     Ticks sample_period = 0;  // 0: no samples but the last
     std::uint64_t seed = 0;
     Placement placement;
-    bool derive = false;  // take a private stage down (private_stage.hpp)
-    KnownRaces races;     // if it derives
     std::vector<Detector> detectors;
     std::vector<std::uint32_t> threads;  // streams that detectors know as threads 0, 1, …
 };

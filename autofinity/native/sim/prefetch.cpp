@@ -14,7 +14,6 @@ template <MachineKind kind>
     const Ticks due = Asked<kind>::shares_l2(c) ? due_from_any(*l2_domains_[c.domain], line)
                                                 : c.prefetcher.take(line);
     if (!was_there || due == 0) return ready;
-    if (!Asked<kind>::known) outcome_.prefetched = true;
     ++(*counts_)[prefetches_useful];
     (*counts_)[prefetches_late] += due > ready;
     return std::max(ready, due);
@@ -39,15 +38,8 @@ void Memory::prefetch_into_l2(PrivateCaches& c, Line line, Ticks now) {
     ++(*counts_)[prefetches_issued];
     Word state = invalid;
     bool contended = false;
-    if (Asked<kind>::is(Mode::derive, mode_)) outcome_.pushed.push_back({line, kind_prefetch});
     const Ticks ready = fetch<kind>(c, line, Request::load, now, state, contended);
-    if (Asked<kind>::is(Mode::staged, mode_)) {
-        set_private_state(c.domain, line, state);
-        c.notes->replace(line, Note::in_l1, Note::brought);
-        if (c.holes->is_missing(line)) close_hole(c, line, false);
-    } else {
-        fill_l2<kind>(c, line, state);
-    }
+    fill_l2<kind>(c, line, state);
     c.prefetcher.sent(line, ready);
 }
 

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,37 +20,21 @@ class Prefetcher {
           padded_((shape.streams + 3) / 4 * 4),
           order_(padded_),
           streams_(shape.streams),
-          due_(shape.in_flight, 0),
-          latest_(shape.streams) {
+          due_(shape.in_flight, 0) {
         std::iota(order_.data(), order_.data() + shape.streams, Word{0});
     }
-
-    struct Forget {
-        void operator()(Line) const {}
-    };
 
     bool present() const { return !streams_.empty(); }
 
     // Learns of an L1 miss at `now`; calls `fetch(line)` for each line that its stream asks for, as
-    // long as not too many are on their way, and `drop(line)` for the others. Returns whether it
-    // begins a stream.
-    template <typename Fetch, typename Drop = Forget>
-    bool train(Line line, Ticks now, Fetch&& fetch, Drop&& drop = {}) {
+    // long as not too many are on their way.
+    template <typename Fetch>
+    void train(Line line, Ticks now, Fetch&& fetch) {
         const auto [known, s] = stream_of(line >> page_shift);
         if (known)
-            go_on(s, line, now, fetch, drop);
+            go_on(s, line, now, fetch);
         else
             begin(s, line);
-        return !known;
-    }
-
-    // The same where only the misses of some pages are told. `others`: pages of untold ones since
-    // the last call.
-    template <typename Fetch>
-    void train_among_others(Line line, std::span<const std::uint32_t> others, Ticks now,
-                            Fetch&& fetch) {
-        if (!others.empty()) follow_latest(others);
-        train(line, now, fetch);
     }
 
     // The line that a miss of `line` may fetch, if its page has a stream; 0: none. One that has no
@@ -70,11 +52,6 @@ class Prefetcher {
     void sent(Line line, Ticks ready) {
         arrivals_[slot(line)] = {line, ready};
         due_[free_] = ready;
-    }
-    // The same of a line that is fetched at `now` whether a buffer is free or not.
-    void sent(Line line, Ticks ready, Ticks now) {
-        free_by(now);
-        sent(line, ready);
     }
     // When the line was or is due if it was prefetched and has not been asked for since; else 0.
     Ticks take(Line line) {
@@ -101,9 +78,8 @@ class Prefetcher {
     }
     static void begin(Stream& s, Line line) { s = {offset_of(line), offset_of(line), 0, 1}; }
 
-    template <typename Fetch, typename Drop>
-    [[gnu::always_inline]] inline void go_on(Stream& s, Line line, Ticks now, Fetch&& fetch,
-                                             Drop&& drop) {
+    template <typename Fetch>
+    [[gnu::always_inline]] inline void go_on(Stream& s, Line line, Ticks now, Fetch&& fetch) {
         const std::uint32_t page = line >> page_shift;
         const std::int32_t offset = offset_of(line);
         if (offset == s.last) return;
@@ -123,21 +99,14 @@ class Prefetcher {
         }
         const auto reach = static_cast<std::int32_t>(shape_.distance);
         std::int32_t next = ahead(s.sent, offset, direction) ? s.sent : offset;
-        bool full = false;
         for (std::uint32_t i = 0; i < shape_.degree; ++i) {
             next += direction;
             if (next < 0 || next >= static_cast<std::int32_t>(lines_per_page) ||
                 (next - offset) * direction > reach)
                 break;
-            const Line wanted = page << page_shift | static_cast<Line>(next);
-            full = full || !free_by(now);
-            if (!full) {
-                s.sent = next;
-                fetch(wanted);
-                continue;
-            }
-            if constexpr (std::is_same_v<std::remove_cvref_t<Drop>, Forget>) break;
-            drop(wanted);
+            if (!free_by(now)) break;
+            s.sent = next;
+            fetch(page << page_shift | static_cast<Line>(next));
         }
     }
 
@@ -172,23 +141,12 @@ class Prefetcher {
         return {way >= 0, streams_[number]};
     }
 
-    // Pages that missed, in order: those that still have a stream.
-    [[gnu::noinline]] void follow_latest(std::span<const std::uint32_t> pages) {
-        std::size_t latest = 0;
-        for (std::size_t i = pages.size(); i-- > 0 && latest != latest_.size();) {
-            const auto end = latest_.begin() + static_cast<std::ptrdiff_t>(latest);
-            if (std::find(latest_.begin(), end, pages[i]) == end) latest_[latest++] = pages[i];
-        }
-        while (latest != 0) stream_of(latest_[--latest]);
-    }
-
     PrefetchShape shape_;
     std::uint32_t padded_;
     Zeroed<Word> order_;  // of the streams, the most recent one first; ways of a set
     std::vector<Stream> streams_;
     std::array<Arrival, 256> arrivals_{};
-    std::vector<Ticks> due_;             // of the lines in flight
-    std::vector<std::uint32_t> latest_;  // pages, as many as streams
+    std::vector<Ticks> due_;  // of the lines in flight
     std::size_t free_ = 0;
 };
 

@@ -4,14 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "core_past.hpp"
 #include "counts.hpp"
-#include "l2_holes.hpp"
-#include "line_notes.hpp"
 #include "machine.hpp"
 #include "prefetcher.hpp"
 #include "sets.hpp"
-#include "taken_lines.hpp"
 #include "tlb.hpp"
 #include "units.hpp"
 
@@ -69,13 +65,9 @@ struct PrivateCaches {
     std::uint32_t core, llc, node;
     std::uint32_t domain;  // of its L2, in use
     const bool has_l2;
-    const bool exclusive_levels;        // lines are in L1 or L2 but not in both; so without an L2
-    const bool shares_l2;               // other cores of the machine have the same L2
-    Counts* counts = nullptr;           // of the stream that runs here
-    std::unique_ptr<TakenLines> taken;  // while a private stage is derived
-    std::unique_ptr<LineNotes> notes;   // in a replay from one
-    std::unique_ptr<L2Holes> holes;
-    StreamPast* past = nullptr;  // of the stream that runs here
+    const bool exclusive_levels;  // lines are in L1 or L2 but not in both; so without an L2
+    const bool shares_l2;         // other cores of the machine have the same L2
+    Counts* counts = nullptr;     // of the stream that runs here
 };
 
 }  // namespace autofinity::sim

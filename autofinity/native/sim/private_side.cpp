@@ -12,8 +12,6 @@ bool Memory::hits_l1(std::uint32_t slot, const Step& step) const {
 }
 
 Word Memory::private_state(std::uint32_t domain, Line line) {
-    if (mode_ == Mode::staged) [[unlikely]]
-        return derived_state(directory_[line], domain);
     const L2Domain& of = *l2_domains_[domain];
     if (of.shared) [[unlikely]]
         return shared_l2_state(of, line);
@@ -27,10 +25,6 @@ Word Memory::private_state(std::uint32_t domain, Line line) {
 }
 
 void Memory::set_private_state(std::uint32_t domain, Line line, Word state) {
-    if (mode_ == Mode::staged) {
-        if (state != shared) directory_[line].owner_state = static_cast<std::uint8_t>(state);
-        return;
-    }
     const L2Domain& of = *l2_domains_[domain];
     if (of.shared) [[unlikely]]
         return set_shared_l2_state(of, line, state);
@@ -46,7 +40,6 @@ void Memory::set_private_state(std::uint32_t domain, Line line, Word state) {
 
 // Takes the line away; the L1 keeps the tag, so that the next miss is known for what it is.
 Word Memory::drop_private(std::uint32_t domain, Line line) {
-    if (mode_ == Mode::staged) return private_state(domain, line);
     const L2Domain& of = *l2_domains_[domain];
     PrivateCaches& c = *of.first;
     Word state = invalid;
@@ -55,17 +48,13 @@ Word Memory::drop_private(std::uint32_t domain, Line line) {
         if (const int way = c.l1.find(set1, line); way >= 0 && state_of(set1[way]) != invalid) {
             state = state_of(set1[way]);
             set1[way] = word_of(line, invalid);
-            if (mode_ == Mode::derive) c.taken->from_l1(line, way);
             if (c.exclusive_levels) return state;
         }
     }
     Word* set2 = c.l2.at(pages_.physical(line));
     if (const int way = c.l2.find(set2, line); way >= 0) {
         const Word state2 = state_of(set2[way]);
-        if (mode_ == Mode::derive)
-            set2[way] = word_of(line, invalid);
-        else
-            c.l2.remove(set2, way);
+        c.l2.remove(set2, way);
         if (state == invalid) state = state2;
     }
     return of.shared ? drop_from_l1s(of, line, state) : state;
@@ -80,7 +69,6 @@ template <MachineKind kind>
     if (victim < 0) victim = static_cast<int>(c.l1.ways()) - 1;
     const Word old = set[victim];
     c.l1.to_front(set, victim, word);
-    if (Asked<kind>::is(Mode::derive, mode_)) derive_front_of_l1(c, line_of(word), victim, old);
     if (old == 0) return;
     const Word old_state = state_of(old);
     if (old_state == invalid) {
@@ -90,7 +78,6 @@ template <MachineKind kind>
     ++n[is_dirty(old_state) ? modified_data_cache_lines_evicted : clean_data_cache_lines_evicted];
     Word* set2 = c.l2.at(pages_.physical(line_of(old)));
     if (Asked<kind>::levels_exclude(c)) {
-        if (Asked<kind>::is(Mode::derive, mode_)) return derive_fill_l2(c, old);
         if (const Word out = c.l2.insert(set2, old); out != 0) leave_private<kind>(c, out);
     } else if (is_dirty(old_state)) {
         if (const int way = c.l2.find(set2, line_of(old)); way >= 0) set2[way] = old;
@@ -100,7 +87,6 @@ template <MachineKind kind>
 // Where L1 and L2 are exclusive the line must not be in the L1.
 template <MachineKind kind>
 [[gnu::always_inline]] inline void Memory::fill_l2(PrivateCaches& c, Line line, Word state) {
-    if (Asked<kind>::is(Mode::derive, mode_)) return derive_fill_l2(c, word_of(line, state));
     Word out = c.l2.insert(c.l2.at(pages_.physical(line)), word_of(line, state));
     if (out == 0) return;
     if (Asked<kind>::shares_l2(c)) [[unlikely]] {

@@ -47,10 +47,7 @@ void Simulation::start_stream(std::uint32_t number, Ticks at) {
         wake(number, at);
         return;
     }
-    for (; s.at <= first; ++s.at) {
-        s.instructions += s.at->gap;
-        if (recorder_) recorder_->other(number, s.at, s.instructions, nullptr);
-    }
+    for (; s.at <= first; ++s.at) s.instructions += s.at->gap;
     ++s.counts[await_waits];
     suspend(s, Until::posted, first->line);
     s.resume = Resume::choose;

@@ -29,14 +29,11 @@ enum StepFlag : std::uint8_t {
     step_atomic = trace::flag_atomic,
     step_first_write = trace::flag_first_write,
     step_dependent = trace::flag_dependent,
-    step_pushes = 0x08,  // derived access: the lines it fetches ahead or pushes out follow
     step_shared = 0x10,  // lock: others may hold it in this way too (readers)
-    step_trains = 0x10,  // derived access: the replay's own prefetcher learns of its miss
     step_needs =
         0x20,  // lock: may only be taken once all of lock_needs[reads | writes << 16] are posted
-    step_own = 0x20,   // access of a unit: memory of the thread that runs it (unit_memory.cpp)
-    step_run = 0x40,   // several accesses over a span: may have to be expanded
-    step_past = 0x80,  // of a private stage: what its core did before is told (core_past.hpp)
+    step_own = 0x20,  // access of a unit: memory of the thread that runs it (unit_memory.cpp)
+    step_run = 0x40,  // several accesses over a span: may have to be expanded
 };
 
 inline constexpr std::uint8_t kind_sentinel = 0xFE;  // after the last event of a stream
@@ -52,12 +49,8 @@ struct Step {
 };
 static_assert(sizeof(Step) == 16);
 
-// Kinds of the steps of a private stage (private_stage.hpp); the accesses come first.
-inline constexpr std::uint8_t kind_derived = 0x40, kind_after_derived = 0x60;
-
 inline bool is_access(const Step& step) {
-    return step.kind == static_cast<std::uint8_t>(trace::Kind::access) ||
-           (step.kind >= kind_derived && step.kind < kind_after_derived);
+    return step.kind == static_cast<std::uint8_t>(trace::Kind::access);
 }
 
 // Whether a step that is no access waits for all misses (synchronise.cpp).
@@ -123,8 +116,6 @@ struct SharedRange {
     std::uint32_t object;
 };
 
-struct PrivateStage;
-
 // What the steps refer to.
 struct ProgramTables {
     std::vector<Process> processes;
@@ -175,13 +166,7 @@ class Program : public ProgramTables {
     // process that has it.
     Program(const std::vector<trace::TracePtr>& traces, std::vector<SharedRange> shared);
 
-    // The same program with the steps that a private stage leaves of it.
-    Program(const ProgramTables& same, std::vector<StreamPlan> derived,
-            std::shared_ptr<const PrivateStage> by)
-        : ProgramTables(same), streams(std::move(derived)), stage(std::move(by)) {}
-
     std::vector<StreamPlan> streams;
-    std::shared_ptr<const PrivateStage> stage;  // that made the steps; none: they are the trace's
 };
 
 using ProgramPtr = std::shared_ptr<const Program>;

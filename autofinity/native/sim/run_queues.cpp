@@ -145,7 +145,6 @@ void Simulation::enqueue(std::uint32_t number, Ticks at) {
 }
 
 void Simulation::bind(std::uint32_t number, std::uint32_t pu, bool stay) {
-    must_not_be_derived("bind a thread");
     if (number >= streams_.size() || pu >= pus_.size())
         throw SimulationError("cannot bind stream " + std::to_string(number) + " to PU " +
                               std::to_string(pu) + ": there are " +

@@ -8,8 +8,6 @@ namespace autofinity::sim {
 
 void Simulation::split_lost_runs(Ticks now) {
     for (const Lost& lost : memory_.lost()) {
-        if (mode_ == Mode::staged && !lost.only_write) note_lost(lost, now);
-        if (lost.recalled && later_uses_) miss_later(lost, now);
         if (!any_runs_) continue;
         for (const std::uint32_t index : pus_of_slot_[lost.slot]) {
             const Pu& p = pus_[index];
@@ -22,24 +20,6 @@ void Simulation::split_lost_runs(Ticks now) {
         }
     }
     memory_.clear_lost();
-}
-
-// How far the streams of a core have come that loses a line. One that stands before a step has not
-// carried it out.
-void Simulation::note_lost(const Lost& lost, Ticks now) {
-    LineNotes& notes = *memory_.caches(lost.slot).notes;
-    if (notes.has_any(lost.line, Note::brought, Note::left_l1)) return;  // the L1 has it no more
-    notes.add(lost.line, Note::remains);
-    for (const std::uint32_t pu : pus_of_slot_[lost.slot])
-        for (const std::uint32_t number : streams_of_pu_[pu]) {
-            const Stream& v = streams_[number];
-            std::uint64_t here = v.instructions;
-            if (v.status == Status::running) {
-                here = position(pus_[pu], v, std::max(pus_[pu].time, now));
-                if (here != v.instructions && here == v.instructions + v.at->gap - v.skip) --here;
-            }
-            pasts_[number].lose(lost.line, here);
-        }
 }
 
 // What the stream that runs on a PU was not to do yet. What it has done it has: no stream runs past
@@ -111,7 +91,6 @@ Step Simulation::rest_of(const OpenRun& run, std::uint64_t from) const {
     const std::uint64_t at = std::min(run.end(), from + std::max<std::uint64_t>(step, 1));
     rest.span = static_cast<std::uint16_t>(run.end() - at);
     rest.gap = 0;
-    if (mode_ == Mode::staged) rest.kind = kind_derived;  // found in the L1
     if (rest.span == 0 || rest.reads + rest.writes == 1)
         rest.flags &= static_cast<std::uint8_t>(~step_run);
     return rest;

@@ -14,8 +14,7 @@ namespace autofinity::sim {
 struct Served {
     Ticks ready;
     bool contended;
-    std::uint8_t supplied = 0;        // 1 + distance of the cache that the line came from; 0: none
-    std::uint32_t dirty_victims = 0;  // of the L1, that a derived program takes for clean
+    std::uint8_t supplied = 0;  // 1 + distance of the cache that the line came from; 0: none
 };
 
 using Slots = std::vector<std::uint32_t>;  // in order
@@ -25,7 +24,6 @@ struct Lost {
     std::uint32_t slot;
     Line line;
     bool only_write;
-    bool recalled = false;  // a full directory or an inclusive LLC took it back
 };
 
 }  // namespace autofinity::sim

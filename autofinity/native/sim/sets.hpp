@@ -171,11 +171,10 @@ class DirectSets {
 
     Word* at(std::uint32_t index) const { return words_ + (index & mask_) * padded_; }
 
-    // Reads (`if_read` has all bits) or writes (none) a line in a state that allows it, where
-    // `may` does, too: it is the most recent one of its set then. Otherwise nothing happens: false.
+    // Reads (`if_read` has all bits) or writes (none) a line in a state that allows it: it is the
+    // most recent one of its set then. Otherwise nothing happens: false.
     // What is as it was is not stored: a search of the set would have to wait for it.
-    template <typename May>
-    [[gnu::always_inline]] bool use(Line line, Word if_read, May&& may) const {
+    [[gnu::always_inline]] bool use(Line line, Word if_read) const {
         const Word allowed = states_to_write | (states_to_read & if_read);
         const auto after = [&](Word word) {
             return (word & if_read) | (word_of(line, modified) & ~if_read);
@@ -183,12 +182,12 @@ class DirectSets {
         Word* const set = at(line);
         const Word first = set[0];
         if (line_of(first) == line) {
-            if ((allowed >> state_of(first) & 1) == 0 || !may()) return false;
+            if ((allowed >> state_of(first) & 1) == 0) return false;
             if (after(first) != first) set[0] = after(first);
             return true;
         }
         const int way = by_fours::find_way(set, padded_, line);
-        if (way < 0 || (allowed >> state_of(set[way]) & 1) == 0 || !may()) return false;
+        if (way < 0 || (allowed >> state_of(set[way]) & 1) == 0) return false;
         by_fours::to_front(set, way, after(set[way]));
         return true;
     }

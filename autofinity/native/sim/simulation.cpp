@@ -16,11 +16,8 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
     : machine_(std::move(machine)),
       program_(std::move(program)),
       options_(std::move(options)),
-      mode_(program_->stage              ? Mode::staged
-            : options_.derive            ? Mode::derive
-            : options_.detectors.empty() ? Mode::full
-                                         : Mode::watched),
-      memory_(*machine_, *program_, options_.placement, options_.seed, mode_),
+      watched_(!options_.detectors.empty()),
+      memory_(*machine_, *program_, options_.placement, options_.seed),
       streams_(program_->streams.size()),
       pus_(machine_->core_of_pu.size()),
       pus_of_slot_(memory_.most_slots()),
@@ -61,13 +58,10 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
         throw SimulationError("got a region that runs 0 times; expected once or more");
     repeats_left_ = options_.repeats - 1;
     if (repeats_left_ != 0) {
-        must_not_be_derived("repeat a region");
         if (runs_.size() != 1)
             throw SimulationError("got " + std::to_string(runs_.size()) +
                                   " programs whose region is to be repeated; expected one");
     }
-    if (mode_ == Mode::derive)
-        recorder_ = std::make_unique<PrivateRecorder>(*program_, *machine_, options_.races);
     for (std::uint32_t process = 0; process < runs_.size(); ++process) {
         if (process < options_.starts.size()) runs_[process].start = options_.starts[process];
         const Process& of = streams_of(process);
@@ -81,24 +75,7 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
                                       std::to_string(pus_.size()));
         }
     }
-    if (mode_ == Mode::staged &&
-        program_->stage->geometry !=
-            PrivateGeometry(*machine_, options_.pu_of_stream, options_.seed))
-        throw SimulationError(
-            "the private stage is of other caches, another seed or threads that share cores "
-            "otherwise; derive it again");
-    if (mode_ == Mode::staged) {
-        streams_of_pu_.resize(pus_.size());
-        for (std::uint32_t i = 0; i < streams_.size(); ++i) {
-            streams_of_pu_[streams_[i].pu].push_back(i);
-            pasts_.emplace_back(program_->stage->pasts[i], program_->stage->missed_pages[i],
-                                program_->n_lines);
-        }
-    }
-    if (mode_ == Mode::staged && program_->stage->later_uses)
-        later_uses_ = std::make_unique<LaterUsesReader>(program_->stage->later_uses);
-    if (!options_.detectors.empty()) {
-        must_not_be_derived("attach detectors");
+    if (watched_) {
         detection_ = std::make_unique<Detection>(*machine_, *program_, memory_, options_.detectors,
                                                  options_.threads, overhead_);
         next_detection_ = std::min(forever, detection_->next());
@@ -126,14 +103,7 @@ void Simulation::check() const {
                               " accesses were issued after others that came later");
 }
 
-void Simulation::must_not_be_derived(const char* what) const {
-    if (mode_ == Mode::staged)
-        throw SimulationError(std::string("cannot ") + what +
-                              " in a replay of a private stage; replay the program itself");
-}
-
 Ticks Simulation::move_page(std::uint32_t process, std::uint64_t virtual_page, std::uint32_t node) {
-    must_not_be_derived("move a page");
     if (node >= machine_->nodes)
         throw SimulationError("no node " + std::to_string(node) + "; the machine has " +
                               std::to_string(machine_->nodes));

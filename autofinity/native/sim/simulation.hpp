@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <memory>
 #include <string>
@@ -62,12 +61,7 @@ class Simulation {
     const Program& program() const { return *program_; }
     const Machine& machine() const { return *machine_; }
 
-    // The private stage of the program, once the region has ended: of a simulation that derives.
-    ProgramPtr derived();
-    // The races that it has seen: of a simulation that derives.
-    KnownRaces races() const { return recorder_->races(); }
-
-    // Between two calls of advance; not of a derived program. Unless it is to `stay`, an operating
+    // Between two calls of advance. Unless it is to `stay`, an operating
     // system may take the stream from there again.
     void bind(std::uint32_t stream, std::uint32_t pu, bool stay);
     std::uint32_t pu_of(std::uint32_t stream) const { return streams_[stream].pu; }
@@ -112,21 +106,21 @@ class Simulation {
     };
 
     // Scheduling.
-    template <Mode mode>
+    template <bool watched>
     bool run_to_target();
-    template <Mode mode>
+    template <bool watched>
     void run_pu(std::uint32_t index, Ticks horizon);
     // Takes the stream's steps until it has to wait or give way.
-    template <Mode mode>
+    template <bool watched>
     void run_steps(std::uint32_t index, Pu& p, Stream& s, Ticks horizon);
     bool attend(std::uint32_t pu, Pu& p, Stream& s, Ticks horizon);
     bool finish_gap(std::uint32_t pu, Pu& p, Stream& s, Ticks horizon);
     // False when the PU must give way; all for access steps, before they are carried out.
-    template <Mode mode>
+    template <bool watched>
     bool take_step(std::uint32_t pu, Pu& p, Stream& s, const Step& step, std::uint64_t issue,
                    Ticks at, Ticks horizon);
     // An access that may leave the fast path; false when its turn has not come.
-    template <Mode mode>
+    template <bool watched>
     bool access_slowly(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
                        Ticks horizon, std::uint32_t next_gap);
     void in_order(Ticks issued) {
@@ -136,7 +130,6 @@ class Simulation {
     // The same, where it happens seldom.
     bool slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
                      Ticks horizon, std::uint32_t next_gap);
-    template <Mode mode>
     Ticks buffer_free(Pu& p, const Step& step, Ticks at);
     static Ticks all_done(const Pu& p, Ticks at);
     static Ticks carried_out(const Pu& p, const Step& step, Ticks at);
@@ -145,11 +138,6 @@ class Simulation {
     static void forget_oldest_miss(Pu& p);
     Ticks wait_for_oldest_miss(Pu& p, Stream& s, Ticks at);
     void overlap(Pu& p, Stream& s, Ticks ready);
-    Ticks issue_derived(Pu& p, Stream& s, PrivateCaches& c, const Step& step, std::uint64_t issue,
-                        Ticks at);
-    // A step of a derived program that is neither an access nor in the trace.
-    void follow(Pu& p, Stream& s, const Step& step);
-    void follow_pushed(const Pu& p, Stream& s);
     // Carries a synchronisation step out; false when the PU must give way.
     bool synchronise(std::uint32_t pu, Stream& s, const Step& step);
     // Processes.
@@ -188,13 +176,6 @@ class Simulation {
     void split_lost_runs(Ticks now);
     void take_back_from(std::uint32_t pu, const Lost& lost, Ticks now);
     void bring_forward(std::uint32_t pu, const Stream& v, std::uint64_t next, Ticks now);
-    // What a private stage has no step for, of a line that is taken back (recalls.cpp).
-    void miss_later(const Lost& lost, Ticks now);
-    std::uint64_t defer_uses(Stream& v, Line line, std::uint64_t here, bool is_back);
-    bool use_recalled(Pu& p, Stream& s, const Deferred& use, std::uint64_t issue, Ticks at,
-                      Ticks horizon);
-    void fetch_ahead(const Pu& p, Stream& s, const Step& step);
-    void give_up(Stream& s, const Step& victim, std::uint64_t here, Word state);
     static bool runs_over(const Stream& v) { return v.runs_end <= v.instructions; }
     static std::uint64_t position(const Pu& p, const Stream& v, Ticks now);
     std::uint64_t take_back(Stream& v, const Lost& lost, std::uint64_t here);
@@ -206,17 +187,7 @@ class Simulation {
         s.open[place] = {at, step};
         s.runs_end = std::max(s.runs_end, at + step.span);
     }
-    // `told`: the step that a private stage may say more of; none if it is touched again.
-    void touch_sync_line(Pu& p, Stream& s, Line line, bool write, const Step* told);
-    // What a private stage says of the core's past, while the access of a step is carried out.
-    static void tell_past(StreamPast& past, const Step& step, std::uint64_t issue) {
-        if ((step.flags & step_past) != 0) past.tell(issue);
-    }
-    static void end_past(StreamPast& past, const Step& step) {
-        if ((step.flags & step_past) != 0) past.step_is_done();
-    }
-    void note_lost(const Lost& lost, Ticks now);
-
+    void touch_sync_line(Pu& p, Stream& s, Line line, bool write);
     void block(std::uint32_t pu, Stream& s);
     void see_token(Pu& p, Stream& s, const Token& token);
     void wake(std::uint32_t stream, Ticks at);
@@ -299,7 +270,6 @@ class Simulation {
     std::string where(const Stream& s, std::uint32_t source, std::ptrdiff_t step) const;
     std::string what_blocks(const Stream& s) const;
     std::string poster_of(std::uint32_t token) const;
-    void must_not_be_derived(const char* what) const;
     [[noreturn]] void deadlock() const;
     std::uint32_t number_of(const Stream& s) const {
         return static_cast<std::uint32_t>(&s - streams_.data());
@@ -308,13 +278,8 @@ class Simulation {
     std::shared_ptr<const Machine> machine_;
     ProgramPtr program_;
     Options options_;
-    const Mode mode_;
+    const bool watched_;  // by detectors
     Memory memory_;
-    std::unique_ptr<PrivateRecorder> recorder_;    // while a stage is derived
-    std::unique_ptr<LaterUsesReader> later_uses_;  // of a stage that has them
-    // In a replay from a stage, where no stream moves.
-    std::vector<std::vector<std::uint32_t>> streams_of_pu_;
-    std::deque<StreamPast> pasts_;  // of each stream
     OverheadTicks overhead_;
     std::unique_ptr<Detection> detection_;  // while anybody watches
     std::vector<Stream> streams_;

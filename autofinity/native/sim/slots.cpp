@@ -41,13 +41,6 @@ std::uint32_t Memory::slot_of(std::uint32_t core) {
     L2Domain& of = *l2_domains_[domain];
     cores_[slot] = std::make_unique<PrivateCaches>(machine_, core, pages_.units, of, domain);
     cores_[slot]->counts = &nobody_;
-    if (mode_ == Mode::derive)
-        cores_[slot]->taken = std::make_unique<TakenLines>(cores_[slot]->l1, cores_[slot]->l2);
-    if (mode_ == Mode::staged) {
-        PrivateCaches& c = *cores_[slot];
-        c.notes = std::make_unique<LineNotes>(program_.n_lines);
-        c.holes = std::make_unique<L2Holes>(c.l2.sets(), *c.notes);
-    }
     of.slots.push_back(slot);
     of.first = cores_[of.slots[0]].get();
     return slot;

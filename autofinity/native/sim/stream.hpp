@@ -85,8 +85,6 @@ struct Stream {
     std::uint64_t any_reads = 0, any_modifies = 0;  // of the LLC domains it was in
     Memory::AnyCore any_seen{};
     std::uint64_t last_instructions = 0;
-    std::uint64_t dirty_victims = 0;  // of the L1, that tallies to come count as clean
-    Tally apart;                      // of tallies to come: what has been counted apart from them
 };
 
 }  // namespace autofinity::sim

@@ -8,21 +8,10 @@ namespace autofinity::sim {
 
 using trace::Kind;
 
-void Simulation::touch_sync_line(Pu& p, Stream& s, Line line, bool write, const Step* told) {
-    Step step{line, 0, 0, 1, write, kind_derived, 0};
+void Simulation::touch_sync_line(Pu& p, Stream& s, Line line, bool write) {
+    Step step{line, 0, 0, 1, write, static_cast<std::uint8_t>(Kind::access), 0};
     if (write) step.flags |= step_atomic;
-    StreamPast* const past = memory_.caches(p.slot).past;  // from a private stage
-    if (past != nullptr) step.flags |= step_trains | step_past;
-    if (past != nullptr && told != nullptr) {
-        step.kind = static_cast<std::uint8_t>(told->span);
-        tell_past(*past, *told, s.instructions);
-    }
-    memory_.outcome().clear();
     slow_access(p, s, step, s.instructions, p.time, forever, 0);
-    if (past != nullptr && told != nullptr) end_past(*past, *told);
-    if (mode_ == Mode::derive) recorder_->touch(number_of(s), line, memory_.outcome());
-    // What the access fetches ahead is fetched before the stream waits for others.
-    if (mode_ == Mode::staged) follow_pushed(p, s);
     drain(p, s);
 }
 
@@ -104,7 +93,7 @@ bool Simulation::take_lock(std::uint32_t pu, Stream& s, const Step& step) {
         return true;
     }
     const Line line = program_->first_lock_line + step.line;
-    touch_sync_line(p, s, line, true, &step);
+    touch_sync_line(p, s, line, true);
     const bool shared = reads_lock(s);
     if (lock.holder.stream == nobody && (shared || lock.readers.empty())) {
         hold(lock, s);
@@ -165,7 +154,7 @@ void Simulation::release_lock(Pu& p, Stream& s, const Step& step) {
         --lock.depth;
         return;
     }
-    touch_sync_line(p, s, program_->first_lock_line + step.line, true, &step);
+    touch_sync_line(p, s, program_->first_lock_line + step.line, true);
     if (lock.holder.stream == me)
         lock.holder = {};
     else
@@ -178,7 +167,7 @@ bool Simulation::arrive(std::uint32_t pu, Stream& s, const Step& step) {
     drain(p, s);
     Barrier& barrier = barriers_[step.line];
     const Line line = program_->first_barrier_line + step.line;
-    touch_sync_line(p, s, line, true, &step);
+    touch_sync_line(p, s, line, true);
     if (barrier.waiting.empty()) barrier.expected = step.reads;
     if (barrier.expected != step.reads)
         throw SimulationError("malformed trace: " + where(s) + ": barrier " +

@@ -19,15 +19,12 @@ template <MachineKind kind>
     const int way = c.tlb2.find(set, unit);
     if (way >= 0) {
         ++n[l2_tlb_hits];
-        if (!Asked<kind>::known) outcome_.translated = Translated::tlb2;
         c.tlb2.to_front(set, way, set[way]);
     } else {
         ++n[page_walks];
-        if (!Asked<kind>::known) outcome_.translated = Translated::walk;
         cost += c.side.page_walk;
         if (c.side.walk_reads_caches)
             cost += entry<kind>(c, c.units.entry(page), faulted, now) - now;
-        if (Asked<kind>::is(Mode::derive, mode_)) outcome_.pushed_by_walk = outcome_.pushed.size();
         const Word out = c.tlb2.insert(set, word_of(unit, shared));
         const std::uint32_t first_out = c.tlb1.insert(unit);
         walk_ = {true, c.tlb2.ways() != 0 ? line_of(out) : first_out};
@@ -53,7 +50,6 @@ template <MachineKind kind>
     } else {
         ++(*counts_)[page_walk_misses];
         ready = fetch<kind>(c, line, write ? Request::store : Request::load, now, state, contended);
-        if (!Asked<kind>::known) outcome_.translated = Translated::walk_beyond;
         if (from_l2)
             fill_l2<kind>(c, line, state);
         else
@@ -69,7 +65,7 @@ Ticks Memory::take_fault(std::uint32_t slot, Line line) {
     PrivateCaches& c = *cores_[slot];
     ++(*c.counts)[page_faults];
     pages_.map(line >> page_shift, c.node);
-    return mode_ == Mode::derive ? 0 : c.side.page_fault;
+    return c.side.page_fault;
 }
 
 Memory::Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks now) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "error.hpp"
-#include "staged_steps.hpp"
 #include "steps.hpp"
 
 namespace autofinity::sim {
@@ -13,7 +12,7 @@ constexpr std::uint32_t most_idle_slices = 1u << 16;
 
 }  // namespace
 
-template <Mode mode>
+template <bool watched>
 [[gnu::always_inline]] inline void Simulation::run_pu(std::uint32_t index, Ticks horizon) {
     Pu& p = pus_[index];
     if (!p.queue.empty()) {
@@ -39,7 +38,6 @@ template <Mode mode>
     }
     Stream& s = streams_[p.stream];
     memory_.caches(p.slot).counts = &s.counts;
-    if constexpr (mode == Mode::staged) memory_.caches(p.slot).past = &pasts_[p.stream];
     yield_ = false;
     Turn turn{forever, forever};
     if (!p.siblings.empty()) {
@@ -52,7 +50,7 @@ template <Mode mode>
         if (resume == Resume::choose) {
             if (!choose(index, s)) return;
         } else if (resume != Resume::retry) {
-            touch_sync_line(p, s, s.resume_line, resume == Resume::take_lock, nullptr);
+            touch_sync_line(p, s, s.resume_line, resume == Resume::take_lock);
             if (resume == Resume::take_lock) ++s.counts[lock_acquisitions];
         }
         if (yield_) {
@@ -60,7 +58,7 @@ template <Mode mode>
             return;
         }
     }
-    run_steps<mode>(index, p, s, horizon);
+    run_steps<watched>(index, p, s, horizon);
     p.key = std::min(p.key, std::max(p.time, turn.change));
 }
 
@@ -70,20 +68,10 @@ bool Simulation::advance(Ticks duration) {
     wanted_ = duration;
     if (in_region_) target_ = std::min(forever, now_ + duration);
     set_stop();
-    switch (mode_) {
-        case Mode::full:
-            return run_to_target<Mode::full>();
-        case Mode::watched:
-            return run_to_target<Mode::watched>();
-        case Mode::derive:
-            return run_to_target<Mode::derive>();
-        case Mode::staged:
-            return run_to_target<Mode::staged>();
-    }
-    return false;
+    return watched_ ? run_to_target<true>() : run_to_target<false>();
 }
 
-template <Mode mode>
+template <bool watched>
 bool Simulation::run_to_target() {
     while (!ended_) {
         if (due_.empty() && next_start_ == forever) deadlock();
@@ -105,12 +93,12 @@ bool Simulation::run_to_target() {
         const std::uint32_t index = due_.first();
         waker_ = index;
         const Ticks horizon = std::min(due_.first_until(forever) + machine_->skew, stop_ - 1);
-        run_pu<mode>(index, horizon);
+        run_pu<watched>(index, horizon);
         if (pus_[index].stream == nobody)
             due_.remove(index);
         else
             due_.delay(index, pus_[index].key);
-        if constexpr (mode == Mode::watched)
+        if constexpr (watched)
             if (detection_->next() <= first) let_detectors_act(first);
         while (!retiring_.empty() && !ended_) {
             const std::uint32_t process = retiring_.back();

@@ -51,7 +51,6 @@ std::vector<LineCount> count_lines(const Program& program,
 }
 
 void check(const Program& program, const std::vector<std::uint32_t>& threads) {
-    if (program.stage) throw SimulationError("a private stage is not the whole trace");
     for (const std::uint32_t stream : threads)
         if (stream >= program.streams.size())
             throw SimulationError("no stream " + std::to_string(stream) + "; the trace has " +

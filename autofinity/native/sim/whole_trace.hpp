@@ -16,7 +16,7 @@ struct WholeTrace {
 };
 
 // `threads`: streams. `page_bytes` as a machine has them; a larger page has the number of its first
-// 4 KiB. Throws SimulationError for a stream that does not exist, and for a derived program.
+// 4 KiB. Throws SimulationError for a stream that does not exist.
 WholeTrace whole_trace(const Program& program, const std::vector<std::uint32_t>& threads,
                        std::uint32_t page_bytes);
 

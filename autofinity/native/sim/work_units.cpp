@@ -59,7 +59,7 @@ void Simulation::resume_frame(std::uint32_t pu, Stream& s, std::size_t index) {
         see_token(pus_[pu], s, tokens_[frame.object]);
         --s.resumable;
     } else if (frame.until == Until::released) {
-        touch_sync_line(pus_[pu], s, program_->first_barrier_line + frame.object, false, 0);
+        touch_sync_line(pus_[pu], s, program_->first_barrier_line + frame.object, false);
         --s.resumable;
     }
 }
