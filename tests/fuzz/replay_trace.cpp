@@ -4,7 +4,7 @@
 #include "bundle.hpp"
 #include "machines.hpp"
 #include "sim/error.hpp"
-#include "sim/simulation.hpp"
+#include "sim/replay/simulation.hpp"
 #include "trace/trace.hpp"
 
 using namespace autofinity;

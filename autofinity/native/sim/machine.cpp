@@ -5,8 +5,8 @@
 #include <string>
 
 #include "error.hpp"
-#include "program.hpp"
-#include "units.hpp"
+#include "sim/memory/units.hpp"
+#include "sim/program/program.hpp"
 
 namespace autofinity::sim {
 namespace {

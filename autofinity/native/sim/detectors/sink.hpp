@@ -1,0 +1,131 @@
+// What a detector is told of a replay. Each event returns how long it keeps the core that it
+// happens on; what it costs other cores goes through `SinkHost`.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "detect/numa_table.hpp"
+#include "detect/sharing_counts.hpp"
+#include "sim/machine.hpp"
+#include "sim/memory/memory.hpp"
+#include "sim/program/program.hpp"
+#include "sim/replay/overhead.hpp"
+
+namespace autofinity::sim {
+
+// Where, and by which thread (detect::no_thread: by one that is not looked at).
+struct Actor {
+    std::uint32_t slot, node;
+    detect::Thread thread;
+};
+
+// A page's accesses from each node.
+struct PageVector {
+    std::uint32_t page;  // dense
+    std::vector<std::uint32_t> counts;
+};
+
+std::vector<PageVector> vectors_of(detect::NumaTable& table);
+
+inline constexpr std::uint32_t line_bytes = 64;
+inline constexpr std::uint32_t any_slot = std::numeric_limits<std::uint32_t>::max();
+inline constexpr Ticks never = std::numeric_limits<Ticks>::max();
+
+// What sinks have in common.
+class SinkHost {
+  public:
+    SinkHost(const Machine& machine_of, Memory& memory_of, std::size_t threads,
+             OverheadTicks& overhead);
+
+    const Machine& machine;
+    Memory& memory;
+    detect::SharingCounts sharing;
+    std::uint64_t triggers = 0;
+
+    Ticks ticks(double ns) const;
+    // The core that an event happens on spends the time; returned for that.
+    Ticks spend(Overhead kind, Ticks time) {
+        overhead_[kind] += time;
+        return time;
+    }
+    // Another core does, or (any_slot) any one that runs the program: the next time the simulation
+    // looks.
+    struct Charge {
+        std::uint32_t slot;
+        Overhead kind;
+        Ticks time;
+    };
+    void charge(std::uint32_t slot, Overhead kind, Ticks time) {
+        if (time != 0) charges_.push_back({slot, kind, time});
+    }
+    bool charged() const { return !charges_.empty(); }
+    std::vector<Charge> take_charges() { return std::exchange(charges_, {}); }
+
+    // Clears the present bits of pages: TLBs forget them, and the next access faults.
+    void arm(const std::vector<std::uint32_t>& pages);
+    bool armed(std::uint32_t page) const {
+        return !armed_.empty() && armed_[memory.units().of(page)] != 0;
+    }
+    void disarm(std::uint32_t page) { armed_[memory.units().of(page)] = 0; }
+    // Pages (one of each unit) that the program has touched, in that order.
+    const std::vector<std::uint32_t>& touched() const { return touched_; }
+    void touch(std::uint32_t page) {
+        touched_.push_back(page);
+        first_[memory.units().of(page)] = page;
+    }
+    // That of the page's unit which was touched first: one number for all of them.
+    std::uint32_t first_of(std::uint32_t page) const { return first_[memory.units().of(page)]; }
+    // Translations that cores have lost since the last call: slots, and a page of the unit.
+    struct Loss {
+        Slots slots;
+        std::uint32_t page;
+    };
+    void lose(const Slots& slots, std::uint32_t page) {
+        if (!slots.empty()) losses_.push_back({slots, page});
+    }
+    std::vector<Loss> take_losses() { return std::exchange(losses_, {}); }
+
+  private:
+    OverheadTicks& overhead_;
+    std::vector<Charge> charges_;
+    std::vector<std::uint8_t> armed_;  // by unit; empty until something is
+    std::vector<std::uint32_t> touched_;
+    Zeroed<std::uint32_t> first_;  // by unit
+    std::vector<Loss> losses_;
+};
+
+class Sink {
+  public:
+    explicit Sink(SinkHost& host) : host_(host) {}
+    virtual ~Sink() = default;
+
+    // A page fault: the first touch of the page, or one that was induced.
+    virtual Ticks faulted(const Actor&, std::uint32_t /*page*/, Line, bool /*induced*/) {
+        return 0;
+    }
+    // Accesses in a row to a page.
+    virtual Ticks accessed(const Actor&, std::uint32_t /*page*/, std::uint64_t /*count*/) {
+        return 0;
+    }
+    // The last TLB did not have the page's unit, and has it now.
+    virtual Ticks walked(const Actor&, std::uint32_t /*page*/) { return 0; }
+    // A unit left the last TLB of a core, pushed out by another one (`forced` false) or shot down.
+    virtual Ticks evicted(std::uint32_t /*slot*/, std::uint32_t /*unit*/, bool /*forced*/) {
+        return 0;
+    }
+    // An access was carried out.
+    virtual Ticks served(const Actor&, const Step&, const Served&, Ticks /*latency*/) { return 0; }
+    // A page was moved to another node.
+    virtual void moved(std::uint32_t /*page*/) {}
+    // When it wants to act next, and what it does then.
+    virtual Ticks next() const { return never; }
+    virtual void act(Ticks /*now*/) {}
+    // Pages that were seen since the last call.
+    virtual std::vector<PageVector> take_pages() { return {}; }
+
+  protected:
+    SinkHost& host_;
+};
+
+}  // namespace autofinity::sim

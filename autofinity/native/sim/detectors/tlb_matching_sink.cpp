@@ -1,0 +1,230 @@
+// Equal entries in the last TLBs of several cores, and what sets the comparison off (Cruz, Diener &
+// Navaux 2014, sections 4.2 and 4.3).
+#include <algorithm>
+#include <array>
+
+#include "detect/tlb_mirrors.hpp"
+#include "sim/memory/zeroed.hpp"
+#include "sinks.hpp"
+
+namespace autofinity::sim {
+namespace {
+
+using detect::no_thread;
+using detect::Thread;
+
+class TlbMatchingSink final : public Sink {
+  public:
+    TlbMatchingSink(SinkHost& host, const TlbMatching& wanted)
+        : Sink(host),
+          trigger_(wanted.trigger),
+          entries_(shape(host.machine).sets * shape(host.machine).ways),
+          misses_(wanted.misses.value_or(
+              scaled(host.sharing.threads() * entries_, wanted.misses_scale))),
+          rest_for_each_(1 / wanted.most_share - 1),
+          period_(std::max<Ticks>(1, host.ticks(wanted.period_ns))),
+          entry_(clock_ticks(wanted.entry_cycles)),
+          compare_(clock_ticks(wanted.compare_cycles)),
+          mirrors_(host.memory.most_slots(), shape(host.machine).sets),
+          cores_(host.memory.most_slots()),
+          of_program_(host.memory.units().count()),
+          next_(trigger_ == TlbMatching::Trigger::time ? period_ : never) {}
+
+    Ticks faulted(const Actor&, std::uint32_t page, Line, bool) override {
+        of_program_[host_.memory.units().of(page)] = 1;
+        return 0;
+    }
+    // Which threads have used an entry is known to TLBs that they share; in another one it is the
+    // thread that runs there.
+    Ticks accessed(const Actor& actor, std::uint32_t page, std::uint64_t) override {
+        if (actor.thread == no_thread) return 0;
+        Users& users = users_of(actor.slot)[host_.memory.units().of(page)];
+        if (users[0] != actor.thread + 1u && users[1] != actor.thread + 1u)
+            users = {static_cast<Thread>(actor.thread + 1), users[0]};
+        return 0;
+    }
+    Ticks evicted(std::uint32_t slot, std::uint32_t unit, bool) override {
+        users_of(slot)[unit] = {};
+        return 0;
+    }
+    Ticks walked(const Actor& actor, std::uint32_t page) override {
+        Core& core = cores_[actor.slot];
+        core.thread = actor.thread;
+        core.used = true;
+        if (actor.thread == no_thread) return 0;
+        switch (trigger_) {
+            case TlbMatching::Trigger::local_misses:
+                if (core.owed_rest != 0) return 0;
+                return ++core.misses >= misses_ ? read_own(actor.slot) : 0;
+            case TlbMatching::Trigger::global_misses:
+                if (++all_misses_ >= misses_) next_ = 0;
+                return 0;
+            case TlbMatching::Trigger::shared_pages:
+                return look_for(actor, page);
+            case TlbMatching::Trigger::time:
+                return 0;
+        }
+        return 0;
+    }
+    Ticks next() const override { return next_; }
+    void act(Ticks now) override {
+        if (trigger_ == TlbMatching::Trigger::local_misses)
+            let_rest(now);
+        else
+            read_all(now);
+    }
+
+  private:
+    using Users = std::array<Thread, 2>;  // plus one; the latest first
+    struct Core {
+        std::uint64_t misses = 0;
+        Thread thread = no_thread;  // that runs there
+        bool used = false;
+        Ticks rests_until = 0;
+        Ticks owed_rest = 0;  // for a reading of its own; not 0 while it rests
+    };
+
+    static std::uint64_t scaled(std::size_t misses, double scale) {
+        return std::max<std::uint64_t>(
+            1, static_cast<std::uint64_t>(static_cast<double>(misses) * scale + 0.5));
+    }
+    // What has read since the last time begins to rest; what has rested counts misses again.
+    void let_rest(Ticks now) {
+        next_ = never;
+        for (Core& core : cores_) {
+            if (core.owed_rest == 0) continue;
+            if (core.rests_until == 0)
+                core.rests_until = now + core.owed_rest;
+            else if (core.rests_until <= now)
+                core.owed_rest = core.rests_until = 0;
+            if (core.owed_rest != 0) next_ = std::min(next_, core.rests_until);
+        }
+    }
+    // All cores read their TLBs, each spends its part. One that is still at it, or has not had a
+    // period for the program since, is left out: otherwise a short period would stop the program.
+    void read_all(Ticks now) {
+        const bool timed = trigger_ == TlbMatching::Trigger::time;
+        next_ = timed ? now + period_ : never;
+        all_misses_ = 0;
+        ++host_.triggers;
+        std::vector<std::uint32_t> readers;
+        for (std::uint32_t slot = 0; slot < cores_.size(); ++slot)
+            if (cores_[slot].used && (!timed || now >= cores_[slot].rests_until))
+                readers.push_back(slot);
+        for (const std::uint32_t slot : readers) {
+            const Ticks read = entry_ * mirror(slot);
+            host_.charge(slot, Overhead::tlb_read, read);
+            cores_[slot].rests_until = now + read + period_;
+        }
+        if (readers.empty()) return;
+        const Ticks compare = compare_ * mirrors_.match_all(host_.sharing) / readers.size();
+        for (const std::uint32_t slot : readers) {
+            host_.charge(slot, Overhead::tlb_compare, compare);
+            cores_[slot].rests_until += compare;
+        }
+        if (timed) next_ = std::max(next_, next_reading());
+    }
+    // When the first core may be read again.
+    Ticks next_reading() const {
+        Ticks first = never;
+        for (const Core& core : cores_)
+            if (core.used) first = std::min(first, core.rests_until);
+        return first;
+    }
+    static CacheShape shape(const Machine& machine) {
+        const PrivateSide& side = machine.classes[0].side;
+        return side.tlb2.ways != 0 ? side.tlb2 : side.tlb1;
+    }
+    static Ticks clock_ticks(double clocks) {
+        return static_cast<Ticks>(clocks * static_cast<double>(ticks_per_clock));
+    }
+    Zeroed<Users>& users_of(std::uint32_t slot) {
+        if (slot >= users_.size()) users_.resize(slot + 1);
+        if (!users_[slot])
+            users_[slot] = std::make_unique<Zeroed<Users>>(host_.memory.units().count());
+        return *users_[slot];
+    }
+
+    // Returns how many entries the core has read.
+    std::size_t mirror(std::uint32_t slot) {
+        mirrors_.clear(slot);
+        PrivateCaches& caches = host_.memory.caches(slot);
+        const bool told_apart = host_.machine.core_of_pu.size() > host_.machine.llc_of_core.size();
+        const auto put = [&](std::uint32_t unit) {
+            if (of_program_[unit] == 0) return;
+            const std::size_t set = unit % mirrors_.sets();
+            if (!told_apart) {
+                mirrors_.put(slot, set, {unit, cores_[slot].thread});
+                return;
+            }
+            for (const Thread user : users_of(slot)[unit])
+                if (user != 0) mirrors_.put(slot, set, {unit, static_cast<Thread>(user - 1)});
+        };
+        std::size_t entries = 0;
+        if (caches.tlb2.ways() != 0) {
+            for (const Word word : caches.tlb2.words())
+                if (word != 0) {
+                    put(line_of(word));
+                    ++entries;
+                }
+        } else {
+            caches.tlb1.each([&](std::uint32_t unit) {
+                put(unit);
+                ++entries;
+            });
+        }
+        return entries;
+    }
+    Ticks read_own(std::uint32_t slot) {
+        cores_[slot].misses = 0;
+        ++host_.triggers;
+        const std::size_t entries = mirror(slot);
+        const std::size_t looked_at = mirrors_.match(slot, host_.sharing);
+        const Ticks cost = host_.spend(Overhead::tlb_read, entry_ * entries) +
+                           host_.spend(Overhead::tlb_compare, compare_ * looked_at);
+        cores_[slot].owed_rest =
+            static_cast<Ticks>(static_cast<double>(cost) * rest_for_each_ + 0.5);
+        if (cores_[slot].owed_rest != 0) next_ = 0;
+        return cost;
+    }
+    // A TLB that software fills: who else has the page that was missed?
+    Ticks look_for(const Actor& actor, std::uint32_t page) {
+        const std::uint32_t unit = host_.memory.units().of(page);
+        bool shared_page = false;
+        std::size_t looked_at = 0;
+        for (std::uint32_t slot = 0; slot < cores_.size(); ++slot) {
+            if (slot == actor.slot || !cores_[slot].used) continue;
+            PrivateCaches& other = host_.memory.caches(slot);
+            looked_at += shape(host_.machine).ways;
+            const bool has = other.tlb2.ways() != 0
+                                 ? other.tlb2.find(other.tlb2.at(unit), unit) >= 0
+                                 : other.tlb1.holds(unit);
+            if (!has) continue;
+            shared_page = true;
+            host_.sharing.count(actor.thread, cores_[slot].thread);
+        }
+        host_.triggers += shared_page;
+        return shared_page ? host_.spend(Overhead::tlb_compare, compare_ * looked_at) : 0;
+    }
+
+    TlbMatching::Trigger trigger_;
+    std::size_t entries_;
+    std::uint64_t misses_;
+    double rest_for_each_;  // tick of a reading
+    Ticks period_, entry_, compare_;
+    detect::TlbMirrors mirrors_;
+    std::vector<Core> cores_;                            // by slot
+    std::vector<std::unique_ptr<Zeroed<Users>>> users_;  // by slot, of each unit
+    // By unit. The others are the simulator's own, of locks and barriers.
+    Zeroed<std::uint8_t> of_program_;
+    std::uint64_t all_misses_ = 0;
+    Ticks next_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> make_sink(SinkHost& host, const TlbMatching& wanted) {
+    return std::make_unique<TlbMatchingSink>(host, wanted);
+}
+
+}  // namespace autofinity::sim

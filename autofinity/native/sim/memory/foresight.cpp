@@ -1,0 +1,184 @@
+// Foresight: what the next accesses of a core will look at, should they miss, is brought into the
+// host's caches while earlier accesses are carried out.
+//
+// A replayed miss depends on loads that the host misses itself, one after the other:
+//
+//     its line's directory entry, the set of a finite directory ── entry of what that takes back
+//     the L2 set that it comes into, or that of the line which leaves an exclusive L1 for it
+//     the line that leaves the L2 for it ── directory entry, LLC set
+//     the line that leaves the LLC ── directory entry, set of a finite directory
+//
+// and so does the line that a prefetcher fetches with it: where streams are fetched ahead, most
+// lines come into the core that way. What is known first is begun the farthest ahead, and what one
+// stage has found the next ones need not look for. A walk hardly ever finds its entry outside of
+// the core, so that no more than its L2 set is brought near.
+#include <algorithm>
+
+#include "bits.hpp"
+#include "directory_filter.hpp"
+
+namespace autofinity::sim {
+namespace {
+
+// Steps ahead at which each kind of load is begun, in the order in which they depend on each other.
+constexpr std::size_t l1_set_ahead = 5, line_ahead = 4, move_ahead = 3, llc_victim_ahead = 1;
+static_assert(l1_set_ahead <= steps_foreseen);
+
+// How many steps on `to` is; very many when it is in another array, or back.
+std::size_t steps_between(const Step* from, const Step* to) {
+    const auto bytes =
+        reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
+    return bytes / sizeof(Step);
+}
+
+// Visits those of `steps` that came within `ahead` as `passed` steps went by, and are still to
+// come.
+template <typename Visit>
+[[gnu::always_inline]] inline void each_fresh(std::uint32_t steps, std::size_t ahead,
+                                              std::size_t passed, Visit&& visit) {
+    if (passed == 1) {
+        if ((steps >> ahead & 1) != 0) visit(ahead);
+        return;
+    }
+    each_bit(steps & ((2u << ahead) - (2u << (ahead - std::min(ahead, passed)))), visit);
+}
+
+}  // namespace
+
+// What is known of an access that will miss: its own line and that which the prefetcher may bring
+// into the L2 with it, the sets of the L2 that change, and that of the page-table entry which a
+// walk looks for.
+template <MachineKind kind>
+[[gnu::always_inline]] inline void Memory::foresee_lines(PrivateCaches& c, Line line,
+                                                         ForeseenMiss& known) const {
+    known = {};
+    bring_near(&directory_[line]);
+    const std::uint32_t page = line >> page_shift;
+    if (!pages_.mapped(page)) return;
+    const auto near_set = [&](Line of) {
+        const Word* const set = c.l2.at(pages_.physical(of));
+        c.l2.bring_near(set);
+        return set;
+    };
+    // Into an L2 that excludes the L1 comes what leaves that. Whether its set is full is not
+    // guessed: line 0, whose record is near, stands for nobody.
+    known.into = near_set(Asked<kind>::levels_exclude(c) ? line_of(c.l1.last(line)) : line);
+    if (const std::uint32_t unit = c.units.of(page);
+        c.side.walk_reads_caches && !c.tlb1.holds(unit))
+        near_set(c.units.entry(page));
+    if (!c.prefetcher.present() || !Asked<kind>::has_l2(c)) return;
+    known.ahead = c.prefetcher.would_fetch(line);
+    if (known.ahead == 0) return;
+    bring_near(&directory_[known.ahead]);
+    known.ahead_into = near_set(known.ahead);
+}
+
+// A line that the core does not have is fetched. Returns the set of an LLC that has all lines of
+// its cores, where it comes in.
+template <MachineKind kind>
+[[gnu::always_inline]] inline const Word* Memory::foresee_fetch(const PrivateCaches& c,
+                                                                Line line) const {
+    const bool into_llc = Asked<kind>::llc_includes(machine_);
+    if (!into_llc && (directory_[line].llcs >> c.llc & 1) == 0) return nullptr;
+    const Word* set = llcs_.at(c.llc, pages_.physical(line));
+    llcs_.bring_near(set);
+    return into_llc ? set : nullptr;
+}
+
+// What is last in a set of the L2 leaves the core. Returns the set of the LLC where it comes in, if
+// it does.
+template <MachineKind kind>
+[[gnu::always_inline]] inline const Word* Memory::foresee_leaving(const PrivateCaches& c,
+                                                                  const Word* l2_set) const {
+    const Line out = line_of(c.l2.last_of(l2_set));
+    if (out == 0) return nullptr;
+    bring_near(&directory_[out]);
+    if (Asked<kind>::llc_includes(machine_)) return nullptr;
+    const Word* set = llcs_.at(c.llc, pages_.physical(out));
+    llcs_.bring_near(set);
+    return set;
+}
+
+// What comes into the core for an access that will miss, and what leaves it.
+template <MachineKind kind>
+[[gnu::always_inline]] inline void Memory::foresee_moves(const PrivateCaches& c, Line line,
+                                                         ForeseenMiss& known) const {
+    if (known.into == nullptr) return;
+    const auto moves = [&](Line in, bool fetched, const Word* l2_set) {
+        if (Asked<kind>::limits_directory(machine_) && fetched) known.tracked = foresee_filter(in);
+        const Word* const included = fetched ? foresee_fetch<kind>(c, in) : nullptr;
+        const Word* const victim = foresee_leaving<kind>(c, l2_set);
+        return Asked<kind>::llc_includes(machine_) ? included : victim;
+    };
+    const bool fetched = !holds<kind>(c.domain, line);
+    if (Asked<kind>::levels_exclude(c) && !fetched) c.l2.bring_near(c.l2.at(pages_.physical(line)));
+    known.into = moves(line, fetched, known.into);
+    if (known.ahead != 0)
+        known.ahead_into = holds<kind>(c.domain, known.ahead)
+                               ? nullptr
+                               : moves(known.ahead, true, known.ahead_into);
+}
+
+// What a full set of a finite directory takes back for a line that is fetched.
+[[gnu::always_inline]] inline void Memory::foresee_recall(const Word* set) const {
+    if (set != nullptr) bring_near(&directory_[line_of(filters_.last_of(set))]);
+}
+
+// What leaves the LLC for a line that comes into one of its sets.
+template <MachineKind kind>
+[[gnu::always_inline]] inline void Memory::foresee_leaving_llc(const Word* set) const {
+    if (set == nullptr) return;
+    const Line out = line_of(llcs_.last_of(set));
+    if (out == 0) return;
+    bring_near(&directory_[out]);
+    if (Asked<kind>::limits_directory(machine_)) foresee_filter(out);
+}
+
+// `passed`: steps since the last time. Everything is inlined: a stage is a few dozen instructions.
+template <MachineKind kind>
+[[gnu::always_inline]] inline void Memory::foresee_since(PrivateCaches& c, const Step* at,
+                                                         Foreseen& seen, std::size_t passed) const {
+    each_fresh(~0u, line_ahead, passed, [&](auto i) __attribute__((always_inline)) {
+        const Step& step = at[i];
+        if (!step.is_access() || c.l1.find(c.l1.at(step.line()), step.line()) >= 0) return;
+        seen.misses |= 1u << i;
+        foresee_lines<kind>(c, step.line(), seen.of(at + i));
+    });
+    each_fresh(seen.misses, move_ahead, passed, [&](auto i) __attribute__((always_inline)) {
+        foresee_moves<kind>(c, at[i].line(), seen.of(at + i));
+    });
+    each_fresh(seen.misses, llc_victim_ahead, passed, [&](auto i) __attribute__((always_inline)) {
+        const ForeseenMiss& known = seen.of(at + i);
+        if (Asked<kind>::limits_directory(machine_)) foresee_recall(known.tracked);
+        foresee_leaving_llc<kind>(known.into);
+        foresee_leaving_llc<kind>(known.ahead_into);
+    });
+}
+
+template <MachineKind kind>
+[[gnu::noinline]] void Memory::foresee_on(PrivateCaches& c, const Step* at, Foreseen& seen) const {
+    const std::size_t passed = steps_between(seen.at, at);
+    seen.at = at;
+    bring_near(c.l1.at(at[l1_set_ahead].line()));
+    // After a jump nothing is known of the steps at hand: the farthest ones are looked at.
+    seen.misses = passed <= move_ahead ? seen.misses >> passed : 0;
+    if (passed == 1 || passed > move_ahead)
+        foresee_since<kind>(c, at, seen, 1);
+    else
+        foresee_since<kind>(c, at, seen, passed);
+}
+
+[[gnu::noinline]] void Memory::foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const {
+    switch (kind_) {
+        case MachineKind::exclusive:
+            return foresee_on<MachineKind::exclusive>(c, at, seen);
+        case MachineKind::victim:
+            return foresee_on<MachineKind::victim>(c, at, seen);
+        case MachineKind::inclusive:
+            return foresee_on<MachineKind::inclusive>(c, at, seen);
+        default:
+            return foresee_on<MachineKind::any>(c, at, seen);
+    }
+}
+
+}  // namespace autofinity::sim

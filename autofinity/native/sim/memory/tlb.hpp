@@ -1,0 +1,143 @@
+// First-level TLB of a core with true LRU: fully associative, or a set-associative array.
+//
+// It translates units: pages of 4 or 16 KiB, or regions of 2 MiB (units.hpp). In a fully
+// associative TLB a unit finds its entry through a table instead of a search, so that a hit is one
+// load and one store.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sets.hpp"
+#include "sim/machine.hpp"
+#include "zeroed.hpp"
+
+namespace autofinity::sim {
+
+class Tlb {
+  public:
+    Tlb(CacheShape shape, std::uint32_t units)
+        : sets_(shape.sets, shape.sets > 1 ? shape.ways : 0),
+          entries_(shape.sets > 1 ? 0 : shape.ways),
+          slot_of_(shape.sets > 1 ? 0 : units),
+          unit_(entries_, 0),
+          used_at_(entries_, 0),
+          by_age_(entries_) {}
+
+    bool holds(std::uint32_t unit) {
+        return sets_.ways() != 0 ? sets_.find(sets_.at(unit), unit) >= 0 : slot_of_[unit] != 0;
+    }
+    // Makes the unit the most recent one; false when it is not there.
+    bool touch(std::uint32_t unit) {
+        if (sets_.ways() != 0) {
+            Word* set = sets_.at(unit);
+            const int way = sets_.find(set, unit);
+            if (way < 0) return false;
+            sets_.to_front(set, way, set[way]);
+            return true;
+        }
+        const std::uint8_t slot = slot_of_[unit];
+        if (slot == 0) return false;
+        used_at_[slot - 1u] = ++clock_;
+        return true;
+    }
+    // Returns the unit that fell out, or 0.
+    [[gnu::always_inline]] std::uint32_t insert(std::uint32_t unit) {
+        if (sets_.ways() != 0) return line_of(sets_.insert(sets_.at(unit), word_of(unit, shared)));
+        std::uint32_t victim = 0;
+        if (filled_ < entries_) {
+            victim = filled_++;
+        } else {
+            victim = least_recent();
+            slot_of_[unit_[victim]] = 0;
+        }
+        const std::uint32_t out = std::exchange(unit_[victim], unit);
+        const std::uint64_t now = ++clock_;
+        used_at_[victim] = now;
+        slot_of_[unit] = static_cast<std::uint8_t>(victim + 1);
+        // The victim was the first, and is the last now.
+        by_age_[oldest_] = {now, victim};
+        oldest_ = next(oldest_);
+        return out;
+    }
+    // Calls `visit(unit)` for every unit that is there.
+    template <typename Visit>
+    void each(Visit&& visit) const {
+        for (const Word word : sets_.words())
+            if (word != 0) visit(line_of(word));
+        for (const std::uint32_t unit : unit_)
+            if (unit != 0) visit(unit);
+    }
+    // Returns whether it was there.
+    bool forget(std::uint32_t unit) {
+        if (sets_.ways() != 0) {
+            Word* set = sets_.at(unit);
+            const int way = sets_.find(set, unit);
+            if (way >= 0) sets_.remove(set, way);
+            return way >= 0;
+        }
+        const std::uint8_t slot = slot_of_[unit];
+        if (slot == 0) return false;
+        slot_of_[unit] = 0;
+        unit_[slot - 1u] = 0;  // unit 0 is never used: its slot can be cleared twice
+        used_at_[slot - 1u] = 0;
+        // Times only grow otherwise: what is known of it must not be more than the truth.
+        put_first(slot - 1u);
+        return true;
+    }
+
+  private:
+    // When an entry was used, as far as is known: hits make entries younger without telling.
+    struct Known {
+        std::uint64_t at;
+        std::uint32_t slot;
+    };
+
+    std::uint32_t next(std::uint32_t i) const { return i + 1 < entries_ ? i + 1 : 0; }
+    std::uint32_t previous(std::uint32_t i) const { return i > 0 ? i - 1 : entries_ - 1; }
+
+    std::uint32_t middle() const {
+        const std::uint32_t i = oldest_ + entries_ / 2;
+        return i < entries_ ? i : i - entries_;
+    }
+
+    // Of a full TLB. The entry that is first by what is known is the least recent one if that is
+    // the truth; otherwise it goes to its true place among the others, looked for from the nearer
+    // end.
+    std::uint32_t least_recent() {
+        for (;;) {
+            const std::uint32_t slot = by_age_[oldest_].slot;
+            const Known truth{used_at_[slot], slot};
+            if (truth.at == by_age_[oldest_].at) return slot;
+            std::uint32_t i = oldest_;
+            if (truth.at < by_age_[middle()].at) {
+                for (; by_age_[next(i)].at < truth.at; i = next(i)) by_age_[i] = by_age_[next(i)];
+            } else {
+                oldest_ = next(oldest_);
+                for (; i != oldest_ && by_age_[previous(i)].at > truth.at; i = previous(i))
+                    by_age_[i] = by_age_[previous(i)];
+            }
+            by_age_[i] = truth;
+        }
+    }
+    void put_first(std::uint32_t slot) {
+        // While the TLB is not full the entries are those from 0 on, and `oldest_` is after them.
+        const std::uint32_t first = filled_ < entries_ ? 0 : oldest_;
+        std::uint32_t i = first;
+        while (by_age_[i].slot != slot) i = next(i);
+        for (; i != first; i = previous(i)) by_age_[i] = by_age_[previous(i)];
+        by_age_[first] = {0, slot};
+    }
+
+    SmallSets sets_;
+    std::uint32_t entries_;         // where it is fully associative
+    Zeroed<std::uint8_t> slot_of_;  // of a unit, plus one
+    std::vector<std::uint32_t> unit_;
+    std::vector<std::uint64_t> used_at_;
+    std::vector<Known> by_age_;  // a ring in order of what is known, from `oldest_` on
+    std::uint64_t clock_ = 0;
+    std::uint32_t filled_ = 0, oldest_ = 0;
+};
+
+}  // namespace autofinity::sim

@@ -1,0 +1,36 @@
+// How a program is to be run: where its streams are, when its processes begin, who watches.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/detectors/detectors.hpp"
+#include "sim/machine.hpp"
+#include "sim/memory/pages.hpp"
+
+namespace autofinity::sim {
+
+// When a process of the program begins.
+struct Start {
+    Ticks at = 0;
+    bool after_previous = false;  // when the process before it has ended
+};
+
+struct Options {
+    std::vector<std::uint32_t> pu_of_stream;
+    std::vector<Start> starts;  // of the processes; missing ones begin at 0
+    // PUs that the operating system may run each stream on; none of one stream stands for all, no
+    // list at all for streams that are bound to `pu_of_stream`.
+    std::vector<std::vector<std::uint32_t>> os_pus;
+    bool restart = false;  // a process that ends before the others begins again, uncounted
+    // How often the region of interest runs, of a program of one process: again from where it
+    // began, with the caches and pages it left.
+    std::uint32_t repeats = 1;
+    Ticks sample_period = 0;  // 0: no samples but the last
+    std::uint64_t seed = 0;
+    Placement placement;
+    std::vector<Detector> detectors;
+    std::vector<std::uint32_t> threads;  // streams that detectors know as threads 0, 1, …
+};
+
+}  // namespace autofinity::sim
