@@ -22,7 +22,6 @@ using ByDistance = std::array<Ticks, max_distances>;
 struct CacheShape {
     std::uint32_t sets = 0;
     std::uint32_t ways = 0;
-    bool operator==(const CacheShape&) const = default;
 };
 
 // Stream prefetcher: `trigger` L1 misses in a row in one direction within 4 KiB start a stream,
@@ -33,8 +32,6 @@ struct PrefetchShape {
     std::uint32_t distance = 0;
     std::uint32_t degree = 0;
     std::uint32_t in_flight = 1;  // lines on their way at once
-
-    bool operator==(const PrefetchShape&) const = default;
 };
 
 // What a kind of core has to itself: caches, TLBs, prefetcher.
@@ -49,8 +46,6 @@ struct PrivateSide {
     Ticks page_walk = 0;             // without the access that reads the page-table entry
     bool walk_reads_caches = false;  // otherwise there is no such access
     Ticks page_fault = 0;
-
-    bool operator==(const PrivateSide&) const = default;
 };
 
 // A kind of core; a hybrid machine has several. One instruction takes the time of its base IPC at
@@ -63,8 +58,6 @@ struct CoreClass {
     double uops_per_instruction = 1.0;
     double smt_slowdown = 1.0;  // factor on `instruction` while siblings issue too
     PrivateSide side;
-
-    bool operator==(const CoreClass&) const = default;
 };
 
 struct Machine {

@@ -2,7 +2,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -12,7 +11,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "bind_detectors.hpp"
@@ -117,15 +115,6 @@ void bind_sim(nb::module_& module) {
         .def_prop_ro("events", [](const Program& p) { return p.events; })
         .def_prop_ro("accesses", [](const Program& p) { return p.accesses; })
         .def_prop_ro("has_roi", &Program::has_roi)
-        .def_prop_ro(
-            "steps",
-            [](const Program& p) {
-                std::size_t sum = 0;
-                for (const auto& stream : p.streams) sum += stream.steps.size();
-                return sum;
-            },
-            "Steps of all streams.")
-        .def_prop_ro("has_units", [](const Program& p) { return !p.units.empty(); })
         .def_prop_ro("instructions", [](const Program& p) {
             std::vector<std::uint64_t> all;
             for (const auto& stream : p.streams) all.push_back(stream.instructions);

@@ -5,10 +5,10 @@
 
 namespace autofinity::sim {
 
-void Simulation::tell_accesses(const Pu& p, const Stream& s, Watched& watched) {
-    if (watched.accesses == 0) return;
-    watched.cost +=
-        detection_->accessed(actor(p, s), watched.page, std::exchange(watched.accesses, 0));
+void Simulation::tell_accesses(const Pu& p, const Stream& s, Untold& untold) {
+    if (untold.accesses == 0) return;
+    untold.cost +=
+        detection_->accessed(actor(p, s), untold.page, std::exchange(untold.accesses, 0));
 }
 
 // An access that was no plain hit.

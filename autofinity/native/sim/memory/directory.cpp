@@ -8,7 +8,7 @@
 
 namespace autofinity::sim {
 
-template <MachineKind kind, bool many>
+template <bool many>
 std::uint32_t Memory::farthest(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs) const {
     std::uint32_t most = 0;
     have.each([&](auto other) { most = std::max(most, distance(llc, l2_domains_[other]->llc)); });
@@ -43,7 +43,7 @@ Memory::Supplier Memory::supplier_of_clean(std::uint32_t llc, SharersOf<many> ha
 }
 
 // Invalidates every copy but that of the requester's own domain.
-template <MachineKind kind, bool many>
+template <bool many>
 [[gnu::noinline]] void Memory::take_from_others(const PrivateCaches& c, Line line,
                                                 DirectoryLine& d) {
     Counts& n = *counts_;
@@ -51,13 +51,12 @@ template <MachineKind kind, bool many>
     SharersOf<many> have = sharers<many>(line, d);
     have.each([&](auto other) {
         if (other == c.domain) return;
-        const auto& o = *l2_domains_[other];
+        const L2Domain& o = *l2_domains_[other];
         Counts& theirs = counts_of_copy(other, line);
-        const auto invalidate = [&](Counts& of_copy) {
+        each_copy(other, line, [&](PrivateCaches& copy) {
             ++n[invalidations_sent];
-            ++of_copy[invalidations_received];
-        };
-        each_copy(other, line, [&](PrivateCaches& copy) { invalidate(*copy.counts); });
+            ++(*copy.counts)[invalidations_received];
+        });
         const Word had = drop_private(other, line);
         ++theirs[is_dirty(had) ? probe_responses_dirty : probe_responses_clean];
         tell_lost(other, line, false);
@@ -78,12 +77,11 @@ Ticks Memory::upgrade(PrivateCaches& c, Line line, bool atomic, Ticks now, bool&
         if (held != shared && held != owned) return upgrade_in_l2(c, line, now, contended);
         contended |= take_from_siblings(c, line);
     }
-    constexpr MachineKind any = MachineKind::any;
-    return more_words_ == 0 ? upgrade_line<any, false>(c, line, atomic, now, contended)
-                            : upgrade_line<any, true>(c, line, atomic, now, contended);
+    return more_words_ == 0 ? upgrade_line<false>(c, line, atomic, now, contended)
+                            : upgrade_line<true>(c, line, atomic, now, contended);
 }
 
-template <MachineKind kind, bool many>
+template <bool many>
 Ticks Memory::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended) {
     Counts& n = *counts_;
     DirectoryLine& d = directory_[line];
@@ -99,14 +97,14 @@ Ticks Memory::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks now, 
     signal(c.node, home);
     Ticks ready = start;
     if (others || (d.llcs & ~(1u << c.llc)) != 0) {
-        const std::uint32_t away = farthest<kind>(c.llc, have, d.llcs);
+        const std::uint32_t away = farthest(c.llc, have, d.llcs);
         ready += (atomic ? machine_.atomic_shared : machine_.store_shared)[away];
     } else {
         // Nobody to tell but the home node.
         ready += machine_.store_modified[machine_.node_distance[c.node * machine_.nodes + home]];
     }
     contended |= others;
-    take_from_others<kind, many>(c, line, d);
+    take_from_others<many>(c, line, d);
     set_private_state(c.domain, line, modified);
     if (others) keep_busy(line, ready);
     return ready;
@@ -156,12 +154,12 @@ template <MachineKind kind, bool many>
     if (d.owner_plus_one != 0) {
         // The owner has the only valid data.
         const std::uint32_t owner = d.owner_plus_one - 1u;
-        const auto& o = *l2_domains_[owner];
+        const L2Domain& o = *l2_domains_[owner];
         Counts& theirs = counts_of_copy(owner, line);
         if (load) signal(home, o.node);
         const Word had = private_state(owner, line);
         const std::uint32_t away =
-            load ? distance(c.llc, o.llc) : farthest<kind>(c.llc, have, other_llcs);
+            load ? distance(c.llc, o.llc) : farthest(c.llc, have, other_llcs);
         ready = start + (had == owned || have.several() ? from_shared : from_modified)[away];
         ready += transfer_line(c, o.llc, start);
         ++theirs[cache_to_cache_transfers_supplied];
@@ -191,11 +189,10 @@ template <MachineKind kind, bool many>
     } else if (hit) {
         ready = start + machine_.llc_hit;
         if (!load && (others || other_llcs != 0))
-            ready = std::max(ready, start + from_shared[farthest<kind>(c.llc, have, other_llcs)]);
+            ready = std::max(ready, start + from_shared[farthest(c.llc, have, other_llcs)]);
     } else if (d.dirty_llc_plus_one != 0) {
         const std::uint32_t from = d.dirty_llc_plus_one - 1u;
-        const std::uint32_t away =
-            load ? distance(c.llc, from) : farthest<kind>(c.llc, have, d.llcs);
+        const std::uint32_t away = load ? distance(c.llc, from) : farthest(c.llc, have, d.llcs);
         ready = start + (others ? from_shared : from_modified)[away];
         ready += transfer_line(c, from, start);
         transferred = true;
@@ -218,12 +215,12 @@ template <MachineKind kind, bool many>
             ready = from_dram(c, line, start);
         }
         if (!load && (others || d.llcs != 0))
-            ready = std::max(ready, start + from_shared[farthest<kind>(c.llc, have, d.llcs)]);
+            ready = std::max(ready, start + from_shared[farthest(c.llc, have, d.llcs)]);
     }
 
     if (!load) {
         if (others || transferred) keep_busy(line, ready);
-        take_from_others<kind, many>(c, line, d);
+        take_from_others<many>(c, line, d);
         granted = modified;
         if (Asked<kind>::llc_includes(machine_)) llc_insert<kind>(c.llc, line);
         return ready;

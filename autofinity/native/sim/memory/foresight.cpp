@@ -10,7 +10,7 @@
 //
 // and so does the line that a prefetcher fetches with it: where streams are fetched ahead, most
 // lines come into the core that way. What is known first is begun the farthest ahead, and what one
-// stage has found the next ones need not look for. A walk hardly ever finds its entry outside of
+// of them has found the next ones need not look for. A walk hardly ever finds its entry outside of
 // the core, so that no more than its L2 set is brought near.
 #include <algorithm>
 
@@ -134,7 +134,7 @@ template <MachineKind kind>
     if (Asked<kind>::limits_directory(machine_)) foresee_filter(out);
 }
 
-// `passed`: steps since the last time. Everything is inlined: a stage is a few dozen instructions.
+// `passed`: steps since the last time. Everything is inlined: it is a few dozen instructions.
 template <MachineKind kind>
 [[gnu::always_inline]] inline void Memory::foresee_since(PrivateCaches& c, const Step* at,
                                                          Foreseen& seen, std::size_t passed) const {

@@ -18,7 +18,6 @@ std::uint32_t most_slots_of(const Machine& machine, const Program& program) {
 Memory::Memory(const Machine& machine, const Program& program, Placement placement,
                std::uint64_t seed)
     : machine_(machine),
-      program_(program),
       pages_(program, machine, std::move(placement), seed),
       directory_(program.n_lines),
       most_slots_(most_slots_of(machine, program)),
@@ -99,11 +98,10 @@ template <MachineKind kind>
             state = state_of(set2[way2]);
             ++n[data_cache_refills_from_l2];
             ready = now + c.side.l2_hit;
-            if (Asked<kind>::levels_exclude(c)) {
+            if (Asked<kind>::levels_exclude(c))
                 c.l2.remove(set2, way2);
-            } else {
+            else
                 c.l2.to_front(set2, way2, set2[way2]);
-            }
             if (Asked<kind>::shares_l2(c)) [[unlikely]]
                 state = take_from_l2(c, line, reads_first || !writes, now, ready, contended);
         } else {
@@ -116,7 +114,7 @@ template <MachineKind kind>
             if constexpr (Asked<kind>::known)
                 ready = fetch_line<kind, false>(c, line, request, now, state, contended);
             else
-                ready = fetch(c, line, request, now, state, contended);
+                ready = fetch<kind>(c, line, request, now, state, contended);
             supplied = supplied_;
             if (!Asked<kind>::levels_exclude(c)) fill_l2<kind>(c, line, state);
         }

@@ -133,7 +133,7 @@ class Memory {
         directory_[line] = DirectoryLine{};
     }
     static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
-    template <MachineKind kind, bool many>
+    template <bool many>
     std::uint32_t farthest(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs) const;
     struct Supplier {
         std::uint32_t llc;     // nowhere: nobody supplies the line
@@ -150,7 +150,7 @@ class Memory {
     template <MachineKind kind>
     Ticks translate(PrivateCaches& c, std::uint32_t page, Ticks now, bool faulted);
 
-    template <MachineKind kind = MachineKind::any>
+    template <MachineKind kind>
     Ticks fetch(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
                 bool& contended);
     Ticks upgrade(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended);
@@ -163,15 +163,14 @@ class Memory {
     void signal(std::uint32_t from_node, std::uint32_t to_node) const;
     void write_dram(std::uint32_t from_node, Line line);
     Ticks transfer_line(PrivateCaches& c, std::uint32_t from_llc, Ticks now);
-    Ticks take_over_links(PrivateCaches& c, std::uint32_t from_llc, Ticks now);  // inlined
     Counts& counts_of_copy(std::uint32_t domain, Line line);
-    template <MachineKind kind, bool many>
+    template <bool many>
     void take_from_others(const PrivateCaches& c, Line line, DirectoryLine& d);
     // `fetch` and `upgrade`, compiled for lines of at most 64 sharers and of more.
     template <MachineKind kind, bool many>
     Ticks fetch_line(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
                      bool& contended);
-    template <MachineKind kind, bool many>
+    template <bool many>
     Ticks upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended);
 
     // Probe filter: gives the line an entry, at the cost of another line; the line has left.
@@ -184,9 +183,9 @@ class Memory {
     // Page-table entry of a walk, read or (by a page fault) written.
     template <MachineKind kind>
     Ticks entry(PrivateCaches& c, Line line, bool write, Ticks now);
-    template <MachineKind kind = MachineKind::any>
+    template <MachineKind kind>
     Ticks arrival(PrivateCaches& c, Line line, bool was_there, Ticks ready);
-    template <MachineKind kind = MachineKind::any>
+    template <MachineKind kind>
     void prefetch(PrivateCaches& c, Line line, Ticks now);
     template <MachineKind kind>
     void prefetch_into_l2(PrivateCaches& c, Line line, Ticks now);
@@ -194,7 +193,7 @@ class Memory {
 
     // Private side.
     // Of an L2 domain. Whether it has the line the directory knows; its state the arrays.
-    template <MachineKind kind = MachineKind::any>
+    template <MachineKind kind>
     bool holds(std::uint32_t domain, Line line) const {
         if (Asked<kind>::known || domain < domains_in_a_word)
             return (directory_[line].first_sharers >> domain & 1) != 0;
@@ -237,7 +236,7 @@ class Memory {
     void leave_shared_l2(std::uint32_t slot);
     void check_shared(PrivateCaches& c, Word word);
 
-    // Stages of foresee.
+    // Parts of foresee.
     template <MachineKind kind>
     void foresee_on(PrivateCaches& c, const Step* at, Foreseen& seen) const;
     template <MachineKind kind>
@@ -277,7 +276,6 @@ class Memory {
     };
 
     const Machine& machine_;
-    const Program& program_;
     Pages pages_;
     Zeroed<DirectoryLine> directory_;
     const std::uint32_t most_slots_;

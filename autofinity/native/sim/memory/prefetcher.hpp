@@ -1,7 +1,6 @@
 // Stream prefetcher of one core: which lines to fetch ahead, and which of them are on their way.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <numeric>
 #include <utility>

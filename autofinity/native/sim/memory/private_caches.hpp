@@ -1,7 +1,6 @@
 // L1, L2, TLBs and prefetcher of one core. No knowledge of other cores.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "prefetcher.hpp"

@@ -14,7 +14,7 @@ namespace autofinity::sim {
 struct Served {
     Ticks ready;
     bool contended;
-    std::uint8_t supplied = 0;  // 1 + distance of the cache that the line came from; 0: none
+    std::uint8_t supplied;  // 1 + distance of the cache that the line came from; 0: none
 };
 
 using Slots = std::vector<std::uint32_t>;  // in order

@@ -1,12 +1,10 @@
 // Set-associative arrays with true LRU.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "host_cache.hpp"
 #include "ways.hpp"
@@ -21,10 +19,7 @@ class SetIndex {
   public:
     explicit SetIndex(std::uint32_t sets) : sets_(sets), magic_(UINT64_MAX / sets + 1) {}
 
-    [[gnu::always_inline]] std::uint32_t operator()(std::uint32_t index) const {
-        return static_cast<std::uint32_t>(wide(index));
-    }
-    [[gnu::always_inline]] std::uint64_t wide(std::uint32_t index) const {
+    [[gnu::always_inline]] std::uint64_t operator()(std::uint32_t index) const {
         const std::uint64_t low = magic_ * index;
         return static_cast<std::uint64_t>((static_cast<unsigned __int128>(low) * sets_) >> 64);
     }
@@ -43,16 +38,14 @@ class alignas(host_line_bytes) Sets {
         : Sets(sets, ways, std::make_shared<Zeroed<Word>>(words_of(sets, ways))) {}
 
     [[gnu::always_inline]] Word* at(std::uint32_t index) const {
-        return words_ + index_.wide(index) * padded_;
+        return words_ + index_(index) * padded_;
     }
     [[gnu::always_inline]] int find(const Word* set, Line line) const {
         return find_way(set, padded_, line);
     }
-    std::uint32_t number(std::uint32_t index) const { return index_(index); }
     std::uint32_t ways() const { return ways_; }
     std::uint32_t padded() const { return static_cast<std::uint32_t>(padded_); }
     std::uint32_t sets() const { return index_.sets(); }
-    bool full(const Word* set) const { return ways_ == 0 || set[last_] != 0; }
 
     // Word of the least recent way of a set; 0 for none.
     Word last_of(const Word* set) const { return set[last_]; }
@@ -172,8 +165,8 @@ class DirectSets {
     Word* at(std::uint32_t index) const { return words_ + (index & mask_) * padded_; }
 
     // Reads (`if_read` has all bits) or writes (none) a line in a state that allows it: it is the
-    // most recent one of its set then. Otherwise nothing happens: false.
-    // What is as it was is not stored: a search of the set would have to wait for it.
+    // most recent one of its set then. Otherwise nothing happens: false. What is as it was is not
+    // stored: a search of the set would have to wait for it.
     [[gnu::always_inline]] bool use(Line line, Word if_read) const {
         const Word allowed = states_to_write | (states_to_read & if_read);
         const auto after = [&](Word word) {

@@ -1,5 +1,5 @@
 // Which cores have caches in the simulation: at most `most_slots` at a time.
-#include <algorithm>
+#include <initializer_list>
 #include <string>
 
 #include "memory.hpp"

@@ -22,8 +22,18 @@ Ticks Memory::cross_links(std::uint32_t pair, Ticks now, Counts& n) {
     return wait;
 }
 
+// A line from a cache of another domain, or of the own one; returns what it had to wait for.
 Ticks Memory::transfer_line(PrivateCaches& c, std::uint32_t from_llc, Ticks now) {
-    return take_over_links(c, from_llc, now);
+    Counts& n = *counts_;
+    const std::uint32_t away = distance(c.llc, from_llc);
+    supplied_ = static_cast<std::uint8_t>(away + 1);
+    ++n[away == 0   ? cache_to_cache_transfers_same_llc
+        : away == 1 ? cache_to_cache_transfers_same_package
+                    : cache_to_cache_transfers_remote];
+    Ticks wait = cross(node_of_llc_[from_llc], c.node, now, n);
+    if (from_llc != c.llc && machine_.fabric_service != 0)
+        wait += fabrics_[c.llc].take(now + wait, machine_.fabric_service);
+    return wait;
 }
 
 }  // namespace autofinity::sim

@@ -45,19 +45,4 @@ inline constexpr std::uint64_t bytes_of_signal = 8;
     controllers_[home].take(now_, machine_.memory_service[home]);
 }
 
-// A line from a cache of another domain, or of the own one; returns what it had to wait for.
-[[gnu::always_inline]] inline Ticks Memory::take_over_links(PrivateCaches& c,
-                                                            std::uint32_t from_llc, Ticks now) {
-    Counts& n = *counts_;
-    const std::uint32_t away = distance(c.llc, from_llc);
-    supplied_ = static_cast<std::uint8_t>(away + 1);
-    ++n[away == 0   ? cache_to_cache_transfers_same_llc
-        : away == 1 ? cache_to_cache_transfers_same_package
-                    : cache_to_cache_transfers_remote];
-    Ticks wait = cross(node_of_llc_[from_llc], c.node, now, n);
-    if (from_llc != c.llc && machine_.fabric_service != 0)
-        wait += fabrics_[c.llc].take(now + wait, machine_.fabric_service);
-    return wait;
-}
-
 }  // namespace autofinity::sim

@@ -21,8 +21,7 @@ class Zeroed {
 
   public:
     Zeroed() = default;
-    // `sparse`: few of the elements will ever be written.
-    explicit Zeroed(std::size_t size, bool sparse = false) : size_(size) {
+    explicit Zeroed(std::size_t size) : size_(size) {
         const std::size_t bytes = round_up((size == 0 ? 1 : size) * sizeof(T), host_line_bytes);
 #if defined(__linux__)
         if (bytes >= worth_huge_pages) {
@@ -33,7 +32,7 @@ class Zeroed {
             if (mapped_ == MAP_FAILED) throw std::bad_alloc();
             data_ = reinterpret_cast<T*>(
                 round_up(reinterpret_cast<std::uintptr_t>(mapped_), huge_page));
-            ::madvise(data_, mapped_bytes_ - huge_page, sparse ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+            ::madvise(data_, mapped_bytes_ - huge_page, MADV_HUGEPAGE);
             return;
         }
 #endif

@@ -2,7 +2,7 @@
 
 namespace autofinity::sim {
 
-ProgramTables::Group ProgramTables::group_at(std::uint32_t process, std::uint64_t page) const {
+Program::Group Program::group_at(std::uint32_t process, std::uint64_t page) const {
     for (const SharedRange& range : shared_)
         if (range.process == process && page >= range.first_page &&
             page - range.first_page < range.pages)
@@ -11,7 +11,7 @@ ProgramTables::Group ProgramTables::group_at(std::uint32_t process, std::uint64_
     return {process, page >> 3};
 }
 
-std::uint32_t ProgramTables::page_of(std::uint32_t process, std::uint64_t number) const {
+std::uint32_t Program::page_of(std::uint32_t process, std::uint64_t number) const {
     const auto at = group_of_.find(group_at(process, number).key());
     return at == group_of_.end() ? 0 : at->second << 3 | static_cast<std::uint32_t>(number & 7);
 }

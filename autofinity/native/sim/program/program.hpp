@@ -74,8 +74,19 @@ struct SharedRange {
     std::uint32_t object;
 };
 
-// What the steps refer to.
-struct ProgramTables {
+class Program {
+  public:
+    // Throws SimulationError naming stream and event for anything a replay could not make sense of.
+    explicit Program(trace::TracePtr trace) : Program(std::vector{std::move(trace)}, {}) {}
+    // The same of a trace that nobody else needs: the events of each stream are freed once its
+    // steps are made.
+    explicit Program(trace::Trace&& trace);
+    // Several processes. A shared range must begin at the same page of a group of eight in every
+    // process that has it.
+    Program(const std::vector<trace::TracePtr>& traces, std::vector<SharedRange> shared);
+
+    std::vector<StreamPlan> streams;
+    // What the steps refer to.
     std::vector<Process> processes;
     std::vector<Unit> units;
     std::vector<Instance> instances;
@@ -99,7 +110,7 @@ struct ProgramTables {
     // Dense page of a virtual page number, or 0.
     std::uint32_t page_of(std::uint32_t process, std::uint64_t virtual_page_number) const;
 
-  protected:
+  private:
     friend class ProgramBuilder;
 
     // What eight neighbouring pages are part of: a process, or an object that processes share.
@@ -111,20 +122,6 @@ struct ProgramTables {
 
     std::vector<SharedRange> shared_;
     std::unordered_map<std::uint64_t, std::uint32_t> group_of_;  // by key
-};
-
-class Program : public ProgramTables {
-  public:
-    // Throws SimulationError naming stream and event for anything a replay could not make sense of.
-    explicit Program(trace::TracePtr trace) : Program(std::vector{std::move(trace)}, {}) {}
-    // The same of a trace that nobody else needs: the events of each stream are freed once its
-    // steps are made.
-    explicit Program(trace::Trace&& trace);
-    // Several processes. A shared range must begin at the same page of a group of eight in every
-    // process that has it.
-    Program(const std::vector<trace::TracePtr>& traces, std::vector<SharedRange> shared);
-
-    std::vector<StreamPlan> streams;
 };
 
 using ProgramPtr = std::shared_ptr<const Program>;

@@ -72,9 +72,20 @@ class Step {
     bool writes_first() const { return has(trace::flag_first_write); }
     // The next step needs what is loaded.
     bool is_dependent() const { return has(trace::flag_dependent); }
-    // Neither of the two: all it takes is its latency, which others may hide.
-    bool is_plain() const { return !has(trace::flag_atomic | trace::flag_dependent); }
     bool is_burst() const { return has(burst); }
+    // What the fast path asks of an access, read once: a set that changes could alias the step.
+    class Kinds {
+      public:
+        // Neither atomic nor dependent: all it takes is its latency, which others may hide.
+        bool plain() const { return (flags_ & (trace::flag_atomic | trace::flag_dependent)) == 0; }
+        bool burst() const { return (flags_ & Step::burst) != 0; }
+
+      private:
+        friend class Step;
+        explicit Kinds(std::uint8_t flags) : flags_(flags) {}
+        std::uint8_t flags_;
+    };
+    Kinds kinds() const { return Kinds(flags_); }
     // Of a unit: memory of the thread that runs it (unit_memory.cpp).
     bool is_own_memory() const { return has(own_memory); }
 

@@ -11,7 +11,7 @@ namespace autofinity::sim {
 struct WholeTrace {
     // threads × threads: over all lines, the accesses of the one of the two that has fewer.
     std::vector<std::uint64_t> sharing;
-    std::vector<std::uint64_t> pages;     // numbers as in ProgramTables::virtual_page
+    std::vector<std::uint64_t> pages;     // numbers as in Program::virtual_page
     std::vector<std::uint64_t> accesses;  // pages × threads
 };
 

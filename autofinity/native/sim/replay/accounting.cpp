@@ -33,7 +33,7 @@ void Simulation::settle_any_core(Stream& s) {
     s.any_seen = now;
 }
 
-// Brings what is derived from time into the counts, before the stream goes to another kind of core.
+// Brings what follows from time into the counts, before the stream goes to another kind of core.
 void Simulation::settle_clocks(Stream& s) {
     s.counts = counts_of_clocks(s, s.instructions);
     s.run_ticks = s.halted_ticks = s.sync_ticks = s.stall_ticks = 0;

@@ -25,17 +25,11 @@ void Simulation::split_lost_bursts(Ticks now) {
 // What the stream that runs on a PU was not to do yet. What it has done it has: no stream runs past
 // the horizon.
 void Simulation::take_back_from(std::uint32_t index, const Lost& lost, Ticks now) {
-    const Pu& p = pus_[index];
+    Pu& p = pus_[index];
     Stream& v = streams_[p.stream];
     const std::size_t put_off = v.deferred.size();
     const std::uint64_t next = take_back(v, lost, position(p, v, std::max(p.time, now)));
-    if (v.deferred.size() != put_off) bring_forward(index, v, next, now);
-}
-
-// Something was put off to instruction `next` after the stream's present one, or to where it is.
-void Simulation::bring_forward(std::uint32_t index, const Stream& v, std::uint64_t next,
-                               Ticks now) {
-    Pu& p = pus_[index];
+    if (v.deferred.size() == put_off) return;
     set_watch(p, v);
     if (next == no_instruction) return;
     const Ticks due = std::max(now, p.time + (next - v.instructions) * p.instruction);

@@ -63,9 +63,9 @@ bool Simulation::finish_gap(std::uint32_t index, Pu& p, Stream& s, Ticks horizon
         s.skip = 0;
         set_watch(p, s);
     }
-    const bool taken = watched_ ? take_step<true>(index, p, s, step, issue, at, horizon)
-                                : take_step<false>(index, p, s, step, issue, at, horizon);
-    if (!taken) return false;
+    if (!(detection_ ? take_step<true>(index, p, s, step, issue, at, horizon)
+                     : take_step<false>(index, p, s, step, issue, at, horizon)))
+        return false;
     if (access) {
         s.skip = 0;
         set_watch(p, s);

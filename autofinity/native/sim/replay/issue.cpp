@@ -2,14 +2,12 @@
 // under way.
 #include "issue.hpp"
 
-#include <algorithm>
-
 namespace autofinity::sim {
 
 bool Simulation::slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
                              Ticks horizon, std::uint32_t next_gap) {
-    return watched_ ? access_slowly<true>(p, s, step, issue, at, horizon, next_gap)
-                    : access_slowly<false>(p, s, step, issue, at, horizon, next_gap);
+    return detection_ ? access_slowly<true>(p, s, step, issue, at, horizon, next_gap)
+                      : access_slowly<false>(p, s, step, issue, at, horizon, next_gap);
 }
 
 void Simulation::drain(Pu& p, Stream& s) {

@@ -100,7 +100,8 @@ template <bool watched>
     const Ticks begun = p.time;
     // What an access asks of the memory it asks at its own time, after a fault or a walk too: cores
     // would otherwise act far ahead of the others. The latencies add up all the same.
-    in_order(issued);
+    out_of_order_ += issued < latest_issue_;
+    latest_issue_ = std::max(latest_issue_, issued);
     Served served = memory_.access(p.slot, step, issued, faulted || induced);
     served.ready += begun - issued;
     s.counts[data_cache_loads] += step.reads();

@@ -16,7 +16,6 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
     : machine_(std::move(machine)),
       program_(std::move(program)),
       options_(std::move(options)),
-      watched_(!options_.detectors.empty()),
       memory_(*machine_, *program_, options_.placement, options_.seed),
       streams_(program_->streams.size()),
       pus_(machine_->core_of_pu.size()),
@@ -57,11 +56,9 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
     if (options_.repeats == 0)
         throw SimulationError("got a region that runs 0 times; expected once or more");
     repeats_left_ = options_.repeats - 1;
-    if (repeats_left_ != 0) {
-        if (runs_.size() != 1)
-            throw SimulationError("got " + std::to_string(runs_.size()) +
-                                  " programs whose region is to be repeated; expected one");
-    }
+    if (repeats_left_ != 0 && runs_.size() != 1)
+        throw SimulationError("got " + std::to_string(runs_.size()) +
+                              " programs whose region is to be repeated; expected one");
     for (std::uint32_t process = 0; process < runs_.size(); ++process) {
         if (process < options_.starts.size()) runs_[process].start = options_.starts[process];
         const Process& of = streams_of(process);
@@ -75,7 +72,7 @@ Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr progra
                                       std::to_string(pus_.size()));
         }
     }
-    if (watched_) {
+    if (!options_.detectors.empty()) {
         detection_ = std::make_unique<Detection>(*machine_, *program_, memory_, options_.detectors,
                                                  options_.threads, overhead_);
         next_detection_ = std::min(forever, detection_->next());

@@ -61,8 +61,8 @@ class Simulation {
     const Program& program() const { return *program_; }
     const Machine& machine() const { return *machine_; }
 
-    // Between two calls of advance. Unless it is to `stay`, an operating
-    // system may take the stream from there again.
+    // Between two calls of advance. Unless it is to `stay`, an operating system may take the stream
+    // from there again.
     void bind(std::uint32_t stream, std::uint32_t pu, bool stay);
     std::uint32_t pu_of(std::uint32_t stream) const { return streams_[stream].pu; }
     // Returns what it costs who moves it, in ticks: 0 when the page is there already or not yet
@@ -105,7 +105,7 @@ class Simulation {
         std::uint32_t live;
     };
 
-    // Scheduling.
+    // Scheduling. `watched`: there are detectors to be told.
     template <bool watched>
     bool run_to_target();
     template <bool watched>
@@ -123,10 +123,6 @@ class Simulation {
     template <bool watched>
     bool access_slowly(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
                        Ticks horizon, std::uint32_t next_gap);
-    void in_order(Ticks issued) {
-        out_of_order_ += issued < latest_issue_;
-        latest_issue_ = std::max(latest_issue_, issued);
-    }
     // The same, where it happens seldom.
     bool slow_access(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at,
                      Ticks horizon, std::uint32_t next_gap);
@@ -175,11 +171,9 @@ class Simulation {
     void set_watch(Pu& p, const Stream& s);
     void split_lost_bursts(Ticks now);
     void take_back_from(std::uint32_t pu, const Lost& lost, Ticks now);
-    void bring_forward(std::uint32_t pu, const Stream& v, std::uint64_t next, Ticks now);
     static bool bursts_over(const Stream& v) { return v.bursts_end <= v.instructions; }
     static std::uint64_t position(const Pu& p, const Stream& v, Ticks now);
     std::uint64_t take_back(Stream& v, const Lost& lost, std::uint64_t here);
-
     void remember_burst(Stream& s, const Step& step, std::uint64_t at) {
         any_bursts_ = true;
         const std::uint32_t place = s.next_open;
@@ -188,6 +182,7 @@ class Simulation {
         s.bursts_end = std::max(s.bursts_end, at + step.span());
     }
     void touch_sync_line(Pu& p, Stream& s, Line line, bool write);
+
     void block(std::uint32_t pu, Stream& s);
     void see_token(Pu& p, Stream& s, const Token& token);
     void wake(std::uint32_t stream, Ticks at);
@@ -238,12 +233,12 @@ class Simulation {
         return detection_->actor(static_cast<std::uint32_t>(&s - streams_.data()), p.slot);
     }
     // Accesses in a row to one page that detectors have not been told of, and what the core owes.
-    struct Watched {
+    struct Untold {
         std::uint32_t page = 0;
         std::uint64_t accesses = 0;
         Ticks cost = 0;
     };
-    void tell_accesses(const Pu& p, const Stream& s, Watched& watched);
+    void tell_accesses(const Pu& p, const Stream& s, Untold& untold);
     Ticks watch_access(const Pu& p, const Stream& s, const Step& step, const Served& served,
                        Ticks latency);
     void let_detectors_act(Ticks at);
@@ -278,7 +273,6 @@ class Simulation {
     std::shared_ptr<const Machine> machine_;
     ProgramPtr program_;
     Options options_;
-    const bool watched_;  // by detectors
     Memory memory_;
     OverheadTicks overhead_;
     std::unique_ptr<Detection> detection_;  // while anybody watches

@@ -56,7 +56,7 @@ template <bool watched>
         last_page = 0;
     };
     std::uint64_t loads = 0, stores = 0;
-    [[maybe_unused]] Watched seen;
+    [[maybe_unused]] Untold untold;
     const auto count_accesses = [&] {
         s.counts[data_cache_loads] += std::exchange(loads, 0);
         s.counts[data_cache_stores] += std::exchange(stores, 0);
@@ -91,7 +91,8 @@ template <bool watched>
             p.key = at;
             break;
         }
-        if (next->is_access() && next->is_plain()) {
+        const Step::Kinds kinds = next->kinds();
+        if (next->is_access() && kinds.plain()) {
             const Line line = next->line();
             const std::uint16_t reads = next->reads(), writes = next->writes();
             const std::uint32_t page = line >> page_shift;
@@ -104,20 +105,20 @@ template <bool watched>
                     done = issue;
                     now = at;
                     if constexpr (watched) {
-                        if (seen.page != page) tell_accesses(p, s, seen);
-                        seen.page = page;
-                        seen.accesses += reads + writes;
+                        if (untold.page != page) tell_accesses(p, s, untold);
+                        untold.page = page;
+                        untold.accesses += reads + writes;
                     }
-                    if (next->is_burst()) remember_burst(s, *next, issue);
+                    if (kinds.burst()) remember_burst(s, *next, issue);
                     ++next;
                     continue;
                 }
             }
         }
         if constexpr (watched) {
-            tell_accesses(p, s, seen);
-            if (seen.cost != 0) {  // the step is due later
-                now += std::exchange(seen.cost, 0);
+            tell_accesses(p, s, untold);
+            if (untold.cost != 0) {  // the step is due later
+                now += std::exchange(untold.cost, 0);
                 continue;
             }
         }
@@ -133,9 +134,9 @@ template <bool watched>
     }
     count_accesses();
     if constexpr (watched) {
-        tell_accesses(p, s, seen);
-        p.time += seen.cost;
-        p.key += seen.cost;
+        tell_accesses(p, s, untold);
+        p.time += untold.cost;
+        p.key += untold.cost;
     }
     if (!p.queue.empty()) p.key = std::min(p.key, std::max(p.time, p.slice_end));
 }

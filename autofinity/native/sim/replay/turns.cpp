@@ -68,7 +68,7 @@ bool Simulation::advance(Ticks duration) {
     wanted_ = duration;
     if (in_region_) target_ = std::min(forever, now_ + duration);
     set_stop();
-    return watched_ ? run_to_target<true>() : run_to_target<false>();
+    return detection_ ? run_to_target<true>() : run_to_target<false>();
 }
 
 template <bool watched>
