@@ -44,7 +44,7 @@ policies: $(VENV)/.ready ## Learn the policies from the shipped observations, an
 dev: ## Build the native parts in place (needs an environment with nanobind; PY=...)
 	@scripts/dev "$(PY)"
 
-check-native: $(VENV)/.ready-native ## Native code under sanitizers and by Clang (SANITIZE=address,undefined, thread, capture or clang)
+check-native: $(VENV)/.ready-native ## Native code under sanitizers, by Clang and file by file (SANITIZE=address,undefined, thread, capture, clang or separate)
 	@scripts/check-native "$(PY)" $(SANITIZE)
 
 bench: $(VENV)/.ready-dev ## All benchmarks beside their peers (QUICK=1: minutes, not an hour); build/bench.json
