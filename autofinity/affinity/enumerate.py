@@ -19,7 +19,7 @@ from itertools import islice, pairwise
 from math import comb
 
 from autofinity.affinity.hints import check_available, too_many
-from autofinity.affinity.native import native_machine
+from autofinity.affinity.topology_handle import topology_handle
 from autofinity.model.affinity import Affinity
 from autofinity.model.errors import PlacementError, UsageError
 from autofinity.model.placement import CoreSet
@@ -76,11 +76,13 @@ def place(
     sorted list of OS indices, as in GETAFFINITY (above the core count: of what is chosen on the
     last SMT level). Raises `PlacementError` when it does not fit.
     """
+    from autofinity._core.affinity import place as native
+
     check_available(topology, available)
     if affinity.threads > len(topology.pus):
         usable = topology.allowed if available is None else available
         raise too_many(topology, affinity.threads, len(usable))
-    found = native_machine(topology).place(affinity.occupancy, available)
+    found = native(topology_handle(topology), affinity.occupancy, available)
     if isinstance(found, int):
         raise too_many(topology, affinity.threads, found)
     if found is None:

@@ -19,7 +19,7 @@ definition is a property test. All keys are compared in integers.
 
 from __future__ import annotations
 
-from autofinity.affinity.native import native_machine
+from autofinity.affinity.topology_handle import topology_handle
 from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.errors import PlacementError
 from autofinity.model.placement import CoreSet
@@ -37,12 +37,19 @@ def get_affinity(
     Raises `PlacementError` for no threads, an empty set, more threads than available PUs, or a PU
     that the machine does not have.
     """
+    from autofinity._core.affinity import best_match
+
     check_available(topology, available)
     if not 1 <= threads <= len(topology.pus):
         usable = topology.allowed if available is None else available
         raise too_many(topology, threads, len(usable))
-    found = native_machine(topology).best_match(
-        threads, hint.spread_sockets, hint.spread_llcs, hint.socket_first, available
+    found = best_match(
+        topology_handle(topology),
+        threads,
+        hint.spread_sockets,
+        hint.spread_llcs,
+        hint.socket_first,
+        available,
     )
     if isinstance(found, int):
         raise too_many(topology, threads, found)

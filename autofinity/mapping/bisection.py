@@ -7,7 +7,7 @@ Kernighan and Lin's way (Bell System Technical Journal 49, 1970); several beginn
 
 from __future__ import annotations
 
-from autofinity.mapping.native import native_machine
+from autofinity.affinity.topology_handle import topology_handle
 from autofinity.mapping.seats import seats
 from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
@@ -20,5 +20,7 @@ def bisection(
 
     Raises as `eagermap` does.
     """
+    from autofinity._core.mapping import bisection as native
+
     chosen = seats(topology, sharing.threads, available)
-    return native_machine(topology).bisection(sharing.cells, chosen)
+    return native(topology_handle(topology), sharing.cells, chosen)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autofinity.mapping.native import native_machine
+from autofinity.affinity.topology_handle import topology_handle
 from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
 
@@ -20,7 +20,7 @@ def distance(topology: Topology, a: OsIndex, b: OsIndex) -> float:
 
     Raises `ValueError` for a PU that the machine does not have.
     """
-    return native_machine(topology).distance(a, b)
+    return topology_handle(topology).distance(a, b)
 
 
 def cost(sharing: SharingMatrix, topology: Topology, cpus: Sequence[OsIndex]) -> float:
@@ -29,4 +29,6 @@ def cost(sharing: SharingMatrix, topology: Topology, cpus: Sequence[OsIndex]) ->
     Raises `ValueError` where there is not one PU a thread, for unknown PUs and for what is no
     sharing matrix.
     """
-    return native_machine(topology).cost(sharing.cells, cpus)
+    from autofinity._core.mapping import cost as native
+
+    return native(topology_handle(topology), sharing.cells, cpus)

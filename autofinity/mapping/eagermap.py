@@ -10,7 +10,7 @@ the matrix change little. Where parts hold different numbers of seats, the large
 
 from __future__ import annotations
 
-from autofinity.mapping.native import native_machine
+from autofinity.affinity.topology_handle import topology_handle
 from autofinity.mapping.seats import seats
 from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
@@ -24,5 +24,7 @@ def eagermap(
     O(T²) for T threads. Raises `PlacementError` for no threads and no usable PU, `ValueError` for
     what is no sharing matrix (not square, not symmetric, negative, infinite).
     """
+    from autofinity._core.mapping import eager as native
+
     chosen = seats(topology, sharing.threads, available)
-    return native_machine(topology).eager(sharing.cells, chosen)
+    return native(topology_handle(topology), sharing.cells, chosen)

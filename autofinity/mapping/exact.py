@@ -7,7 +7,7 @@ says that it cannot become cheaper than the best known one, at first that of `re
 
 from __future__ import annotations
 
-from autofinity.mapping.native import native_machine
+from autofinity.affinity.topology_handle import topology_handle
 from autofinity.mapping.refined import refined
 from autofinity.model.errors import UsageError
 from autofinity.model.sharing import SharingMatrix
@@ -26,13 +26,15 @@ def exact(
     Raises `UsageError` for more than `MOST_THREADS` threads, or when `MOST_STEPS` do not suffice;
     else as `eagermap`.
     """
+    from autofinity._core.mapping import exact as native
+
     if sharing.threads > MOST_THREADS:
         raise UsageError(
             f"exact: {sharing.threads} threads are too many to try all mappings; expected at most "
             f"{MOST_THREADS}; refined comes near"
         )
     known = refined(sharing, topology, available)
-    found = native_machine(topology).exact(sharing.cells, known, MOST_STEPS)
+    found = native(topology_handle(topology), sharing.cells, known, MOST_STEPS)
     if found is None:
         raise UsageError(
             f"exact: {MOST_STEPS} steps did not find the cheapest mapping of {sharing.threads} "

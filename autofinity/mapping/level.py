@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from autofinity.affinity.topology_handle import topology_handle
 from autofinity.mapping.matching import best_partners
-from autofinity.mapping.native import native_machine
 from autofinity.mapping.seats import seats
 from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
@@ -29,6 +29,7 @@ def grouped_levels(
     Raises `PlacementError` for no threads and no usable PU, `ValueError` for what is no sharing
     matrix.
     """
+    from autofinity._core.mapping import by_groups as native
 
     def group(
         weights: Weights, shapes: Sequence[int], groups: int, needs: Sequence[tuple[int, int]]
@@ -45,7 +46,7 @@ def grouped_levels(
         return found
 
     chosen = seats(topology, sharing.threads, available)
-    return native_machine(topology).by_groups(sharing.cells, chosen, group)
+    return native(topology_handle(topology), sharing.cells, chosen, group)
 
 
 def sums_between(

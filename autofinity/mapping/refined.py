@@ -11,7 +11,7 @@ threads, end when one saves less than a ten-thousandth of the cost.
 
 from __future__ import annotations
 
-from autofinity.mapping.native import native_machine
+from autofinity.affinity.topology_handle import topology_handle
 from autofinity.mapping.seats import seats
 from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
@@ -24,5 +24,7 @@ def refined(
 
     Raises as `eagermap` does.
     """
+    from autofinity._core.mapping import refined as native
+
     chosen = seats(topology, sharing.threads, available)
-    return native_machine(topology).refined(sharing.cells, chosen)
+    return native(topology_handle(topology), sharing.cells, chosen)

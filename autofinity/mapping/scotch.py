@@ -19,8 +19,8 @@ from functools import cache
 from itertools import groupby, pairwise
 from typing import Any
 
-from autofinity.mapping.cost import distance
-from autofinity.mapping.native import native_machine
+from autofinity.affinity.topology_handle import topology_handle
+from autofinity.mapping.cost import cost, distance
 from autofinity.mapping.seats import seats
 from autofinity.model.errors import CapabilityError
 from autofinity.model.sharing import SharingMatrix
@@ -40,11 +40,11 @@ def scotch(
     Raises `CapabilityError` without the library or when it fails; else as `eagermap`.
     """
     chosen = seats(topology, sharing.threads, available)
-    native_machine(topology).cost(sharing.cells, chosen)  # refuses what is no sharing matrix
+    cost(sharing, topology, chosen)  # refuses what is no sharing matrix
     library = _library()
     if not any(map(any, sharing.cells)):
         return tuple(chosen)
-    chosen.sort(key=native_machine(topology).path)
+    chosen.sort(key=topology_handle(topology).path)
     arities, leaves = _leaves(topology, chosen)
     links = _links(topology, chosen, leaves, len(arities))
     wanted = _mapped(library, sharing, arities, links, leaves)
@@ -53,7 +53,7 @@ def scotch(
 
 def _leaves(topology: Topology, chosen: Sequence[OsIndex]) -> tuple[list[int], list[list[int]]]:
     """Arity of each level of the tree, and the way to each seat: which child on each level."""
-    machine = native_machine(topology)
+    machine = topology_handle(topology)
     copies = [(cpu, i) for cpu, same in groupby(chosen) for i, _ in enumerate(same)]
     paths = [(*machine.path(cpu), copy) for cpu, copy in copies]
     ways: list[list[int]] = [[] for _ in paths]

@@ -2,23 +2,16 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <limits>
+#include <utility>
 
 namespace autofinity::affinity {
 
 HintProblem::HintProblem(const Level& level, HintBits hint)
-    : level_(level), hint_(hint), words_((level.threads + 64) / 64) {
-    for (const Socket& socket : level.sockets) {
-        std::vector<int> capacities;
-        for (const int domain : socket.domains) {
-            if (level.domains[domain].capacity > 0) {
-                capacities.push_back(level.domains[domain].capacity);
-            }
-        }
-        std::sort(capacities.begin(), capacities.end(), std::greater<>());
-        capacities_.push_back(std::move(capacities));
-    }
+    : level_(level),
+      hint_(hint),
+      words_((level.threads + 64) / 64),
+      filling_(level, hint.spread_llcs) {
     // Lexicographic comparison as one number: each key has more weight than all lower ones span.
     // Integers are exact as doubles while they are small, and only those are compared several at a
     // time by any processor.
@@ -33,57 +26,6 @@ HintProblem::HintProblem(const Level& level, HintBits hint)
     }
 }
 
-HintProblem::Shape HintProblem::shape(int socket, int threads) const {
-    const auto& capacities = capacities_[socket];
-    if (hint_.spread_llcs) {
-        int rest = threads;
-        int wider = static_cast<int>(capacities.size());
-        int water = 0;
-        while (rest > 0) {
-            // Raise the level until the smallest domain that is not yet full is.
-            const int room = (capacities[wider - 1] - water) * wider;
-            if (rest < room) {
-                return {water + rest / wider, rest % wider, 0};
-            }
-            rest -= room;
-            water = capacities[--wider];
-        }
-        return {water, 0, 0};
-    }
-    Shape found{kNone, threads, 0};
-    for (const int capacity : capacities) {
-        if (found.extra < capacity) {
-            break;
-        }
-        found.extra -= capacity;
-        found.full = capacity == found.level ? found.full + 1 : 1;
-        found.level = capacity;
-    }
-    return found;
-}
-
-// Σc² of the best filling.
-int64_t HintProblem::squares(int socket, int threads) const {
-    const Shape best = shape(socket, threads);
-    int64_t sum = 0;
-    if (hint_.spread_llcs) {
-        for (const int capacity : capacities_[socket]) {
-            const int64_t held = std::min(capacity, best.level);
-            sum += held * held;
-        }
-        return sum + static_cast<int64_t>(best.extra) * (2 * best.level + 1);
-    }
-    int rest = threads - best.extra;
-    for (const int capacity : capacities_[socket]) {
-        if (rest < capacity) {
-            break;
-        }
-        sum += static_cast<int64_t>(capacity) * capacity;
-        rest -= capacity;
-    }
-    return sum + static_cast<int64_t>(best.extra) * best.extra;
-}
-
 // Weight of t threads on each socket.
 template <typename Key>
 std::vector<std::vector<Key>> HintProblem::weights() const {
@@ -96,15 +38,18 @@ std::vector<std::vector<Key>> HintProblem::weights() const {
                    (hint_.socket_first ? span : span * static_cast<Key>(sockets + 1));
     std::vector<std::vector<Key>> found(sockets);
     for (int s = 0; s < sockets; ++s) {
-        const auto same = std::find(capacities_.begin(), capacities_.begin() + s, capacities_[s]);
-        if (same != capacities_.begin() + s) {
-            found[s] = found[same - capacities_.begin()];
+        int same = 0;
+        while (filling_.capacities(same) != filling_.capacities(s)) {
+            ++same;
+        }
+        if (same < s) {
+            found[s] = found[same];
             continue;
         }
         const int most = std::min(level_.sockets[s].capacity, total);
         for (int t = 0; t <= most; ++t) {
-            found[s].push_back(k1 * (t > 0 ? 1 : 0) + k2 * static_cast<Key>(squares(s, t)) +
-                               sign_s * t * t);
+            found[s].push_back(k1 * (t > 0 ? 1 : 0) +
+                               k2 * static_cast<Key>(filling_.squares(s, t)) + sign_s * t * t);
         }
     }
     return found;
@@ -178,7 +123,7 @@ void HintProblem::solve() {
                     const int x = low + i;
                     if (option_of[x] < 0) {
                         option_of[x] = static_cast<int>(options_[s].size());
-                        options_[s].push_back({x, from_.size(), shape(s, x)});
+                        options_[s].push_back({x, from_.size(), filling_.shape(s, x)});
                         from_.resize(from_.size() + words_, 0);
                     }
                     from_[options_[s][option_of[x]].from + word] |= bits & -bits;
@@ -198,7 +143,7 @@ void HintProblem::solve() {
 
 void HintProblem::refresh(int socket, const Bounds& bounds) {
     for (Option& option : options_[socket]) {
-        const bool allowed = fits(socket, option.shape, bounds);
+        const bool allowed = filling_.fits(socket, option.shape, bounds);
         if (allowed != option.allowed) {
             option.allowed = allowed;
             stale_[socket] = 1;
@@ -254,7 +199,7 @@ void HintProblem::witness(const Bounds& bounds, const std::vector<uint8_t>& pref
         for (const Option& option : options_[s]) {
             if (option.allowed && optimal(option, placed) &&
                 reaches_end(s + 1, placed + option.threads)) {
-                fill(s, option.shape, bounds, preferred, threads);
+                filling_.fill(s, option.shape, bounds, preferred, threads);
                 placed += option.threads;
                 break;
             }
@@ -267,25 +212,14 @@ int HintProblem::min_nodes() const {
         return 1;
     }
     // Fewest nodes of the sockets before, by the number of threads on them.
-    std::vector<int> here(level_.threads + 1, kNone);
-    std::vector<int> there(level_.threads + 1, kNone);
+    constexpr int unreached = std::numeric_limits<int>::max();
+    std::vector<int> here(level_.threads + 1, unreached);
+    std::vector<int> there(level_.threads + 1, unreached);
     here[0] = 0;
     for (int s = 0; s < static_cast<int>(options_.size()); ++s) {
-        std::fill(there.begin(), there.end(), kNone);
+        std::fill(there.begin(), there.end(), unreached);
         for (const Option& option : options_[s]) {
-            int used = 0;
-            if (hint_.spread_llcs) {
-                used = std::min(option.threads, static_cast<int>(capacities_[s].size()));
-            } else {
-                int rest = option.threads;
-                for (const int capacity : capacities_[s]) {
-                    if (rest <= 0) {
-                        break;
-                    }
-                    rest -= capacity;
-                    ++used;
-                }
-            }
+            const int used = filling_.domains_used(s, option.threads);
             const int nodes = nodes_needed(level_, s, used, option.threads);
             for (int w = span_[s].first; w <= span_[s].last; ++w) {
                 for (uint64_t bits = from_[option.from + w]; bits != 0; bits &= bits - 1) {

@@ -5,20 +5,17 @@
 // and two of them depend only on a socket's number of threads T, so a socket enters with its best
 // Σc² for each T, and the best machine-wide triple is a shortest path over (socket, threads placed
 // so far) with lexicographic weights. Every optimal set is a path on which all steps are optimal,
-// together with a Σc²-optimal filling of each socket; both kinds of filling are known in closed
-// form (see `fits`).
+// together with a Σc²-optimal filling of each socket (see `SocketFilling`).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "affinity/problem.hpp"
+#include "affinity/socket_filling.hpp"
 
 namespace autofinity::affinity {
-
-// No domain is so large: the level of a filling that has no full domain.
-inline constexpr int kNone = std::numeric_limits<int>::max();
 
 struct HintBits {
     bool spread_sockets;
@@ -37,16 +34,6 @@ class HintProblem final : public Problem {
     int min_nodes() const override;
 
   private:
-    // Shape of the Σc²-best filling of a socket with T threads.
-    //   spread:      domains of capacity ≤ level are full, the others hold level or level + 1,
-    //                `extra` of them the latter;
-    //   concentrate: domains of capacity > level are full, `full` of those of capacity `level`
-    //                are, one other (that can) holds `extra`, the rest nothing.
-    struct Shape {
-        int level;
-        int extra;
-        int full;
-    };
     // One number of threads that some best set gives to a socket.
     struct Option {
         int threads;
@@ -73,27 +60,17 @@ class HintProblem final : public Problem {
     bool optimal(const Option& option, int placed) const {
         return (from_[option.from + placed / 64] >> (placed % 64) & 1) != 0;
     }
-    Shape shape(int socket, int threads) const;
-    int64_t squares(int socket, int threads) const;
-    bool fits(int socket, const Shape& shape, const Bounds& bounds) const;
-    bool fits_concentrated(int socket, const Shape& shape, const Bounds& bounds) const;
-    void fill(int socket, const Shape& shape, const Bounds& bounds,
-              const std::vector<uint8_t>& preferred, std::vector<int>& threads);
-    void fill_concentrated(int socket, const Shape& shape, const Bounds& bounds,
-                           std::vector<int>& threads);
     bool update_reach(int socket);
     bool reaches_end(int socket, int placed) const;
 
     const Level& level_;
     HintBits hint_;
     int words_;
-    std::vector<std::vector<int>> capacities_;  // by socket, descending
+    SocketFilling filling_;
     std::vector<std::vector<Option>> options_;
     std::vector<uint64_t> from_;   // rows of words: bit t for t threads on the sockets before
     std::vector<Span> span_;       // by socket, and one more
     std::vector<uint8_t> stale_;   // by socket: its row of `reach_` is not that of its options
-    std::vector<int> order_;       // scratch of `fill`
-    std::vector<uint8_t> full_;    // scratch of `fill_concentrated`
     std::vector<uint64_t> reach_;  // (sockets + 1) × words: counts from which the end is reached
 };
 

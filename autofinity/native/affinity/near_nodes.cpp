@@ -1,65 +1,65 @@
-// Which nodes: the nearest to each other, exactly for few nodes and greedily for many.
-#include <algorithm>
-#include <array>
-#include <utility>
+#include "affinity/near_nodes.hpp"
 
-#include "affinity/search.hpp"
+#include <algorithm>
 
 namespace autofinity::affinity {
 
-// Sum of distances between the nodes of the witness, each pair there and back.
-int64_t Search::used_distance(Nodes* used) const {
-    used->count = 0;
+NearNodes::NearNodes(const topology::Machine& machine, PartialSet& set)
+    : machine_(machine), set_(set), min_nodes_(set.min_nodes()) {}
+
+int64_t NearNodes::used_distance() const {
+    Nodes used;
+    return used_distance(used);
+}
+
+int64_t NearNodes::used_distance(Nodes& used) const {
     int64_t sum = 0;
-    for (const int node : level_.nodes) {
-        const auto& cells = cells_of_node_[node];
-        if (std::none_of(cells.begin(), cells.end(), [&](int c) { return held_[c] > 0; })) {
+    for (const int node : set_.level().nodes) {
+        if (!set_.uses(node)) {
             continue;
         }
-        for (const int other : *used) {
-            sum += machine_.distance(node, other);
+        for (const int other : used) {
+            sum += machine_.round_trip(node, other);
         }
-        used->add(node);
+        used.add(node);
     }
     return sum;
 }
 
 // No acceptable set that uses all included and no excluded nodes is nearer than this.
-int64_t Search::lower_bound() const {
-    std::array<int, kExactNodes> in;
-    std::array<int, kExactNodes> out;
-    int ins = 0;
-    int outs = 0;
-    for (const int node : level_.nodes) {
-        if (included_[node] > 0) {
-            in[ins++] = node;
-        } else if (!excluded_[node]) {
-            out[outs++] = node;
+int64_t NearNodes::lower_bound() const {
+    Nodes in;
+    Nodes out;
+    for (const int node : set_.level().nodes) {
+        if (set_.included(node)) {
+            in.add(node);
+        } else if (!set_.excluded(node)) {
+            out.add(node);
         }
     }
     int64_t sum = 0;
-    for (int a = 0; a < ins; ++a) {
-        for (int b = a + 1; b < ins; ++b) {
-            sum += machine_.distance(in[a], in[b]);
+    for (int a = 0; a < in.count; ++a) {
+        for (int b = a + 1; b < in.count; ++b) {
+            sum += machine_.round_trip(in.at[a], in.at[b]);
         }
     }
-    const int more = min_nodes_ - ins;
-    if (more <= 0 || more > outs) {
+    const int more = min_nodes_ - in.count;
+    if (more <= 0 || more > out.count) {
         return sum;
     }
     // Each further node pays its way to all included ones and, at best, to its nearest others; the
     // latter are counted from both ends, so everything is doubled here.
     std::array<int64_t, kExactNodes> costs;
     std::array<int64_t, kExactNodes> near;
-    for (int i = 0; i < outs; ++i) {
+    for (int i = 0; i < out.count; ++i) {
         costs[i] = 0;
-        for (int a = 0; a < ins; ++a) {
-            costs[i] += 2 * machine_.distance(out[i], in[a]);
+        for (const int node : in) {
+            costs[i] += 2 * machine_.round_trip(out.at[i], node);
         }
         int others = 0;
-        for (int j = 0; j < outs; ++j) {
+        for (int j = 0; j < out.count; ++j) {
             if (j != i) {
-                near[others++] = machine_.distance(out[i], out[j]);
+                near[others++] = machine_.round_trip(out.at[i], out.at[j]);
             }
         }
         std::sort(near.begin(), near.begin() + others);
@@ -67,7 +67,7 @@ int64_t Search::lower_bound() const {
             costs[i] += near[j];
         }
     }
-    std::sort(costs.begin(), costs.begin() + outs);
+    std::sort(costs.begin(), costs.begin() + out.count);
     int64_t doubled = 0;
     for (int i = 0; i < more; ++i) {
         doubled += costs[i];
@@ -75,15 +75,27 @@ int64_t Search::lower_bound() const {
     return sum + (doubled + 1) / 2;
 }
 
+// Whether exchanging two nodes changes no distance.
+bool NearNodes::exchangeable(int a, int b) const {
+    for (int other = 0; other < static_cast<int>(machine_.nodes()); ++other) {
+        if (other != a && other != b &&
+            machine_.round_trip(a, other) != machine_.round_trip(b, other)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Nodes are twins when exchanging them changes nothing: the same sizes of domains of their own on
 // the same socket, and the same distances to all other nodes.
-void Search::find_twins() {
+void NearNodes::find_twins() {
     using Shape = std::vector<std::array<int, 3>>;
+    const Level& level = set_.level();
     std::vector<Shape> shapes(machine_.nodes());
-    for (const int node : level_.nodes) {
+    for (const int node : level.nodes) {
         Shape& shape = shapes[node];
-        for (const int c : cells_of_node_[node]) {
-            const Domain& domain = level_.domains[level_.cells[c].domain];
+        for (const int c : set_.cells_of(node)) {
+            const Domain& domain = level.domains[level.cells[c].domain];
             if (domain.cells.size() > 1) {
                 shape.assign(1, {-1, node, 0});  // a domain shared with other nodes: like no other
                 break;
@@ -93,10 +105,9 @@ void Search::find_twins() {
         std::sort(shape.begin(), shape.end());
     }
     twins_.assign(machine_.nodes(), -1);
-    for (const int a : level_.nodes) {
-        for (const int b : level_.nodes) {
-            if (a == b || (twins_[b] == b && machine_.twins()[a] == machine_.twins()[b] &&
-                           shapes[a] == shapes[b])) {
+    for (const int a : level.nodes) {
+        for (const int b : level.nodes) {
+            if (a == b || (twins_[b] == b && shapes[a] == shapes[b] && exchangeable(a, b))) {
                 twins_[a] = b;
                 break;
             }
@@ -104,101 +115,101 @@ void Search::find_twins() {
     }
 }
 
-bool Search::untouched(int node) const {
-    return included_[node] == 0 && !excluded_[node] &&
-           std::none_of(cells_of_node_[node].begin(), cells_of_node_[node].end(),
-                        [&](int c) { return closed_[c] != 0; });
+// Of the nodes used, the one farthest from the others of which it is not known that it is needed;
+// -1 where there is none.
+int NearNodes::farthest_undecided(const Nodes& used) const {
+    int farthest = -1;
+    int64_t most = -1;
+    for (const int node : used) {
+        if (set_.included(node)) {
+            continue;
+        }
+        int64_t cost = 0;
+        for (const int other : used) {
+            cost += other == node ? 0 : machine_.round_trip(node, other);
+        }
+        if (cost > most) {
+            most = cost;
+            farthest = node;
+        }
+    }
+    return farthest;
 }
 
-// Finds a witness whose nodes are no further apart than `target`: branch and bound, on a node that
-// the present witness uses and that is not yet known to be needed.
-bool Search::find(int64_t target) {
-    if (!solve()) {
+// Branch and bound, on a node that the present witness uses and may do without.
+bool NearNodes::find(int64_t target) {
+    if (!set_.solve()) {
         return false;
     }
     Nodes used;
-    if (used_distance(&used) <= target) {
+    if (used_distance(used) <= target) {
         return true;
     }
     Nodes tried;
     bool found = false;
     while (!found && lower_bound() <= target) {
-        int worst = -1;
-        int64_t most = -1;
-        for (const int node : used) {
-            if (included_[node] > 0) {
-                continue;
-            }
-            int64_t cost = 0;
-            for (const int other : used) {
-                cost += other == node ? 0 : machine_.distance(node, other);
-            }
-            if (cost > most) {
-                most = cost;
-                worst = node;
-            }
-        }
+        const int worst = farthest_undecided(used);
         if (worst < 0) {
             break;
         }
-        const bool symmetric = untouched(worst);
-        exclude(worst, true);
+        const bool symmetric = set_.untouched(worst);
+        set_.exclude(worst, true);
         found = find(target);
-        exclude(worst, false);
-        include(worst, 1);
+        set_.exclude(worst, false);
+        set_.include(worst, 1);
         tried.add(worst);
         if (!found && symmetric) {
             // Without this node there is nothing, so there is nothing without its twins either.
             if (twins_.empty()) {
                 find_twins();
             }
-            for (const int node : level_.nodes) {
-                if (twins_[node] == twins_[worst] && untouched(node)) {
-                    include(node, 1);
+            for (const int node : set_.level().nodes) {
+                if (twins_[node] == twins_[worst] && set_.untouched(node)) {
+                    set_.include(node, 1);
                     tried.add(node);
                 }
             }
         }
     }
     for (const int node : tried) {
-        include(node, -1);
+        set_.include(node, -1);
     }
     return found;
 }
 
-bool Search::only_included_nodes() {
+bool NearNodes::only_included() {
     std::vector<int> others;
-    for (const int node : level_.nodes) {
-        if (included_[node] == 0) {
-            exclude(node, true);
+    for (const int node : set_.level().nodes) {
+        if (!set_.included(node)) {
+            set_.exclude(node, true);
             others.push_back(node);
         }
     }
-    if (solve()) {
+    if (set_.solve()) {
         return true;
     }
     for (const int node : others) {
-        exclude(node, false);
+        set_.exclude(node, false);
     }
     return false;
 }
 
-// Above `kExactNodes` nodes: start from the node of the smallest usable OS index and add the
-// nearest node that some acceptable set can use together with those before, until a set fits.
-// Leaves all other nodes excluded.
-void Search::choose_nodes_greedily() {
-    const int nodes = static_cast<int>(level_.nodes.size());
+// Starts from the node of the smallest usable OS index and adds the nearest node that some
+// acceptable set can use together with those before, until a set fits.
+void NearNodes::choose_greedily() {
+    const Level& level = set_.level();
+    const int nodes = static_cast<int>(level.nodes.size());
     std::vector<int64_t> cost(nodes, 0);  // to the nodes included; in order of smallest OS index
     // What fails beside some nodes fails beside more of them.
     std::vector<uint8_t> failed(nodes, 0);
     std::vector<int> committed;
     int included = 0;
-    while (included < nodes && (included < min_nodes_ || !only_included_nodes())) {
+    while (included < nodes && (included < min_nodes_ || !only_included())) {
         int added = -1;
         while (added < 0) {
             int nearest = -1;
             for (int i = 0; i < nodes; ++i) {
-                if (included_[level_.nodes[i]] == 0 && !failed[i] &&
+                if (!set_.included(level.nodes[i]) && !failed[i] &&
                     (nearest < 0 || cost[i] < cost[nearest])) {
                     nearest = i;
                 }
@@ -207,15 +218,15 @@ void Search::choose_nodes_greedily() {
                 break;
             }
             failed[nearest] = 1;
-            for (const int c : cells_of_node_[level_.nodes[nearest]]) {
-                const bool known = held_[c] > 0;  // by the witness of the last success
-                take(c, 1);
-                if (known || solve()) {
+            for (const int c : set_.cells_of(level.nodes[nearest])) {
+                const bool known = set_.held()[c] > 0;  // by the witness of the last success
+                set_.take(c, 1);
+                if (known || set_.solve()) {
                     committed.push_back(c);
                     added = nearest;
                     break;
                 }
-                take(c, -1);
+                set_.take(c, -1);
             }
         }
         if (added < 0) {
@@ -223,12 +234,12 @@ void Search::choose_nodes_greedily() {
         }
         ++included;
         for (int i = 0; i < nodes; ++i) {
-            cost[i] += machine_.distance(level_.nodes[i], level_.nodes[added]);
+            cost[i] += machine_.round_trip(level.nodes[i], level.nodes[added]);
         }
     }
     for (const int c : committed) {
-        take(c, -1);
-        include(level_.cells[c].node, 1);
+        set_.take(c, -1);
+        set_.include(level.cells[c].node, 1);
     }
 }
 

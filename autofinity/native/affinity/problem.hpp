@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "affinity/machine.hpp"
+#include "affinity/level.hpp"
 
 namespace autofinity::affinity {
 

@@ -3,56 +3,27 @@
 
 namespace nb = nanobind;
 
-#ifdef AUTOFINITY_WITH_TRACE
 void bind_trace(nb::module_& module);
-#endif
-#ifdef AUTOFINITY_WITH_AFFINITY
+void bind_topology(nb::module_& module);
 void bind_affinity(nb::module_& module);
-#endif
-#ifdef AUTOFINITY_WITH_DETECT
 void bind_detect(nb::module_& module);
-#endif
-#ifdef AUTOFINITY_WITH_SIM
 void bind_sim(nb::module_& module);
-#endif
-#ifdef AUTOFINITY_WITH_MEASURE
 void bind_measure(nb::module_& module);
-#endif
-#ifdef AUTOFINITY_WITH_LEARNING
 void bind_learning(nb::module_& module);
-#endif
-#ifdef AUTOFINITY_WITH_MAPPING
 void bind_mapping(nb::module_& module);
-#endif
 
 NB_MODULE(_core, module) {
     module.doc() = "Native core of autofinity.";
-#ifdef AUTOFINITY_WITH_TRACE
-    auto trace = module.def_submodule("trace", "Captured programs in memory.");
-    bind_trace(trace);
-#endif
-#ifdef AUTOFINITY_WITH_AFFINITY
-    auto affinity = module.def_submodule("affinity", "GETAFFINITY by direct construction.");
-    bind_affinity(affinity);
-#endif
-#ifdef AUTOFINITY_WITH_DETECT
-    auto detect = module.def_submodule("detect", "Tables of who shares with whom.");
-    bind_detect(detect);
-#endif
-#ifdef AUTOFINITY_WITH_SIM
-    auto sim = module.def_submodule("sim", "The simulated machine.");
-    bind_sim(sim);
-#endif
-#ifdef AUTOFINITY_WITH_MEASURE
-    auto measure = module.def_submodule("measure", "Latencies and bandwidths of this machine.");
-    bind_measure(measure);
-#endif
-#ifdef AUTOFINITY_WITH_LEARNING
-    auto learning = module.def_submodule("learning", "Rules from rows (RIPPER).");
-    bind_learning(learning);
-#endif
-#ifdef AUTOFINITY_WITH_MAPPING
-    auto mapping = module.def_submodule("mapping", "Who sits where, from who shares with whom.");
-    bind_mapping(mapping);
-#endif
+    const auto room = [&](const char* name, const char* doc, void (*bind)(nb::module_&)) {
+        nb::module_ made = module.def_submodule(name, doc);
+        bind(made);
+    };
+    room("trace", "Captured programs in memory.", bind_trace);
+    room("topology", "The machine that threads are placed on.", bind_topology);
+    room("affinity", "GETAFFINITY by direct construction.", bind_affinity);
+    room("detect", "Tables of who shares with whom.", bind_detect);
+    room("sim", "The simulated machine.", bind_sim);
+    room("measure", "Latencies and bandwidths of this machine.", bind_measure);
+    room("learning", "Rules from rows (RIPPER).", bind_learning);
+    room("mapping", "Who sits where, from who shares with whom.", bind_mapping);
 }

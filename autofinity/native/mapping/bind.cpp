@@ -4,20 +4,19 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
-#include <map>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
-#include "core/pu_columns.hpp"
 #include "mapping/bisection.hpp"
 #include "mapping/cost.hpp"
 #include "mapping/eager.hpp"
 #include "mapping/exact.hpp"
 #include "mapping/grouping.hpp"
-#include "mapping/machine.hpp"
 #include "mapping/matrix.hpp"
 #include "mapping/refinement.hpp"
 #include "mapping/seat_tree.hpp"
+#include "topology/machine.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -25,6 +24,8 @@ using namespace nb::literals;
 namespace autofinity::mapping {
 
 namespace {
+
+using topology::Machine;
 
 // Sums of more, times distances, would not be finite.
 constexpr double most_sharing = 1e250;
@@ -79,95 +80,34 @@ Matrix matrix_of(nb::handle rows) {
     return made;
 }
 
-// A machine, and how mappings on it are made and judged.
-class Handle {
-  public:
-    Handle(const PuColumns& pus, const std::vector<double>& slit, int nodes)
-        : machine(pus_of<Pu>(pus), slit, nodes) {}
-
-    double distance(int64_t a, int64_t b) const { return machine.distance(logical(a), logical(b)); }
-
-    nb::tuple path(int64_t cpu) const {
-        const auto parts = machine.path(logical(cpu));
-        nb::list found;
-        for (const int part : parts) {
-            found.append(part);
-        }
-        return nb::tuple(found);
+Matrix matrix_of(nb::handle rows, const std::vector<int64_t>& cpus) {
+    Matrix matrix = matrix_of(rows);
+    if (cpus.empty() || static_cast<size_t>(matrix.size()) != cpus.size()) {
+        throw std::invalid_argument("expected one CPU a thread");
     }
+    return matrix;
+}
 
-    double cost(nb::handle sharing, const std::vector<int64_t>& cpus) const {
-        return cost_of(machine, checked(sharing, cpus), logical(cpus));
-    }
-
-    nb::tuple eager(nb::handle sharing, const std::vector<int64_t>& seats) const {
-        Eager grouper;
-        return grouped(checked(sharing, seats), seats, grouper);
-    }
-
-    nb::tuple bisection(nb::handle sharing, const std::vector<int64_t>& seats) const {
-        return os_of(map_by_bisection(checked(sharing, seats), SeatTree(machine, logical(seats))));
-    }
-
-    // `group(weights, shapes, groups, needs)` in Python makes the groups of a level, of elements
-    // numbered from 0.
-    nb::tuple by_groups(nb::handle sharing, const std::vector<int64_t>& seats,
-                        const nb::callable& group) const;
-
-    nb::tuple refine(nb::handle sharing, const std::vector<int64_t>& seats) const {
-        return os_of(refined(machine, checked(sharing, seats), SeatTree(machine, logical(seats))));
-    }
-
-    nb::object exact(nb::handle sharing, const std::vector<int64_t>& cpus,
-                     int64_t most_steps) const {
-        const std::vector<int> pus = logical(cpus);
-        const auto found =
-            cheapest(machine, checked(sharing, cpus), SeatTree(machine, pus), pus, most_steps);
-        return found ? nb::object(os_of(*found)) : nb::none();
-    }
-
-    Matrix checked(nb::handle sharing, const std::vector<int64_t>& cpus) const {
-        Matrix matrix = matrix_of(sharing);
-        if (cpus.empty() || static_cast<size_t>(matrix.size()) != cpus.size()) {
-            throw std::invalid_argument("expected one CPU a thread");
-        }
-        return matrix;
-    }
-
-    std::vector<int> logical(const std::vector<int64_t>& cpus) const {
-        std::vector<int> found;
-        for (const int64_t os : cpus) {
-            found.push_back(logical(os));
-        }
-        return found;
-    }
-
-    nb::tuple os_of(const std::vector<int>& pu_of_thread) const {
-        nb::tuple made =
-            nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(pu_of_thread.size())));
-        for (size_t i = 0; i < pu_of_thread.size(); ++i) {
-            PyTuple_SET_ITEM(made.ptr(), static_cast<Py_ssize_t>(i),
-                             PyLong_FromLongLong(machine.pus()[pu_of_thread[i]].os));
-        }
-        return made;
-    }
-
-    Machine machine;
-
-  private:
-    int logical(int64_t os) const {
-        const int found = machine.find(os);
-        if (found < 0) {
+std::vector<int> logical(const Machine& machine, const std::vector<int64_t>& cpus) {
+    std::vector<int> found;
+    for (const int64_t os : cpus) {
+        found.push_back(machine.find(os));
+        if (found.back() < 0) {
             throw std::invalid_argument("unknown CPU");
         }
-        return found;
     }
+    return found;
+}
 
-    nb::tuple grouped(const Matrix& sharing, const std::vector<int64_t>& seats,
-                      Grouper& grouper) const {
-        return os_of(map_by_groups(sharing, SeatTree(machine, logical(seats)), grouper));
+nb::tuple os_of(const Machine& machine, const std::vector<int>& pu_of_thread) {
+    nb::tuple made =
+        nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(pu_of_thread.size())));
+    for (size_t i = 0; i < pu_of_thread.size(); ++i) {
+        PyTuple_SET_ITEM(made.ptr(), static_cast<Py_ssize_t>(i),
+                         PyLong_FromLongLong(machine.pus()[pu_of_thread[i]].os));
     }
-};
+    return made;
+}
 
 // A grouper in Python. It sees only what is free, numbered anew.
 class InPython : public Grouper {
@@ -207,10 +147,44 @@ class InPython : public Grouper {
     nb::callable group_;
 };
 
-nb::tuple Handle::by_groups(nb::handle sharing, const std::vector<int64_t>& seats,
-                            const nb::callable& group) const {
-    InPython grouper(group);
-    return grouped(checked(sharing, seats), seats, grouper);
+double cost(const Machine& machine, nb::handle sharing, const std::vector<int64_t>& cpus) {
+    return cost_of(machine, matrix_of(sharing, cpus), logical(machine, cpus));
+}
+
+nb::tuple grouped(const Machine& machine, nb::handle sharing, const std::vector<int64_t>& seats,
+                  Grouper& grouper) {
+    const Matrix matrix = matrix_of(sharing, seats);
+    return os_of(machine,
+                 map_by_groups(matrix, SeatTree(machine, logical(machine, seats)), grouper));
+}
+
+nb::tuple eager(const Machine& machine, nb::handle sharing, const std::vector<int64_t>& seats) {
+    Eager grouper;
+    return grouped(machine, sharing, seats, grouper);
+}
+
+nb::tuple by_groups(const Machine& machine, nb::handle sharing, const std::vector<int64_t>& seats,
+                    nb::callable group) {
+    InPython grouper(std::move(group));
+    return grouped(machine, sharing, seats, grouper);
+}
+
+nb::tuple bisection(const Machine& machine, nb::handle sharing, const std::vector<int64_t>& seats) {
+    const Matrix matrix = matrix_of(sharing, seats);
+    return os_of(machine, map_by_bisection(matrix, SeatTree(machine, logical(machine, seats))));
+}
+
+nb::tuple refine(const Machine& machine, nb::handle sharing, const std::vector<int64_t>& seats) {
+    const Matrix matrix = matrix_of(sharing, seats);
+    return os_of(machine, refined(machine, matrix, SeatTree(machine, logical(machine, seats))));
+}
+
+nb::object exact(const Machine& machine, nb::handle sharing, const std::vector<int64_t>& cpus,
+                 int64_t most_steps) {
+    const Matrix matrix = matrix_of(sharing, cpus);
+    const std::vector<int> pus = logical(machine, cpus);
+    const auto found = cheapest(machine, matrix, SeatTree(machine, pus), pus, most_steps);
+    return found ? nb::object(os_of(machine, *found)) : nb::none();
 }
 
 }  // namespace
@@ -218,16 +192,14 @@ nb::tuple Handle::by_groups(nb::handle sharing, const std::vector<int64_t>& seat
 }  // namespace autofinity::mapping
 
 void bind_mapping(nb::module_& module) {
-    using autofinity::mapping::Handle;
-    nb::class_<Handle>(module, "Machine", "A topology as the mappers see it.")
-        .def(nb::init<autofinity::PuColumns, std::vector<double>, int>(), "pus"_a, "slit"_a,
-             "nodes"_a)
-        .def("distance", &Handle::distance, "a"_a, "b"_a)
-        .def("path", &Handle::path, "cpu"_a)
-        .def("cost", &Handle::cost, "sharing"_a, "cpus"_a)
-        .def("eager", &Handle::eager, "sharing"_a, "seats"_a)
-        .def("bisection", &Handle::bisection, "sharing"_a, "seats"_a)
-        .def("refined", &Handle::refine, "sharing"_a, "seats"_a)
-        .def("exact", &Handle::exact, "sharing"_a, "cpus"_a, "most_steps"_a)
-        .def("by_groups", &Handle::by_groups, "sharing"_a, "seats"_a, "group"_a);
+    using namespace autofinity::mapping;
+    module.def("cost", &cost, "machine"_a, "sharing"_a, "cpus"_a);
+    module.def("eager", &eager, "machine"_a, "sharing"_a, "seats"_a);
+    module.def("bisection", &bisection, "machine"_a, "sharing"_a, "seats"_a);
+    module.def("refined", &refine, "machine"_a, "sharing"_a, "seats"_a);
+    module.def("exact", &exact, "machine"_a, "sharing"_a, "cpus"_a, "most_steps"_a,
+               "None where `most_steps` do not suffice.");
+    module.def("by_groups", &by_groups, "machine"_a, "sharing"_a, "seats"_a, "group"_a,
+               "`group(weights, shapes, groups, needs)` makes the groups of a level, of elements "
+               "numbered from 0.");
 }

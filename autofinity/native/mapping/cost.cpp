@@ -2,7 +2,7 @@
 
 namespace autofinity::mapping {
 
-double cost_of(const Machine& machine, const Matrix& sharing,
+double cost_of(const topology::Machine& machine, const Matrix& sharing,
                const std::vector<int>& pu_of_thread) {
     double sum = 0;
     for (int i = 0; i < sharing.size(); ++i) {

@@ -3,12 +3,13 @@
 
 #include <vector>
 
-#include "mapping/machine.hpp"
 #include "mapping/matrix.hpp"
+#include "topology/machine.hpp"
 
 namespace autofinity::mapping {
 
 // `pu_of_thread` are logical indices.
-double cost_of(const Machine& machine, const Matrix& sharing, const std::vector<int>& pu_of_thread);
+double cost_of(const topology::Machine& machine, const Matrix& sharing,
+               const std::vector<int>& pu_of_thread);
 
 }  // namespace autofinity::mapping

@@ -14,7 +14,7 @@ namespace {
 
 class Search {
   public:
-    Search(const Machine& machine, const Matrix& sharing, const SeatTree& tree,
+    Search(const topology::Machine& machine, const Matrix& sharing, const SeatTree& tree,
            const std::vector<int>& known, int64_t most_steps)
         : sharing_(sharing),
           tree_(tree),
@@ -237,7 +237,7 @@ class Search {
 
 }  // namespace
 
-std::optional<std::vector<int>> cheapest(const Machine& machine, const Matrix& sharing,
+std::optional<std::vector<int>> cheapest(const topology::Machine& machine, const Matrix& sharing,
                                          const SeatTree& tree, const std::vector<int>& known,
                                          int64_t most_steps) {
     return Search(machine, sharing, tree, known, most_steps).run();

@@ -63,11 +63,12 @@ Matrix between_parts(const Matrix& between_seats, const std::vector<Part>& parts
 }
 
 // Whether distances between the parts are those between their first PUs.
-bool of_one_place(const Machine& machine, const SeatTree& tree, const std::vector<Part>& parts) {
+bool of_one_place(const topology::Machine& machine, const SeatTree& tree,
+                  const std::vector<Part>& parts) {
     return std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
         const int first = tree.pus()[part.first_seat];
         const int last = tree.pus()[part.first_seat + part.seats - 1];
-        return machine.place(first) == machine.place(last);
+        return machine.places().of(first) == machine.places().of(last);
     });
 }
 
@@ -78,7 +79,8 @@ struct Level {
     Sites sites;
 };
 
-Sites sites_of(const Machine& machine, const SeatTree& tree, const std::vector<Part>& parts) {
+Sites sites_of(const topology::Machine& machine, const SeatTree& tree,
+               const std::vector<Part>& parts) {
     std::vector<int> kind;
     std::vector<int> pu;
     for (const Part& part : parts) {
@@ -89,7 +91,7 @@ Sites sites_of(const Machine& machine, const SeatTree& tree, const std::vector<P
 }
 
 // Outermost first. A level whose parts have one child each is the next one over again.
-std::vector<Level> exchangeable(const Machine& machine, const SeatTree& tree) {
+std::vector<Level> exchangeable(const topology::Machine& machine, const SeatTree& tree) {
     std::vector<Level> found;
     for (size_t level = 1; level < tree.parts().size(); ++level) {
         const auto& parts = tree.parts()[level];
@@ -109,7 +111,7 @@ struct Found {
 
 class Refinement {
   public:
-    Refinement(const Machine& machine, const Matrix& sharing, const SeatTree& tree)
+    Refinement(const topology::Machine& machine, const Matrix& sharing, const SeatTree& tree)
         : machine_(machine),
           sharing_(sharing),
           tree_(tree),
@@ -212,7 +214,7 @@ class Refinement {
         }
     }
 
-    const Machine& machine_;
+    const topology::Machine& machine_;
     const Matrix& sharing_;
     const SeatTree& tree_;
     std::vector<Level> levels_;
@@ -222,7 +224,8 @@ class Refinement {
 
 }  // namespace
 
-std::vector<int> refined(const Machine& machine, const Matrix& sharing, const SeatTree& tree) {
+std::vector<int> refined(const topology::Machine& machine, const Matrix& sharing,
+                         const SeatTree& tree) {
     return Refinement(machine, sharing, tree).run();
 }
 

@@ -7,13 +7,14 @@
 
 #include <vector>
 
-#include "mapping/machine.hpp"
 #include "mapping/matrix.hpp"
 #include "mapping/seat_tree.hpp"
+#include "topology/machine.hpp"
 
 namespace autofinity::mapping {
 
 // Logical PU of each thread. The same every time.
-std::vector<int> refined(const Machine& machine, const Matrix& sharing, const SeatTree& tree);
+std::vector<int> refined(const topology::Machine& machine, const Matrix& sharing,
+                         const SeatTree& tree);
 
 }  // namespace autofinity::mapping

@@ -7,7 +7,9 @@
 
 namespace autofinity::mapping {
 
-SeatTree::SeatTree(const Machine& machine, std::vector<int> pus) : pus_(std::move(pus)) {
+using topology::levels;
+
+SeatTree::SeatTree(const topology::Machine& machine, std::vector<int> pus) : pus_(std::move(pus)) {
     std::vector<std::array<int, levels>> paths(machine.pus().size());
     for (const int pu : pus_) {
         paths[pu] = machine.path(pu);

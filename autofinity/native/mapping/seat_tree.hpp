@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "mapping/machine.hpp"
+#include "topology/machine.hpp"
 
 namespace autofinity::mapping {
 
@@ -23,7 +23,7 @@ struct Part {
 class SeatTree {
   public:
     // `pus` are logical PU indices, one a seat.
-    SeatTree(const Machine& machine, std::vector<int> pus);
+    SeatTree(const topology::Machine& machine, std::vector<int> pus);
 
     // Level 0 has the machine alone, the last one the seats, which are all alike.
     const std::vector<std::vector<Part>>& parts() const { return parts_; }

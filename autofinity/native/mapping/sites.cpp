@@ -25,7 +25,7 @@ std::vector<std::vector<int>> grouped_by(int sites, Number number) {
 
 }  // namespace
 
-Sites::Sites(const Machine& machine, std::vector<int> pu, std::vector<int> kind)
+Sites::Sites(const topology::Machine& machine, std::vector<int> pu, std::vector<int> kind)
     : machine_(machine),
       pu_(std::move(pu)),
       kind_(std::move(kind)),
@@ -40,8 +40,8 @@ void Sites::number_cells() {
     std::vector<int> first_of_cell;
     for (int site = 0; site < size(); ++site) {
         const int llc = machine_.pus()[pu_[site]].llc;
-        const auto [found, made] =
-            known.try_emplace({llc, machine_.place(pu_[site])}, static_cast<int>(known.size()));
+        const auto [found, made] = known.try_emplace({llc, machine_.places().of(pu_[site])},
+                                                     static_cast<int>(known.size()));
         if (made) {
             first_of_cell.push_back(pu_[site]);
         }
@@ -55,9 +55,10 @@ void Sites::number_cells() {
     for (const int one : first_of_cell) {
         for (const int other : first_of_cell) {
             const bool of_one_llc = machine_.pus()[one].llc == machine_.pus()[other].llc;
-            between_cells_.push_back(
-                of_one_llc ? same_llc
-                           : machine_.between_places(machine_.place(one), machine_.place(other)));
+            between_cells_.push_back(of_one_llc
+                                         ? topology::same_llc
+                                         : machine_.places().between(machine_.places().of(one),
+                                                                     machine_.places().of(other)));
         }
     }
 }
@@ -79,9 +80,10 @@ void Sites::find_closer() {
             }
         }
     };
-    add(near_, same_llc - same_l2);
-    add(grouped_by(size(), [&](int site) { return pus[pu_[site]].core; }), same_l2 - same_core);
-    add(grouped_by(size(), [&](int site) { return pu_[site]; }), same_core);
+    add(near_, topology::same_llc - topology::same_l2);
+    add(grouped_by(size(), [&](int site) { return pus[pu_[site]].core; }),
+        topology::same_l2 - topology::same_core);
+    add(grouped_by(size(), [&](int site) { return pu_[site]; }), topology::same_core);
     for (auto& [group, closer] : by) {
         closer_.push_back({group, closer});
     }

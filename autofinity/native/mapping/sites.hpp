@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "mapping/machine.hpp"
+#include "topology/machine.hpp"
 
 namespace autofinity::mapping {
 
@@ -25,7 +25,7 @@ class Sites {
 
     // `pu` is a PU of each site; elements are exchanged between sites of one `kind`. Quick where
     // sites that share something follow each other.
-    Sites(const Machine& machine, std::vector<int> pu, std::vector<int> kind);
+    Sites(const topology::Machine& machine, std::vector<int> pu, std::vector<int> kind);
 
     int size() const { return static_cast<int>(pu_.size()); }
     int cells() const { return cells_; }
@@ -39,7 +39,7 @@ class Sites {
     const std::vector<int>& near(int site) const { return near_[l2_[site]]; }
     // By how much a site in one L2 with another is farther from it than from others of their cell.
     double nearness(int site, int other) const {
-        return machine_.distance(pu_[site], pu_[other]) - same_llc;
+        return machine_.distance(pu_[site], pu_[other]) - topology::same_llc;
     }
     bool of_one_pu(int a, int b) const { return pu_[a] == pu_[b]; }
     bool of_one_kind() const { return of_one_kind_; }
@@ -49,7 +49,7 @@ class Sites {
     void number_cells();
     void find_closer();
 
-    const Machine& machine_;
+    const topology::Machine& machine_;
     std::vector<int> pu_;
     std::vector<int> kind_;
     bool of_one_kind_;

@@ -83,7 +83,8 @@ void Swaps::weigh(int site) {
     // distance between the two remains.
     for (const Sites::Run& run : sites_.runs()) {
         const double fixed = now_[site] - in_cell(run.cell)[site];
-        const double between = 2 * (same_llc - sites_.between_cells(sites_.cell(site), run.cell));
+        const double between =
+            2 * (topology::same_llc - sites_.between_cells(sites_.cell(site), run.cell));
         for (int i = run.first; i < run.end; ++i) {
             saved_[i] = fixed + now_[i] - here[i] + between * shares[i];
         }

@@ -1,12 +1,101 @@
-// How a socket is filled with the best Σc² for its number of threads, within bounds.
-#include <algorithm>
+#include "affinity/socket_filling.hpp"
 
-#include "affinity/hint_problem.hpp"
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <utility>
 
 namespace autofinity::affinity {
 
-bool HintProblem::fits(int socket, const Shape& best, const Bounds& bounds) const {
-    if (!hint_.spread_llcs) {
+namespace {
+
+// No domain is so large: the level of a filling that has no full domain.
+constexpr int kNone = std::numeric_limits<int>::max();
+
+}  // namespace
+
+SocketFilling::SocketFilling(const Level& level, bool spread) : level_(level), spread_(spread) {
+    for (const Socket& socket : level.sockets) {
+        std::vector<int> capacities;
+        for (const int domain : socket.domains) {
+            if (level.domains[domain].capacity > 0) {
+                capacities.push_back(level.domains[domain].capacity);
+            }
+        }
+        std::sort(capacities.begin(), capacities.end(), std::greater<>());
+        capacities_.push_back(std::move(capacities));
+    }
+}
+
+Shape SocketFilling::shape(int socket, int threads) const {
+    const auto& capacities = capacities_[socket];
+    if (spread_) {
+        int rest = threads;
+        int wider = static_cast<int>(capacities.size());
+        int water = 0;
+        while (rest > 0) {
+            // Raise the level until the smallest domain that is not yet full is.
+            const int room = (capacities[wider - 1] - water) * wider;
+            if (rest < room) {
+                return {water + rest / wider, rest % wider, 0};
+            }
+            rest -= room;
+            water = capacities[--wider];
+        }
+        return {water, 0, 0};
+    }
+    Shape found{kNone, threads, 0};
+    for (const int capacity : capacities) {
+        if (found.extra < capacity) {
+            break;
+        }
+        found.extra -= capacity;
+        found.full = capacity == found.level ? found.full + 1 : 1;
+        found.level = capacity;
+    }
+    return found;
+}
+
+// Σc² of the best filling.
+int64_t SocketFilling::squares(int socket, int threads) const {
+    const Shape best = shape(socket, threads);
+    int64_t sum = 0;
+    if (spread_) {
+        for (const int capacity : capacities_[socket]) {
+            const int64_t held = std::min(capacity, best.level);
+            sum += held * held;
+        }
+        return sum + static_cast<int64_t>(best.extra) * (2 * best.level + 1);
+    }
+    int rest = threads - best.extra;
+    for (const int capacity : capacities_[socket]) {
+        if (rest < capacity) {
+            break;
+        }
+        sum += static_cast<int64_t>(capacity) * capacity;
+        rest -= capacity;
+    }
+    return sum + static_cast<int64_t>(best.extra) * best.extra;
+}
+
+int SocketFilling::domains_used(int socket, int threads) const {
+    const auto& capacities = capacities_[socket];
+    if (spread_) {
+        return std::min(threads, static_cast<int>(capacities.size()));
+    }
+    int used = 0;
+    for (const int capacity : capacities) {
+        if (threads <= 0) {
+            break;
+        }
+        threads -= capacity;
+        ++used;
+    }
+    return used;
+}
+
+bool SocketFilling::fits(int socket, const Shape& best, const Bounds& bounds) const {
+    if (!spread_) {
         return fits_concentrated(socket, best, bounds);
     }
     int must = 0;
@@ -66,7 +155,7 @@ struct Concentrated {
 
 }  // namespace
 
-bool HintProblem::fits_concentrated(int socket, const Shape& best, const Bounds& bounds) const {
+bool SocketFilling::fits_concentrated(int socket, const Shape& best, const Bounds& bounds) const {
     const auto& domains = level_.sockets[socket].domains;
     const Concentrated state(level_, domains, best.level, best.extra, bounds);
     if (!state.possible) {
@@ -92,8 +181,8 @@ bool HintProblem::fits_concentrated(int socket, const Shape& best, const Bounds&
     return false;
 }
 
-void HintProblem::fill(int socket, const Shape& best, const Bounds& bounds,
-                       const std::vector<uint8_t>& preferred, std::vector<int>& threads) {
+void SocketFilling::fill(int socket, const Shape& best, const Bounds& bounds,
+                         const std::vector<uint8_t>& preferred, std::vector<int>& threads) {
     order_.clear();
     for (const bool wanted : {true, false}) {
         for (const int d : level_.sockets[socket].domains) {
@@ -102,7 +191,7 @@ void HintProblem::fill(int socket, const Shape& best, const Bounds& bounds,
             }
         }
     }
-    if (!hint_.spread_llcs) {
+    if (!spread_) {
         fill_concentrated(socket, best, bounds, threads);
         return;
     }
@@ -123,8 +212,8 @@ void HintProblem::fill(int socket, const Shape& best, const Bounds& bounds,
     }
 }
 
-void HintProblem::fill_concentrated(int socket, const Shape& best, const Bounds& bounds,
-                                    std::vector<int>& threads) {
+void SocketFilling::fill_concentrated(int socket, const Shape& best, const Bounds& bounds,
+                                      std::vector<int>& threads) {
     const auto& domains = level_.sockets[socket].domains;
     const Concentrated state(level_, domains, best.level, best.extra, bounds);
     const auto capacity = [&](int d) { return level_.domains[d].capacity; };

@@ -1,44 +1,51 @@
-"""The native handle of a topology for mappers: made once, kept with the topology."""
+"""The native handle of a topology: made once, kept with the topology.
+
+GETAFFINITY is asked in the middle of runs, so a call must not hand the whole machine over again.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from autofinity.model.topology import PU, Topology
 
 if TYPE_CHECKING:
-    from autofinity._core.mapping import Machine
+    from autofinity._core.topology import Machine
 
-_KEY = "_native_mapping_machine"
+_KEY = "_native_machine"
 
 
-def native_machine(topology: Topology) -> Machine:
+def topology_handle(topology: Topology) -> Machine:
     """The native form of `topology`. Kept in its instance dictionary, as its cached properties are.
 
-    An LLC domain that spans sockets counts as one a socket.
+    LLC domains are numbered socket by socket; one that spans sockets counts as one a socket.
     """
     known: Machine | None = vars(topology).get(_KEY)
     if known is not None:
         return known
-    from autofinity._core.mapping import Machine
-
     domains = sorted({(pu.package, pu.llc) for pu in topology.pus})
     number = {domain: i for i, domain in enumerate(domains)}
-    l2_of_core = _l2_of_core(topology)
-    made = Machine(
-        [
-            [pu.os_index for pu in topology.pus],
-            [pu.core for pu in topology.pus],
-            [l2_of_core[pu.core] for pu in topology.pus],
-            [number[pu.package, pu.llc] for pu in topology.pus],
-            [pu.node for pu in topology.pus],
-            [pu.package for pu in topology.pus],
-        ],
-        [float(cell) for row in topology.distances for cell in row],
-        topology.n_nodes,
+    made = new_handle(
+        topology, [number[pu.package, pu.llc] for pu in topology.pus], _l2_of_core(topology)
     )
     vars(topology)[_KEY] = made
     return made
+
+
+def new_handle(topology: Topology, llc_of_pu: Sequence[int], l2_of_core: Sequence[int]) -> Machine:
+    """As `topology_handle`, for who knows more of the caches; kept nowhere."""
+    from autofinity._core.topology import Machine
+
+    return Machine(
+        [
+            (pu.os_index, pu.smt_rank, pu.core, l2_of_core[pu.core], llc, pu.package, pu.node)
+            for pu, llc in zip(topology.pus, llc_of_pu, strict=True)
+        ],
+        [cell for row in topology.distances for cell in row],
+        topology.n_nodes,
+        sorted(topology.allowed),
+    )
 
 
 def _l2_of_core(topology: Topology) -> list[int]:

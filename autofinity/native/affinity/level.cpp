@@ -1,0 +1,127 @@
+#include "affinity/level.hpp"
+
+namespace autofinity::affinity {
+
+namespace {
+
+// SMT ranks among what is available only.
+struct Ranks {
+    std::vector<int> of_pu;  // -1 where it is not available
+    std::vector<int> sizes;  // PUs of each rank
+};
+
+Ranks ranks_of(const topology::Machine& machine, const std::vector<uint8_t>& available) {
+    const auto& pus = machine.pus();
+    Ranks found{std::vector<int>(pus.size(), -1), {}};
+    int core = -1;
+    int next = 0;
+    for (const int i : machine.by_core()) {
+        if (pus[i].core != core) {
+            core = pus[i].core;
+            next = 0;
+        }
+        if (!available[i]) {
+            continue;
+        }
+        if (next == static_cast<int>(found.sizes.size())) {
+            found.sizes.push_back(0);
+        }
+        ++found.sizes[next];
+        found.of_pu[i] = next++;
+    }
+    return found;
+}
+
+// Adds PUs to a level and finds the parts that they lie in, which are made where they are new.
+class Filling {
+  public:
+    Filling(const topology::Machine& machine, Level& level)
+        : level_(level),
+          domain_at_(machine.llcs(), -1),
+          socket_at_(machine.sockets(), -1),
+          node_seen_(machine.nodes(), 0) {}
+
+    void add_below(int index, const topology::Pu& pu) {
+        ++level_.domains[domain_of(pu)].base;
+        level_.below.push_back(index);
+    }
+
+    void add_slot(int index, const topology::Pu& pu) {
+        const int at = domain_of(pu);
+        Domain& domain = level_.domains[at];
+        const int cell = cell_of(at, pu.node);
+        if (!node_seen_[pu.node]) {
+            node_seen_[pu.node] = 1;
+            level_.nodes.push_back(pu.node);
+        }
+        ++level_.cells[cell].capacity;
+        ++domain.capacity;
+        ++level_.sockets[domain.socket].capacity;
+        level_.slots.push_back({index, cell});
+    }
+
+  private:
+    int domain_of(const topology::Pu& pu) {
+        int& socket = socket_at_[pu.socket];
+        if (socket < 0) {
+            socket = static_cast<int>(level_.sockets.size());
+            level_.sockets.emplace_back();
+        }
+        int& domain = domain_at_[pu.llc];
+        if (domain < 0) {
+            domain = static_cast<int>(level_.domains.size());
+            level_.sockets[socket].domains.push_back(domain);
+            level_.domains.push_back({pu.llc, socket, 0, 0, {}});
+        }
+        return domain;
+    }
+
+    int cell_of(int domain, int node) {
+        auto& cells = level_.domains[domain].cells;
+        for (const int cell : cells) {
+            if (level_.cells[cell].node == node) {
+                return cell;
+            }
+        }
+        cells.push_back(static_cast<int>(level_.cells.size()));
+        level_.cells.push_back({domain, node, 0});
+        return cells.back();
+    }
+
+    Level& level_;
+    std::vector<int> domain_at_;  // in the level, by LLC domain of the machine
+    std::vector<int> socket_at_;
+    std::vector<uint8_t> node_seen_;
+};
+
+}  // namespace
+
+Level make_level(const topology::Machine& machine, const std::vector<uint8_t>& available,
+                 int threads) {
+    const Ranks ranks = ranks_of(machine, available);
+    Level level;
+    for (const int size : ranks.sizes) {
+        level.usable += size;
+    }
+    if (threads > level.usable || threads <= 0) {
+        return level;
+    }
+    int last = 0;
+    level.threads = threads;
+    while (level.threads > ranks.sizes[last]) {
+        level.threads -= ranks.sizes[last++];
+    }
+    level.slots.reserve(ranks.sizes[last]);
+    Filling filling(machine, level);
+    for (const int i : machine.by_os()) {
+        const int rank = ranks.of_pu[i];
+        if (rank == last) {
+            filling.add_slot(i, machine.pus()[i]);
+        } else if (rank >= 0 && rank < last) {
+            filling.add_below(i, machine.pus()[i]);
+        }
+    }
+    return level;
+}
+
+}  // namespace autofinity::affinity
