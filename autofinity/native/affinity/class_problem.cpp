@@ -1,6 +1,7 @@
 #include "affinity/class_problem.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace autofinity::affinity {
 

@@ -6,6 +6,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <atomic>
+#include <bit>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <tuple>

@@ -2,13 +2,16 @@
 // 4.3.2 with its figure 3.
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <span>
 #include <vector>
 
-#include "last_threads.hpp"
+#include "detect/last_threads.hpp"
 
 namespace autofinity::detect {
 

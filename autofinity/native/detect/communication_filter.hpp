@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "sharing_counts.hpp"
+#include "detect/sharing_counts.hpp"
 
 namespace autofinity::detect {
 

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 
-#include "sharing_counts.hpp"
+#include "detect/sharing_counts.hpp"
 
 namespace autofinity::detect {
 

@@ -2,14 +2,14 @@
 // 3.2, kMAF'16 section 4.3.1), and which pages were seen lately.
 #pragma once
 
-#include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "sharing_counts.hpp"
+#include "detect/sharing_counts.hpp"
 
 namespace autofinity::detect {
 

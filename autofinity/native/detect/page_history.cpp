@@ -1,4 +1,7 @@
-#include "page_history.hpp"
+#include "detect/page_history.hpp"
+
+#include <algorithm>
+#include <span>
 
 namespace autofinity::detect {
 

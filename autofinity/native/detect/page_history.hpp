@@ -2,9 +2,11 @@
 // vector SV and NUMA counters NC of each page.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
-#include "last_threads.hpp"
+#include "detect/last_threads.hpp"
 
 namespace autofinity::detect {
 

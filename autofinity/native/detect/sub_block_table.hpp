@@ -3,10 +3,12 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
-#include "last_threads.hpp"
+#include "detect/last_threads.hpp"
 
 namespace autofinity::detect {
 

@@ -1,4 +1,4 @@
-#include "tlb_mirrors.hpp"
+#include "detect/tlb_mirrors.hpp"
 
 namespace autofinity::detect {
 

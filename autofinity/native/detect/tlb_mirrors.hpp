@@ -2,9 +2,10 @@
 // section 4.2 with its figure 4.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
-#include "sharing_counts.hpp"
+#include "detect/sharing_counts.hpp"
 
 namespace autofinity::detect {
 

@@ -9,6 +9,7 @@
 // from the rule, and cover what is left.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "mapping/eager.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace autofinity::mapping {
 

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <stdexcept>
-#include <tuple>
 
 namespace autofinity::mapping {
 

@@ -1,7 +1,6 @@
 #include "mapping/refinement.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <random>
 #include <utility>

@@ -1,8 +1,6 @@
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <thread>
 
 #include "measure/measure.hpp"

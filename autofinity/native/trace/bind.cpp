@@ -5,9 +5,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <exception>
+#include <memory>
 #include <unordered_set>
+#include <utility>
 
-#include "trace.hpp"
+#include "trace/trace.hpp"
 
 namespace nb = nanobind;
 using namespace autofinity::trace;

@@ -1,11 +1,12 @@
 // Names and layout checks that the reader and the writer share.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
-#include "codec.h"
-#include "event.hpp"
+#include "trace/codec.h"
+#include "trace/event.hpp"
 
 namespace autofinity::trace {
 

@@ -8,9 +8,10 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <utility>
 
-#include "files.hpp"
-#include "trace.hpp"
+#include "trace/files.hpp"
+#include "trace/trace.hpp"
 
 namespace autofinity::trace {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "event.hpp"
+#include "trace/event.hpp"
 
 namespace autofinity::trace {
 

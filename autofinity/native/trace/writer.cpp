@@ -1,13 +1,12 @@
 // Writes a trace that is in memory (hand-made ones; the capture runtime has its own writer in C
 // over the same codec).
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <memory>
 
-#include "files.hpp"
-#include "trace.hpp"
+#include "trace/files.hpp"
+#include "trace/trace.hpp"
 
 namespace autofinity::trace {
 namespace {
