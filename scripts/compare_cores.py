@@ -112,13 +112,13 @@ def replay_when_told(chosen: argparse.Namespace) -> None:
     from autofinity._core import trace as traces
     from autofinity.affinity.hints import get_affinity
     from autofinity.model.affinity import Hint
-    from autofinity.sim.native import native_machine
+    from autofinity.sim.native import machine_model
     from autofinity.sim.preset import load_preset
     from autofinity.sim.replay import pus_of_streams, workers_of
     from autofinity.trace.meta import read_meta
 
     spec = load_preset(chosen.machine)
-    machine = native_machine(spec)
+    machine = machine_model(spec)
     (trace,) = chosen.traces
     threads = read_meta(trace).threads
     # As cores of all ages do it.

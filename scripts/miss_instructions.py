@@ -18,7 +18,7 @@ from callgrind_window import counted
 from autofinity._core import sim as core
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import Hint
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import load_program, pus_of_streams, workers_of
 
@@ -40,7 +40,7 @@ def main() -> None:
     cpus = get_affinity(machine.topology, wanted.threads, Hint.parse("SLP")).cpus
     workers = workers_of(wanted.trace, wanted.threads)
     pus = pus_of_streams(machine.topology, program.streams, cpus, workers)
-    simulation = core.Simulation(native_machine(machine), program, pus)
+    simulation = core.Simulation(machine_model(machine), program, pus)
     simulation.advance(wanted.warm_ms * 1e6)
     before = simulation.totals().sum(axis=0)
     with counted():

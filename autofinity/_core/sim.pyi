@@ -55,7 +55,7 @@ class CoreClass:
     smt_slowdown: float
     def __init__(self) -> None: ...
 
-class Machine:
+class MachineModel:
     """A machine in dense indices; latencies in ticks."""
 
     core_of_pu: Sequence[int]
@@ -162,7 +162,7 @@ class Simulation:
 
     def __init__(
         self,
-        machine: Machine,
+        machine: MachineModel,
         program: Program,
         pus: Sequence[int],
         *,

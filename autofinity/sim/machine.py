@@ -13,7 +13,7 @@ from autofinity.model.topology import Topology
 from autofinity.ports import RunRequest, Sensors
 from autofinity.sim.detecting import native_detectors
 from autofinity.sim.events import EVENTS
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 from autofinity.sim.process import SimProcess
 from autofinity.sim.pu_choice import choose_pus
@@ -33,7 +33,7 @@ class SimMachine:
 
     def __init__(self, spec: MachineSpec) -> None:
         self.spec = spec
-        self._native = native_machine(spec)
+        self._native = machine_model(spec)
         self._lock = threading.Lock()
         self._program: tuple[tuple[str, int], core.Program] | None = None
 

@@ -21,14 +21,14 @@ DISTANCES = 6
 LARGE_PAGE_BYTES = PAGE_BYTES[-1]
 
 
-def native_machine(spec: MachineSpec, skew_ns: float = 0.0) -> core.Machine:
+def machine_model(spec: MachineSpec, skew_ns: float = 0.0) -> core.MachineModel:
     """Convert and check.
 
     Cores act in the order of simulated time; with `skew_ns`, for experiments, they may run ahead of
     the slowest by so much. Raises `SimulationError` when the core cannot simulate such a machine.
     """
     convert = _Converter(spec)
-    machine = core.Machine()
+    machine = core.MachineModel()
     machine.ghz = spec.ghz
     _set_topology(machine, spec)
     machine.classes = [convert.core_class(each) for each in spec.core_classes]
@@ -103,7 +103,7 @@ class _Converter:
             )
         return side
 
-    def set_latencies(self, machine: core.Machine) -> None:
+    def set_latencies(self, machine: core.MachineModel) -> None:
         latency = self._spec.latency
         machine.dram = self.by_distance(latency.dram)
         machine.load_modified = self.by_distance(latency.load_modified)
@@ -114,7 +114,7 @@ class _Converter:
         machine.atomic_shared = self.by_distance(latency.atomic_shared)
         machine.atomic_hit = self.ticks(latency.atomic_hit)
 
-    def set_bandwidths(self, machine: core.Machine) -> None:
+    def set_bandwidths(self, machine: core.MachineModel) -> None:
         bandwidth = self._spec.bandwidth
         machine.memory_service = [self.service(gbs) for gbs in bandwidth.memory_gbs]
         # A link has two directions: 2i and 2i + 1.
@@ -124,7 +124,7 @@ class _Converter:
         machine.route_begin = list(accumulate(lengths, initial=0))
         machine.route_links = [link for route in bandwidth.routes for link in route]
 
-    def set_system(self, machine: core.Machine) -> None:
+    def set_system(self, machine: core.MachineModel) -> None:
         system = self._spec.system
         machine.time_slice = self.ticks(system.time_slice_us * 1000)
         machine.context_switch = self.ticks(system.context_switch_us * 1000)
@@ -138,7 +138,7 @@ class _Converter:
         machine.interrupt = self.ticks(system.interrupt_us * 1000)
 
 
-def _set_topology(machine: core.Machine, spec: MachineSpec) -> None:
+def _set_topology(machine: core.MachineModel, spec: MachineSpec) -> None:
     topology = spec.topology
     machine.core_of_pu = [pu.core for pu in topology.pus]
     first = {pu.core: pu for pu in reversed(topology.pus)}

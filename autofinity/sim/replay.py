@@ -10,7 +10,7 @@ from autofinity._core import sim as core
 from autofinity._core import trace as traces
 from autofinity.model.errors import PlacementError, SimulationError
 from autofinity.model.topology import OsIndex, Topology
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.result import SimResult
 from autofinity.sim.spec import MachineSpec
 
@@ -117,7 +117,7 @@ def simulate(
         page_policy: where a page goes on first touch.
         bind_node: node of all pages under the policy `bind`.
         page_table: node of single virtual page numbers (4 KiB), before the policy.
-        skew_ns: see `native_machine`.
+        skew_ns: see `machine_model`.
 
     Raises `SimulationError`, `TraceError`, `PlacementError`.
 
@@ -135,7 +135,7 @@ def simulate(
             workers = range(program.streams)[-len(cpus) :]
     pus = pus_of_streams(spec.topology, program.streams, cpus, workers)
     simulation = core.Simulation(
-        native_machine(spec, skew_ns),
+        machine_model(spec, skew_ns),
         program,
         pus,
         sample_period_ns=sample_period_ns,

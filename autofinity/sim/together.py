@@ -17,7 +17,7 @@ from autofinity.model.errors import SimulationError
 from autofinity.model.placement import FIRST_TOUCH, PagePlacement
 from autofinity.model.topology import OsIndex
 from autofinity.sim.detecting import native_detectors
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.replay import logical_pus, pus_of_streams, result_of, workers_of
 from autofinity.sim.result import EVENT_INDEX, SimResult
 from autofinity.sim.spec import MachineSpec
@@ -111,7 +111,7 @@ def start_together(
     program: core.Program,
     runs: Sequence[ProgramRun],
     *,
-    machine: core.Machine | None = None,
+    machine: core.MachineModel | None = None,
     scheduler: Scheduler = "bound",
     restart: bool = False,
     repeats: int = 1,
@@ -126,7 +126,7 @@ def start_together(
         spec: the machine.
         program: of `prepare_together`, with the same runs.
         runs: the programs.
-        machine: of `native_machine(spec)`, to use it again.
+        machine: of `machine_model(spec)`, to use it again.
         scheduler: who places the threads.
         restart: programs that end early begin again, uncounted, until the last has ended once.
         repeats: how often the region runs; more than once for a single program only.
@@ -152,7 +152,7 @@ def start_together(
         else:
             pus += pus_of_streams(spec.topology, streams, run.cpus, workers)
     simulation = core.Simulation(
-        machine or native_machine(spec),
+        machine or machine_model(spec),
         program,
         pus,
         sample_period_ns=sample_period_ns,

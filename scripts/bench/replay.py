@@ -13,7 +13,7 @@ from traces import FRIENDLY, MIX, capture_chase, capture_training
 from autofinity._core import sim as core
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import Hint
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import load_program, pus_of_streams, workers_of
 
@@ -72,7 +72,7 @@ def replayed(folder: Path, rounds: int) -> Measured:
     program = load_program(folder)
     cpus = get_affinity(spec.topology, THREADS, Hint.parse("SLP")).cpus
     pus = pus_of_streams(spec.topology, program.streams, cpus, workers_of(folder, THREADS))
-    machine = native_machine(spec)
+    machine = machine_model(spec)
     best = float("inf")
     for _ in range(rounds):
         simulation = core.Simulation(machine, program, pus, sample_period_ns=500_000)

@@ -19,7 +19,7 @@ from autofinity._core import sim as core
 from autofinity.affinity.enumerate import enumerate_affinities, place
 from autofinity.capture.build import Compilers, skip_reason
 from autofinity.model.affinity import Affinity
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import load_program, pus_of_streams, workers_of
 
@@ -45,7 +45,7 @@ class Swept:
 def swept(folder: Path, chosen: Sequence[Affinity], threads: int, title: str) -> Swept:
     """All replays on CORES threads."""
     spec = load_preset(MACHINE)
-    machine, program = native_machine(spec), load_program(folder)
+    machine, program = machine_model(spec), load_program(folder)
     workers = workers_of(folder, threads)
 
     def one(affinity: Affinity) -> None:

@@ -9,11 +9,11 @@ import numpy as np
 
 from autofinity._core import sim as core
 from autofinity._core.trace import TraceBuilder
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 
 THREADS, ROUNDS = 4, 3
-MACHINE = native_machine(load_preset("opteron-6164he"))
+MACHINE = machine_model(load_preset("opteron-6164he"))
 
 
 def everything() -> core.Program:

@@ -19,7 +19,7 @@ from sim_programs import (
 
 from autofinity._core import sim as core
 from autofinity._core.trace import TraceBuilder
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset, preset_names
 from autofinity.sim.replay import simulate
 from autofinity.sim.spec import LINE_BYTES, MachineSpec
@@ -37,7 +37,7 @@ def nodes_after(
     """Node of each page after one thread on PU number `cpu` has touched them in order."""
     builder = TraceBuilder()
     first_touch(builder, builder.stream(), region(pages))
-    run = core.Simulation(native_machine(spec), core.Program(builder.build()), [cpu], **placement)
+    run = core.Simulation(machine_model(spec), core.Program(builder.build()), [cpu], **placement)
     run.run()
     return [run.node_of_page(FIRST_PAGE + page) for page in range(pages)], run
 
@@ -103,7 +103,7 @@ def test_a_migrated_page_is_read_once_copied_and_flushed_from_all_tlbs(
     builder.compute(stream, gap=1_000_000)
     load_all(builder, stream, lines)
     builder.roi_end(stream)
-    run = core.Simulation(native_machine(opteron), core.Program(builder.build()), [0])
+    run = core.Simulation(machine_model(opteron), core.Program(builder.build()), [0])
     run.advance(1000)
     cost_ns = run.move_page(FIRST_PAGE, 2)
     # 64 lines, read by one controller, sent over a link and written by another, in a pipeline.
@@ -124,7 +124,7 @@ def test_pages_that_move_at_one_instant_take_the_time_of_one_each(opteron: Machi
     builder.roi_begin(stream)
     builder.compute(stream, gap=1_000_000)
     builder.roi_end(stream)
-    run = core.Simulation(native_machine(opteron), core.Program(builder.build()), [0])
+    run = core.Simulation(machine_model(opteron), core.Program(builder.build()), [0])
     run.advance(1000)
     first_ns, *others_ns = (run.move_page(FIRST_PAGE + page, 2) for page in range(count))
     assert len(others_ns) == count - 1

@@ -24,8 +24,8 @@ sim::PrivateSide small_side(std::uint8_t variant) {
 
 }  // namespace
 
-std::shared_ptr<const sim::Machine> small_machine(std::uint8_t variant) {
-    auto machine = std::make_shared<sim::Machine>();
+std::shared_ptr<const sim::MachineModel> small_machine(std::uint8_t variant) {
+    auto machine = std::make_shared<sim::MachineModel>();
     machine->core_of_pu = {0, 1, 2, 3, 1, 3};
     machine->llc_of_core = machine->node_of_core = {0, 0, 1, 1};
     machine->class_of_core = {0, 0, 0, 1};

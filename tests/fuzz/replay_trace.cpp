@@ -24,7 +24,7 @@ bool small_enough(const trace::Trace& read) {
     return events <= most_events && accesses <= most_accesses;
 }
 
-void replay(const trace::TracePtr& read, const std::shared_ptr<const sim::Machine>& machine,
+void replay(const trace::TracePtr& read, const std::shared_ptr<const sim::MachineModel>& machine,
             std::uint8_t variant) {
     const auto program = std::make_shared<const sim::Program>(read);
     const auto pus = static_cast<std::uint32_t>(machine->core_of_pu.size());

@@ -18,12 +18,12 @@ from trace_files import resealed, write_files
 from autofinity._core import sim
 from autofinity._core import trace as core
 from autofinity.model.errors import SimulationError, TraceError
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 
 CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus"
 BUNDLES = sorted((CORPUS / "replay_trace").iterdir()) + sorted((CORPUS / "read_trace").iterdir())
-MACHINE = native_machine(load_preset("opteron-6164he"))
+MACHINE = machine_model(load_preset("opteron-6164he"))
 MOST_EVENTS, MOST_ACCESSES = 4096, 1 << 18
 
 

@@ -18,7 +18,7 @@ from autofinity.model.detection import (
     TlbMatching,
 )
 from autofinity.sim.detecting import native_detectors
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.spec import MachineSpec
 
 from .test_sim_invariants import check_sums, machines, programs
@@ -85,7 +85,7 @@ def test_whatever_is_detected_is_consistent_at_every_stop(
     pus = [(thread * spread) % len(spec.topology.pus) for thread in range(program.streams)]
     threads = list(range(program.streams))[helpers:]
     run = core.Simulation(
-        native_machine(spec),
+        machine_model(spec),
         program,
         pus,
         detectors=native_detectors([detector]),

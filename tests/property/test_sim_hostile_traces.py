@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from autofinity._core import sim as core
 from autofinity._core.trace import TraceBuilder
 from autofinity.model.errors import SimulationError
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 
-MACHINE = native_machine(load_preset("opteron-6164he"))
+MACHINE = machine_model(load_preset("opteron-6164he"))
 
 # Few values, so that locks, tokens, barriers and units of different streams meet.
 EVENTS = st.tuples(

@@ -11,7 +11,7 @@ from sim_programs import ATOMIC, BASE, DEPENDENT, FIRST_WRITE
 
 from autofinity._core import sim as core
 from autofinity._core.trace import Trace, TraceBuilder
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 from autofinity.sim.spec import (
     PAGE_BYTES,
@@ -108,7 +108,7 @@ def test_invariants_hold_at_every_stop(
 ) -> None:
     program = core.Program(trace)
     pus = [(thread * spread) % len(spec.topology.pus) for thread in range(program.streams)]
-    run = core.Simulation(native_machine(spec), program, pus, seed=seed)
+    run = core.Simulation(machine_model(spec), program, pus, seed=seed)
     ended = False
     while not ended:
         ended = run.advance(400)
@@ -170,7 +170,7 @@ def test_invariants_hold_under_long_contention(
 ) -> None:
     program = core.Program(long_program(seed, threads, lines))
     pus = [(thread * spread) % len(spec.topology.pus) for thread in range(threads)]
-    run = core.Simulation(native_machine(spec), program, pus, seed=seed)
+    run = core.Simulation(machine_model(spec), program, pus, seed=seed)
     while not run.advance(2_000):
         run.check()
     run.check()

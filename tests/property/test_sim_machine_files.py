@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from autofinity.model.errors import AutofinityError, TopologyError
 from autofinity.resources import shipped
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import preset_names, read_preset
 
 TEXTS = [shipped("data", "machines", f"{name}.toml").read_text() for name in preset_names()]
@@ -54,6 +54,6 @@ def test_an_altered_machine_file_is_a_machine_or_a_named_error(path: Path, text:
         assert str(error).startswith(str(path))
         return
     try:
-        native_machine(spec)
+        machine_model(spec)
     except AutofinityError as error:
         assert "bad machine" in str(error)

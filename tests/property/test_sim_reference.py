@@ -16,7 +16,7 @@ from sim_programs import LINES_PER_PAGE
 from single_core import run_stream, with_caches
 
 from autofinity._core import sim as core
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.result import EVENT_INDEX
 
 COUNTED = (
@@ -122,7 +122,7 @@ def test_cores_that_share_an_l2_count_as_the_reference(
         (turns.store if store else turns.load)(thread, line)
     spec = with_shared_l2(with_caches(INCLUSIVE if inclusive else VICTIM, l1, l2, llc), cores)
     program = core.Program(turns.builder.build())
-    run = core.Simulation(native_machine(spec), program, list(range(cores)))
+    run = core.Simulation(machine_model(spec), program, list(range(cores)))
     run.run()
     run.check()
     got = [

@@ -11,10 +11,10 @@ from sim_programs import BASE
 
 from autofinity._core import sim as core
 from autofinity._core.trace import Trace, TraceBuilder
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 
-MACHINE = native_machine(load_preset("opteron-6164he"))
+MACHINE = machine_model(load_preset("opteron-6164he"))
 TEAM = 1
 BARRIER = 1
 DONE = 1 << 20

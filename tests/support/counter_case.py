@@ -12,7 +12,7 @@ from sim_programs import ATOMIC, BASE, FIRST_WRITE
 from autofinity._core import sim as core
 from autofinity._core.trace import TraceBuilder
 from autofinity.sim.events import EVENTS
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.spec import MachineSpec
 
 type Expected = dict[str, int | tuple[int, ...]]
@@ -126,7 +126,7 @@ def counts_of(wanted: Case) -> Expected:
     turns = Turns(len(wanted.cpus))
     wanted.write(turns)
     run = core.Simulation(
-        native_machine(wanted.machine),
+        machine_model(wanted.machine),
         core.Program(turns.builder.build()),
         list(wanted.cpus),
         sample_period_ns=500,

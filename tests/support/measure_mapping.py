@@ -11,7 +11,7 @@ from captured_training import CapturedTraining, captured_training
 from sim_programs import cpus
 
 from autofinity._core import sim as core
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import pus_of_streams
 from autofinity.sim.spec import MachineSpec
@@ -36,7 +36,7 @@ def phased_ns(
     pus = pus_of_streams(
         spec.topology, captured.program.streams, cpus(*mappings[0]), captured.workers
     )
-    run = core.Simulation(native_machine(spec), captured.program, pus)
+    run = core.Simulation(machine_model(spec), captured.program, pus)
     period = 0
     while not run.advance(2_000):
         now = min(PERIODS - 1, int(run.progress * PERIODS))
@@ -55,7 +55,7 @@ def os_ns(captured: CapturedTraining, spec: MachineSpec) -> int:
     times = []
     for seed in range(3):
         run = core.Simulation(
-            native_machine(spec),
+            machine_model(spec),
             captured.program,
             [0] * captured.program.streams,
             seed=seed,

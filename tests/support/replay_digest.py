@@ -14,7 +14,7 @@ from mixed_program import mixed_program
 
 from autofinity._core import sim as core
 from autofinity._core.trace import Trace, TraceBuilder
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 from autofinity.sim.spec import CacheSpec, DirectorySpec, MachineSpec
 
@@ -28,7 +28,7 @@ def main() -> None:
     for spec in machines():
         for trace in (mixed_program(rounds=100), scattered()):
             run = core.Simulation(
-                native_machine(spec), core.Program(trace), [4 * i for i in range(THREADS)]
+                machine_model(spec), core.Program(trace), [4 * i for i in range(THREADS)]
             )
             run.run()
             run.check()

@@ -32,7 +32,7 @@ void validate_private_side(const PrivateSide& side) {
     need(side.prefetch.streams <= 256, "a prefetcher has at most 256 streams");
 }
 
-void validate_l2s(const Machine& m) {
+void validate_l2s(const MachineModel& m) {
     const std::size_t cores = m.llc_of_core.size();
     need(m.l2_of_core.size() == cores, "l2_of_core and llc_of_core differ in length");
     std::vector<std::size_t> first(cores, cores);
@@ -54,7 +54,7 @@ void validate_l2s(const Machine& m) {
 }
 
 // Nodes, links and what caches hold lines in.
-void validate_memory(const Machine& m) {
+void validate_memory(const MachineModel& m) {
     need(array_fits(m.llc) && m.llc.ways > 0, "the LLC has no sets, no ways or more than 128 ways");
     need(m.directory.ways == 0 || array_fits(m.directory), "the directory is too large");
     for (const CoreClass& kind : m.classes) validate_private_side(kind.side);
@@ -78,13 +78,13 @@ void validate_memory(const Machine& m) {
 
 }  // namespace
 
-bool has_shared_l2(const Machine& machine) {
+bool has_shared_l2(const MachineModel& machine) {
     std::vector<std::uint32_t> l2s = machine.l2_of_core;
     std::sort(l2s.begin(), l2s.end());
     return std::adjacent_find(l2s.begin(), l2s.end()) != l2s.end();
 }
 
-void validate(const Machine& m) {
+void validate(const MachineModel& m) {
     const std::size_t cores = m.llc_of_core.size();
     need(cores > 0 && !m.core_of_pu.empty(), "it has no core or no PU");
     need(m.node_of_core.size() == cores, "node_of_core and llc_of_core differ in length");

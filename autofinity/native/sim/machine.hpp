@@ -60,7 +60,7 @@ struct CoreClass {
     PrivateSide side;
 };
 
-struct Machine {
+struct MachineModel {
     // Topology. A PU is a hardware thread; PUs of one core share its private caches and TLBs.
     std::vector<std::uint32_t> core_of_pu;
     std::vector<std::uint32_t> llc_of_core;
@@ -121,10 +121,10 @@ struct Machine {
 };
 
 // Whether some core shares its L2 with another one.
-bool has_shared_l2(const Machine& machine);
+bool has_shared_l2(const MachineModel& machine);
 
 // Throws SimulationError for a machine that cannot be simulated. One that passed cannot make the
 // core read out of bounds.
-void validate(const Machine& machine);
+void validate(const MachineModel& machine);
 
 }  // namespace autofinity::sim

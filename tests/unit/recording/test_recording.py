@@ -18,7 +18,7 @@ from autofinity.recording.bench import Bench, free_bytes
 from autofinity.recording.cpuid import TlbShape, inclusive, tlb_shape
 from autofinity.recording.host_caches import HostCache, host_caches
 from autofinity.recording.rows import idle, peak, several
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import read_preset
 from autofinity.sim.sources import count_marks
 from autofinity.sim.spec import MachineSpec, SystemSpec
@@ -208,7 +208,7 @@ def recorded(
     path = tmp_path / "machine.toml"
     path.write_text(text)
     spec = read_preset(path)
-    native_machine(spec)
+    machine_model(spec)
     assert count_marks(text)[""] == 0
     return spec, text
 

@@ -10,7 +10,7 @@ from sim_programs import BASE
 from autofinity._core import sim as core
 from autofinity._core.trace import Trace, TraceBuilder
 from autofinity.model.errors import SimulationError
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 
 SPEC = load_preset("opteron-6164he")
@@ -18,10 +18,10 @@ FAST, SLOW = 0, 47
 """PUs; the second half of the cores is slow in `hybrid()`."""
 
 
-def hybrid(machine_ghz: float = 2.0, slow_ghz: float = 1.0) -> core.Machine:
+def hybrid(machine_ghz: float = 2.0, slow_ghz: float = 1.0) -> core.MachineModel:
     """Cores 24 to 47 run at `slow_ghz` with an IPC of 0.5, the others at `machine_ghz` with 2."""
     kind = dataclasses.replace(SPEC.core_classes[0], ghz=machine_ghz)
-    machine = native_machine(dataclasses.replace(SPEC, core_classes=(kind,)))
+    machine = machine_model(dataclasses.replace(SPEC, core_classes=(kind,)))
     fast, slow = core.CoreClass(), core.CoreClass()
     fast.side = slow.side = machine.classes[0].side
     fast.instruction = round(core.TICKS_PER_CLOCK / 2)

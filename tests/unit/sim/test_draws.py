@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autofinity.sim.draws import SPREAD, drawn
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset, preset_names
 
 
@@ -14,7 +14,7 @@ def test_every_draw_of_every_preset_is_a_machine_that_the_core_accepts(name: str
     spec = load_preset(name)
     for seed in range(1, 4):
         other = drawn(spec, seed)
-        native_machine(other)
+        machine_model(other)
         assert other.topology == spec.topology
         assert other.latency != spec.latency
 

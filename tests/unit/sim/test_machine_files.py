@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autofinity.model.errors import TopologyError
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import read_preset
 from autofinity.sim.spec import MachineSpec
 
@@ -105,14 +105,14 @@ def test_hybrid_machines_have_cores_of_several_classes_in_each_llc_domain(tmp_pa
         (5, 3, 0),
     ]
     assert spec.llc_distance == ((0, 1), (1, 0))
-    native_machine(spec)
+    machine_model(spec)
 
 
 def test_without_an_l2_the_shared_cache_is_the_second_level(tmp_path: Path) -> None:
     spec = machine(tmp_path, ALIKE, FOUR_NODES, latency(3), bandwidth("link_gbs = [0, 0, 5]"))
     assert spec.l2 is None
     assert [cache.level for cache in spec.topology.caches] == [1, 2]
-    native_machine(spec)
+    machine_model(spec)
 
 
 L2_OF_TWO = """
@@ -138,7 +138,7 @@ def test_cores_of_a_class_share_an_l2_in_order_within_their_llc_domain(tmp_path:
         *FIVE_CORES_TWICE,
     )
     assert spec.l2_domains == (0, 1, 2, 2, 3, 4, 5, 6, 6, 7)
-    native_machine(spec)
+    machine_model(spec)
 
 
 def test_an_l2_that_cores_share_is_not_exclusive_of_their_l1s(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_machine_can_list_its_pus(tmp_path: Path) -> None:
     assert spec.node_distance == ((0, 2, 3), (2, 0, 3), (3, 3, 0))
     assert spec.llc_distance == ((0, 2), (2, 0))
     assert spec.page_bytes == 16384
-    native_machine(spec)
+    machine_model(spec)
 
 
 def test_hops_over_links_make_the_distance_classes(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_hops_over_links_make_the_distance_classes(tmp_path: Path) -> None:
     assert spec.node_distance[0] == (0, 2, 3, 4)
     assert spec.bandwidth.routes[0 * 4 + 3] == (0, 2, 4)
     assert spec.latency.dram == (50, 100, 150, 200, 250)
-    native_machine(spec)
+    machine_model(spec)
 
 
 def test_a_slit_threshold_wins_over_hops(tmp_path: Path) -> None:

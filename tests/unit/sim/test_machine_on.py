@@ -14,7 +14,7 @@ from autofinity.model.errors import TopologyError, UsageError
 from autofinity.model.topology import PU, Cache, OsIndex, Topology
 from autofinity.resources import shipped
 from autofinity.sim.machine_on import assumed_latencies, machine_on
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 
 CACHES = (Cache(1, 49152, 64, 12, 1), Cache(2, 2 << 20, 64, 16, 1), Cache(3, 30 << 20, 64, 15, 4))
 
@@ -54,7 +54,7 @@ def test_sizes_come_from_the_topology_and_times_from_the_file() -> None:
     assert spec.llc.latency_ns == pytest.approx(88 / 3.0)
     assert spec.latency.dram == (107, 117, 190)
     assert spec.name == "mine"
-    native_machine(spec)
+    machine_model(spec)
 
 
 def test_what_the_topology_does_not_know_the_file_says() -> None:
@@ -74,7 +74,7 @@ def test_the_outermost_cache_is_the_llc_and_there_may_be_no_private_l2() -> None
     spec = machine_on(topology([(0, 0, 0), (0, 0, 0)], caches=two_levels), assumed_latencies())
     assert spec.l2 is None
     assert spec.llc.size_bytes == 4 << 20
-    native_machine(spec)
+    machine_model(spec)
 
 
 def test_an_l2_of_several_cores_is_kept_as_such() -> None:
@@ -82,7 +82,7 @@ def test_an_l2_of_several_cores_is_kept_as_such() -> None:
     spec = machine_on(topology([(0, 0, 0)] * 4, caches=caches), assumed_latencies())
     assert spec.core_classes[0].l2_cores == 4
     assert spec.l2_domains == (0, 0, 0, 0)
-    native_machine(spec)
+    machine_model(spec)
 
 
 def test_an_l2_that_cores_share_is_inclusive_whatever_the_file_of_latencies_says() -> None:
@@ -98,7 +98,7 @@ def test_unequal_domains_and_nodes_without_cores_are_machines_too() -> None:
     assert spec.home_nodes == (0, 1, 2, 3)
     # By rank of the SLIT: 17 is nearest, then 21, then 28.
     assert spec.node_distance == ((0, 3, 2, 4), (3, 0, 4, 2), (2, 4, 0, 4), (4, 2, 4, 0))
-    native_machine(spec)
+    machine_model(spec)
 
 
 def test_pages_live_on_nodes_with_memory_only() -> None:
@@ -107,7 +107,7 @@ def test_pages_live_on_nodes_with_memory_only() -> None:
         dataclasses.replace(two, memoryless_nodes=frozenset({1})), assumed_latencies()
     )
     assert spec.home_nodes == (0,)
-    native_machine(spec)
+    machine_model(spec)
 
 
 def test_more_distances_than_latencies_take_the_last_one() -> None:

@@ -7,7 +7,7 @@ from sim_programs import BASE, cpus
 
 from autofinity._core import sim as core
 from autofinity._core.trace import Trace, TraceBuilder
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import simulate
 
@@ -77,7 +77,7 @@ def test_the_directory_knows_who_holds_a_line_on_more_than_64_cores(name: str) -
     cores = len(spec.topology.pus)
     threads = min(cores, 130)
     run = core.Simulation(
-        native_machine(spec), core.Program(updates(threads, rounds=6)), list(range(threads)), seed=3
+        machine_model(spec), core.Program(updates(threads, rounds=6)), list(range(threads)), seed=3
     )
     ended, moved = False, 0
     while not ended:

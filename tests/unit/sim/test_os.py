@@ -11,7 +11,7 @@ from sim_programs import region, write_all
 from autofinity._core import sim as core
 from autofinity._core.trace import Trace, TraceBuilder
 from autofinity.model.errors import SimulationError
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 from autofinity.sim.spec import MachineSpec
 
@@ -19,10 +19,10 @@ OPTERON = load_preset("opteron-6164he")
 EVERYWHERE: list[int] = []
 
 
-def quiet(spec: MachineSpec = OPTERON, **changes: float) -> core.Machine:
+def quiet(spec: MachineSpec = OPTERON, **changes: float) -> core.MachineModel:
     """Without system threads."""
     system = dataclasses.replace(spec.system, daemon_us=0, **changes)
-    return native_machine(dataclasses.replace(spec, system=system))
+    return machine_model(dataclasses.replace(spec, system=system))
 
 
 def team(threads: int, instructions: int) -> Trace:
@@ -40,7 +40,7 @@ def team(threads: int, instructions: int) -> Trace:
 
 
 def unbound(
-    machine: core.Machine, trace: Trace, seed: int = 0, pus: list[list[int]] | None = None
+    machine: core.MachineModel, trace: Trace, seed: int = 0, pus: list[list[int]] | None = None
 ) -> core.Simulation:
     program = core.Program(trace)
     return core.Simulation(
@@ -69,7 +69,7 @@ def test_new_threads_go_to_the_idlest_socket_die_and_core() -> None:
 
 def test_the_seed_decides_among_equals_and_nothing_else_does() -> None:
     trace = team(8, 200_000)
-    runs = [unbound(native_machine(OPTERON), trace, seed) for seed in (1, 1, 2)]
+    runs = [unbound(machine_model(OPTERON), trace, seed) for seed in (1, 1, 2)]
     for run in runs:
         run.run()
     first, same, other = runs
@@ -97,7 +97,7 @@ def test_a_core_that_runs_dry_pulls_a_thread_that_waits() -> None:
     for instructions in (2_000_000, 40_000_000, 40_000_000):
         builder.compute(builder.stream(), gap=instructions)
     spec = dataclasses.replace(OPTERON.system, daemon_us=0, balance_us=0, cache_hot_us=0)
-    machine = native_machine(dataclasses.replace(OPTERON, system=spec))
+    machine = machine_model(dataclasses.replace(OPTERON, system=spec))
     run = unbound(machine, builder.build(), pus=[[0, 1]] * 3)
     run.run()
     ipns = OPTERON.ghz * OPTERON.core.base_ipc
@@ -120,7 +120,7 @@ def test_balancing_moves_a_running_thread_away_from_a_full_die() -> None:
 
 def test_system_threads_push_threads_off_now_and_then() -> None:
     system = dataclasses.replace(OPTERON.system, daemon_us=10_000)
-    machine = native_machine(dataclasses.replace(OPTERON, system=system))
+    machine = machine_model(dataclasses.replace(OPTERON, system=system))
     run = unbound(machine, team(8, 100_000_000))
     run.run()
     # 39 ms on 8 PUs, once in 10 ms each: about 31.
@@ -155,7 +155,7 @@ def test_threads_may_wander_over_more_cores_than_are_simulated_at_once() -> None
     for page in range(70):
         write_all(builder, stream, region(1, page % 4), gap=6000)
     program = core.Program(builder.build())
-    run = core.Simulation(native_machine(spec), program, [0])
+    run = core.Simulation(machine_model(spec), program, [0])
     for pu in range(1, 71):
         run.advance(50_000)
         run.bind(0, pu)

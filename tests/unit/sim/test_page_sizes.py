@@ -9,7 +9,7 @@ from sim_programs import BASE, LINES_PER_PAGE, cpus
 from autofinity._core import sim as core
 from autofinity._core.trace import TraceBuilder
 from autofinity.model.errors import SimulationError
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.replay import simulate
 from autofinity.sim.spec import MachineSpec
 
@@ -31,7 +31,7 @@ def touched(
     for thread in threads:
         builder.compute(thread, gap=100_000)
     run = core.Simulation(
-        native_machine(spec), core.Program(builder.build()), [0, TWO_HOPS], page_policy=policy
+        machine_model(spec), core.Program(builder.build()), [0, TWO_HOPS], page_policy=policy
     )
     run.advance(50_000)
     run.check()
@@ -65,7 +65,7 @@ def test_a_page_moves_whole_and_costs_by_its_size() -> None:
 
 def test_cores_that_had_the_translation_are_interrupted() -> None:
     def elapsed_ns(interrupt_ticks: int, *, move: bool) -> int:
-        machine = native_machine(VICTIM)
+        machine = machine_model(VICTIM)
         machine.interrupt = interrupt_ticks
         builder = TraceBuilder()
         stream = builder.stream()
@@ -85,14 +85,14 @@ def test_cores_that_had_the_translation_are_interrupted() -> None:
 
 
 def test_whoever_moves_a_page_pays_for_telling_the_others() -> None:
-    machine = native_machine(VICTIM)
+    machine = machine_model(VICTIM)
     machine.shootdown = 2000 * core.TICKS_PER_CLOCK
     builder = TraceBuilder()
     stream = builder.stream()
     builder.access(stream, BASE)
     builder.compute(stream, gap=10_000)
     program = core.Program(builder.build())
-    told, plain = (core.Simulation(m, program, [0]) for m in (machine, native_machine(VICTIM)))
+    told, plain = (core.Simulation(m, program, [0]) for m in (machine, machine_model(VICTIM)))
     for run in (told, plain):
         run.advance(5_000)
     assert told.move_page(PAGE, 1) == plain.move_page(PAGE, 1) + 2000
@@ -110,7 +110,7 @@ def test_large_pages_end_the_page_walks_of_a_stride() -> None:
 
 
 def test_a_page_goes_to_the_nearest_node_that_has_memory() -> None:
-    machine = native_machine(VICTIM)
+    machine = machine_model(VICTIM)
     machine.home_of_node = [2, 1, 2, 3]
     builder = TraceBuilder()
     stream, other = builder.stream(), builder.stream()
@@ -127,7 +127,7 @@ def test_a_page_goes_to_the_nearest_node_that_has_memory() -> None:
 
 
 def test_a_page_size_that_there_is_not_is_refused() -> None:
-    machine = native_machine(VICTIM)
+    machine = machine_model(VICTIM)
     machine.page_bytes = 8192
     with pytest.raises(SimulationError, match="4 KiB, 16 KiB or 2 MiB"):
         machine.validate()

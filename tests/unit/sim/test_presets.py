@@ -13,7 +13,7 @@ from autofinity._core.trace import Trace, TraceBuilder
 from autofinity.model.errors import SimulationError, TopologyError
 from autofinity.resources import shipped
 from autofinity.sim.events import EVENTS, PAPER_EVENTS
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset, preset_names, read_preset
 from autofinity.sim.replay import simulate
 
@@ -37,7 +37,7 @@ def test_every_preset_loads_and_the_core_accepts_it(name: str) -> None:
     rows = spec.topology.distances
     assert all(rows[a][b] == rows[b][a] for a in range(len(rows)) for b in range(len(rows)))
     assert all(row[i] == min(row) for i, row in enumerate(rows))
-    native_machine(spec)
+    machine_model(spec)
 
 
 def test_smt_siblings_of_the_sandy_bridge_are_16_apart() -> None:
@@ -130,14 +130,14 @@ def test_threads_run_on_any_cores_of_a_large_machine(name: str, threads: int) ->
 
 
 def test_a_machine_of_more_llcs_than_the_directory_knows_is_refused() -> None:
-    machine = native_machine(load_preset("epyc-9654"))
+    machine = machine_model(load_preset("epyc-9654"))
     machine.llcs = 33
     with pytest.raises(SimulationError, match="a machine of 33 LLC domains; 1 to 32 can be"):
         machine.validate()
 
 
 def test_a_machine_whose_lines_leave_a_node_to_come_back_to_it_is_refused() -> None:
-    machine = native_machine(load_preset("opteron-6164he"))
+    machine = machine_model(load_preset("opteron-6164he"))
     machine.route_begin = [0, *(begin + 1 for begin in list(machine.route_begin)[1:])]
     machine.route_links = [0, *machine.route_links]
     with pytest.raises(SimulationError, match="a route leads from a node to itself"):

@@ -8,11 +8,11 @@ from sim_programs import BASE, region, write_all
 from autofinity._core import sim as core
 from autofinity._core.trace import Trace, TraceBuilder
 from autofinity.model.errors import SimulationError
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 
 SPEC = load_preset("opteron-6164he")
-MACHINE = native_machine(SPEC)
+MACHINE = machine_model(SPEC)
 INSTRUCTION_NS = 1 / (SPEC.ghz * SPEC.core.base_ipc)
 PAGE = BASE // 64
 

@@ -14,7 +14,7 @@ from sim_programs import load_all, region
 from autofinity._core import sim as core
 from autofinity._core.trace import Trace, TraceBuilder, read
 from autofinity.model.errors import TraceError
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 
 # The most memory of this program: what `getrusage` tells may be that of the parent.
@@ -56,7 +56,7 @@ def peak_kib(program: str, folder: str) -> int:
 
 
 def test_a_program_that_is_read_counts_what_one_of_a_trace_in_memory_counts(tmp_path: Path) -> None:
-    machine = native_machine(load_preset("opteron-6164he"))
+    machine = machine_model(load_preset("opteron-6164he"))
     folder = written(mixed_program(rounds=200), tmp_path / "mixed")
     programs = core.Program.read(folder), core.Program(read(folder))
     runs = [core.Simulation(machine, program, list(range(8))) for program in programs]

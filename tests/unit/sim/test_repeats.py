@@ -15,11 +15,11 @@ from autofinity.model.placement import PagePlacement, Placement
 from autofinity.model.topology import OsIndex
 from autofinity.ports import BindThreads, RunRequest, Sensors
 from autofinity.sim.machine import SimMachine
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 
 SPEC = load_preset("opteron-6164he")
-MACHINE = native_machine(SPEC)
+MACHINE = machine_model(SPEC)
 
 
 def computing(instructions: int, before: int) -> Trace:

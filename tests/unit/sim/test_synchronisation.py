@@ -11,7 +11,7 @@ from sim_programs import BASE, FIRST_WRITE, cpus, region, without_prefetch, writ
 from autofinity._core import sim as core
 from autofinity._core.trace import TraceBuilder
 from autofinity.model.errors import PlacementError, SimulationError
-from autofinity.sim.native import native_machine
+from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import simulate
 from autofinity.sim.result import SimResult
@@ -210,7 +210,7 @@ def test_a_run_that_a_time_slice_cuts_goes_on_after_it_though_its_line_is_lost()
     builder.compute(second, gap=90_000)
     builder.compute(other, gap=150_000)
     builder.access(other, BASE, reads=0, writes=1, flags=FIRST_WRITE)
-    run = core.Simulation(native_machine(VICTIM), core.Program(builder.build()), [0, 0, 1])
+    run = core.Simulation(machine_model(VICTIM), core.Program(builder.build()), [0, 0, 1])
     run.run()
     run.check()
     column = core.event_names().index
@@ -338,7 +338,7 @@ def test_a_pu_the_machine_lacks_is_an_error_with_both_numbers() -> None:
 
 
 def simulation(builder: TraceBuilder, *pus: int) -> core.Simulation:
-    return core.Simulation(native_machine(SPEC), core.Program(builder.build()), list(pus))
+    return core.Simulation(machine_model(SPEC), core.Program(builder.build()), list(pus))
 
 
 def test_a_thread_that_moves_finds_its_caches_cold() -> None:

@@ -24,9 +24,9 @@ using namespace autofinity::sim;
 
 namespace {
 
-double ticks_per_ns(const Machine& machine) { return machine.ghz * ticks_per_clock; }
+double ticks_per_ns(const MachineModel& machine) { return machine.ghz * ticks_per_clock; }
 
-Ticks to_ticks(const Machine& machine, double ns) {
+Ticks to_ticks(const MachineModel& machine, double ns) {
     const double ticks = ns * ticks_per_ns(machine);
     if (!(ticks >= 0)) throw SimulationError("a duration must not be negative");
     return ticks >= static_cast<double>(Simulation::forever)
@@ -34,7 +34,7 @@ Ticks to_ticks(const Machine& machine, double ns) {
                : static_cast<Ticks>(std::llround(ticks));
 }
 
-std::uint64_t to_ns(const Machine& machine, Ticks ticks) {
+std::uint64_t to_ns(const MachineModel& machine, Ticks ticks) {
     return static_cast<std::uint64_t>(
         std::llround(static_cast<double>(ticks) / ticks_per_ns(machine)));
 }
@@ -147,10 +147,10 @@ void bind_sim(nb::module_& module) {
     simulation
         .def(
             "__init__",
-            [](Simulation* self, std::shared_ptr<Machine> machine, std::shared_ptr<Program> program,
-               std::vector<std::uint32_t> pus, double sample_period_ns, std::uint64_t seed,
-               const std::string& policy, std::uint32_t node,
-               std::unordered_map<std::uint64_t, std::uint32_t> table,
+            [](Simulation* self, std::shared_ptr<MachineModel> machine,
+               std::shared_ptr<Program> program, std::vector<std::uint32_t> pus,
+               double sample_period_ns, std::uint64_t seed, const std::string& policy,
+               std::uint32_t node, std::unordered_map<std::uint64_t, std::uint32_t> table,
                const std::vector<std::pair<double, bool>>& starts, bool restart,
                std::vector<std::vector<std::uint32_t>> os_pus, std::uint32_t repeats,
                std::vector<Detector> detectors, std::vector<std::uint32_t> threads) {

@@ -30,7 +30,7 @@ Detection& detection_of(Simulation& simulation) {
     return *simulation.detection();
 }
 
-std::uint64_t ns_of(const Machine& machine, Ticks ticks) {
+std::uint64_t ns_of(const MachineModel& machine, Ticks ticks) {
     return static_cast<std::uint64_t>(
         std::llround(static_cast<double>(ticks) / (machine.ghz * ticks_per_clock)));
 }

@@ -7,7 +7,7 @@
 
 namespace autofinity::sim {
 
-Detection::Detection(const Machine& machine, const Program& program, Memory& memory,
+Detection::Detection(const MachineModel& machine, const Program& program, Memory& memory,
                      const std::vector<Detector>& wanted, const std::vector<std::uint32_t>& threads,
                      OverheadTicks& overhead)
     : program_(program),

@@ -13,7 +13,7 @@ class Detection {
   public:
     // `threads`: streams that are threads 0, 1, … of the sharing matrix. Throws SimulationError for
     // a stream that does not exist, or is two threads.
-    Detection(const Machine& machine, const Program& program, Memory& memory,
+    Detection(const MachineModel& machine, const Program& program, Memory& memory,
               const std::vector<Detector>& wanted, const std::vector<std::uint32_t>& threads,
               OverheadTicks& overhead);
 

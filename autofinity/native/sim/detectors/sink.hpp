@@ -35,10 +35,10 @@ inline constexpr Ticks never = std::numeric_limits<Ticks>::max();
 // What sinks have in common.
 class SinkHost {
   public:
-    SinkHost(const Machine& machine_of, Memory& memory_of, std::size_t threads,
+    SinkHost(const MachineModel& machine_of, Memory& memory_of, std::size_t threads,
              OverheadTicks& overhead);
 
-    const Machine& machine;
+    const MachineModel& machine;
     Memory& memory;
     detect::SharingCounts sharing;
     std::uint64_t triggers = 0;

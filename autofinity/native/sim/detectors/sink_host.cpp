@@ -6,7 +6,7 @@
 
 namespace autofinity::sim {
 
-SinkHost::SinkHost(const Machine& machine_of, Memory& memory_of, std::size_t threads,
+SinkHost::SinkHost(const MachineModel& machine_of, Memory& memory_of, std::size_t threads,
                    OverheadTicks& overhead)
     : machine(machine_of),
       memory(memory_of),

@@ -131,7 +131,7 @@ class TlbMatchingSink final : public Sink {
             if (core.used) first = std::min(first, core.rests_until);
         return first;
     }
-    static CacheShape shape(const Machine& machine) {
+    static CacheShape shape(const MachineModel& machine) {
         const PrivateSide& side = machine.classes[0].side;
         return side.tlb2.ways != 0 ? side.tlb2 : side.tlb1;
     }

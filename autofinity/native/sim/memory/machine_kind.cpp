@@ -6,7 +6,7 @@
 
 namespace autofinity::sim {
 
-MachineKind kind_of(const Machine& machine, std::uint32_t slots) {
+MachineKind kind_of(const MachineModel& machine, std::uint32_t slots) {
     const bool exclusive = machine.classes[0].side.l2_exclusive;
     const bool have_l2s = std::ranges::all_of(machine.classes, [&](const CoreClass& each) {
         return each.side.l2.ways != 0 && each.side.l2_exclusive == exclusive;

@@ -18,7 +18,7 @@ enum class MachineKind : std::uint8_t {
 };
 
 // `slots`: most cores that can have caches at a time.
-MachineKind kind_of(const Machine& machine, std::uint32_t slots);
+MachineKind kind_of(const MachineModel& machine, std::uint32_t slots);
 
 // What is asked of a machine or a core, or known of the kind.
 template <MachineKind kind>
@@ -30,10 +30,10 @@ struct Asked {
     static bool levels_exclude(const PrivateCaches& c) {
         return known ? kind == MachineKind::exclusive : c.exclusive_levels;
     }
-    static bool llc_includes(const Machine& machine) {
+    static bool llc_includes(const MachineModel& machine) {
         return known ? kind == MachineKind::inclusive : machine.llc_inclusive;
     }
-    static bool limits_directory(const Machine& machine) {
+    static bool limits_directory(const MachineModel& machine) {
         return known ? kind == MachineKind::exclusive : machine.directory.ways != 0;
     }
     static bool many_sharers(std::uint32_t more_words) { return !known && more_words != 0; }

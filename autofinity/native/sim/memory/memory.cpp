@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t near_bytes = std::size_t{4} << 20;  // of a directory in a host's own caches
 
-std::uint32_t most_slots_of(const Machine& machine, const Program& program) {
+std::uint32_t most_slots_of(const MachineModel& machine, const Program& program) {
     const auto cores = static_cast<std::uint32_t>(machine.llc_of_core.size());
     return program.streams.size() <= domains_in_a_word ? domains_in_a_word
                                                        : std::max(domains_in_a_word, cores);
@@ -15,7 +15,7 @@ std::uint32_t most_slots_of(const Machine& machine, const Program& program) {
 
 }  // namespace
 
-Memory::Memory(const Machine& machine, const Program& program, Placement placement,
+Memory::Memory(const MachineModel& machine, const Program& program, Placement placement,
                std::uint64_t seed)
     : machine_(machine),
       pages_(program, machine, std::move(placement), seed),

@@ -40,7 +40,8 @@ namespace autofinity::sim {
 
 class Memory {
   public:
-    Memory(const Machine& machine, const Program& program, Placement placement, std::uint64_t seed);
+    Memory(const MachineModel& machine, const Program& program, Placement placement,
+           std::uint64_t seed);
 
     // Cores that can have caches at a time: 64, or all where more threads than that run.
     std::uint32_t most_slots() const { return most_slots_; }
@@ -275,7 +276,7 @@ class Memory {
         Ticks until = 0;
     };
 
-    const Machine& machine_;
+    const MachineModel& machine_;
     Pages pages_;
     Zeroed<DirectoryLine> directory_;
     const std::uint32_t most_slots_;

@@ -32,7 +32,8 @@ class Pages {
         std::uint16_t moves;
     };
 
-    Pages(const Program& program, const Machine& machine, Placement placement, std::uint64_t seed)
+    Pages(const Program& program, const MachineModel& machine, Placement placement,
+          std::uint64_t seed)
         : units(program, machine.page_bytes),
           program_(program),
           home_of_node_(machine.home_of_node),

@@ -17,7 +17,7 @@ struct PrivateCaches;
 // An L2 and the cores in use that share it; one core where L2s are private or there is none. To the
 // directory it is one holder of lines.
 struct L2Domain {
-    L2Domain(const Machine& m, std::uint32_t core, bool may_be_shared)
+    L2Domain(const MachineModel& m, std::uint32_t core, bool may_be_shared)
         : l2(m.classes[m.class_of_core[core]].side.l2.sets,
              m.classes[m.class_of_core[core]].side.l2.ways),
           number(m.l2_of_core[core]),
@@ -34,7 +34,7 @@ struct L2Domain {
 };
 
 struct PrivateCaches {
-    PrivateCaches(const Machine& m, std::uint32_t core_number, const Units& translation_units,
+    PrivateCaches(const MachineModel& m, std::uint32_t core_number, const Units& translation_units,
                   L2Domain& of, std::uint32_t domain_number)
         : side(m.classes[m.class_of_core[core_number]].side),
           units(translation_units),

@@ -12,7 +12,8 @@ constexpr double most_ticks = 1e15;  // 38 minutes at 1.7 GHz; the order of PUs 
 
 }  // namespace
 
-Simulation::Simulation(std::shared_ptr<const Machine> machine, ProgramPtr program, Options options)
+Simulation::Simulation(std::shared_ptr<const MachineModel> machine, ProgramPtr program,
+                       Options options)
     : machine_(std::move(machine)),
       program_(std::move(program)),
       options_(std::move(options)),

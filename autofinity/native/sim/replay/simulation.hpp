@@ -38,7 +38,7 @@ struct Sample {
 class Simulation {
   public:
     // `machine` and `program` are shared by any number of simulations and never changed.
-    Simulation(std::shared_ptr<const Machine> machine, ProgramPtr program, Options options);
+    Simulation(std::shared_ptr<const MachineModel> machine, ProgramPtr program, Options options);
 
     // Runs `duration` further into the region of interest; the first call replays what comes before
     // it first. Returns whether the region has ended. Throws SimulationError on a deadlock or a
@@ -59,7 +59,7 @@ class Simulation {
     };
     ProcessTimes times_of(std::uint32_t process) const;
     const Program& program() const { return *program_; }
-    const Machine& machine() const { return *machine_; }
+    const MachineModel& machine() const { return *machine_; }
 
     // Between two calls of advance. Unless it is to `stay`, an operating system may take the stream
     // from there again.
@@ -270,7 +270,7 @@ class Simulation {
         return static_cast<std::uint32_t>(&s - streams_.data());
     }
 
-    std::shared_ptr<const Machine> machine_;
+    std::shared_ptr<const MachineModel> machine_;
     ProgramPtr program_;
     Options options_;
     Memory memory_;

@@ -16,7 +16,7 @@ constexpr std::uint32_t patience = 3;
 
 }  // namespace
 
-OsScheduler::OsScheduler(const Machine& machine,
+OsScheduler::OsScheduler(const MachineModel& machine,
                          const std::vector<std::vector<std::uint32_t>>& allowed, std::uint64_t seed)
     : machine_(machine),
       pus_(static_cast<std::uint32_t>(machine.core_of_pu.size())),

@@ -34,7 +34,7 @@ class OsScheduler {
     };
 
     // `allowed`: PUs of each stream; none stands for all.
-    OsScheduler(const Machine& machine, const std::vector<std::vector<std::uint32_t>>& allowed,
+    OsScheduler(const MachineModel& machine, const std::vector<std::vector<std::uint32_t>>& allowed,
                 std::uint64_t seed);
 
     bool may_run(std::uint32_t stream, std::uint32_t pu) const {
@@ -74,7 +74,7 @@ class OsScheduler {
                                          const std::vector<std::uint32_t>& pus, const Loads& loads);
     std::optional<Move> even_out(std::size_t level, std::uint32_t group, const Loads& loads);
 
-    const Machine& machine_;
+    const MachineModel& machine_;
     std::uint32_t pus_;
     std::vector<std::vector<bool>> allowed_;
     std::vector<Level> levels_;  // innermost first; level 0 is every PU by itself
