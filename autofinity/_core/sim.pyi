@@ -6,6 +6,7 @@ from typing import Literal, overload
 import numpy as np
 import numpy.typing as npt
 
+from autofinity._core.topology import Machine
 from autofinity._core.trace import Trace
 
 TICKS_PER_CLOCK: int
@@ -56,14 +57,8 @@ class CoreClass:
     def __init__(self) -> None: ...
 
 class MachineModel:
-    """A machine in dense indices; latencies in ticks."""
+    """A topology and how fast all of it is; latencies in ticks."""
 
-    core_of_pu: Sequence[int]
-    llc_of_core: Sequence[int]
-    l2_of_core: Sequence[int]
-    node_of_core: Sequence[int]
-    llcs: int
-    nodes: int
     llc_distance: Sequence[int]
     node_distance: Sequence[int]
     ghz: float
@@ -101,7 +96,7 @@ class MachineModel:
     shootdown: int
     interrupt: int
     skew: int
-    def __init__(self) -> None: ...
+    def __init__(self, topology: Machine) -> None: ...
     def validate(self) -> None: ...
 
 class Program:

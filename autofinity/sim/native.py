@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 
 from autofinity._core import sim as core
+from autofinity.affinity.topology_handle import new_handle
 from autofinity.sim.spec import (
     LINE_BYTES,
     PAGE_BYTES,
@@ -28,9 +29,13 @@ def machine_model(spec: MachineSpec, skew_ns: float = 0.0) -> core.MachineModel:
     the slowest by so much. Raises `SimulationError` when the core cannot simulate such a machine.
     """
     convert = _Converter(spec)
-    machine = core.MachineModel()
+    topology = spec.topology
+    machine = core.MachineModel(
+        new_handle(topology, [pu.llc for pu in topology.pus], spec.l2_domains)
+    )
     machine.ghz = spec.ghz
-    _set_topology(machine, spec)
+    machine.node_distance = [each for row in spec.node_distance for each in row]
+    machine.llc_distance = [each for row in spec.llc_distance for each in row]
     machine.classes = [convert.core_class(each) for each in spec.core_classes]
     machine.class_of_core = list(spec.class_of_core)
     machine.llc = _shape(spec.llc)
@@ -136,19 +141,6 @@ class _Converter:
         machine.daemon = self.ticks(system.daemon_us * 1000)
         machine.shootdown = self.ticks(system.shootdown_us * 1000)
         machine.interrupt = self.ticks(system.interrupt_us * 1000)
-
-
-def _set_topology(machine: core.MachineModel, spec: MachineSpec) -> None:
-    topology = spec.topology
-    machine.core_of_pu = [pu.core for pu in topology.pus]
-    first = {pu.core: pu for pu in reversed(topology.pus)}
-    machine.llc_of_core = [first[each].llc for each in range(topology.n_cores)]
-    machine.node_of_core = [first[each].node for each in range(topology.n_cores)]
-    machine.l2_of_core = list(spec.l2_domains)
-    machine.llcs = topology.n_llcs
-    machine.nodes = topology.n_nodes
-    machine.node_distance = [each for row in spec.node_distance for each in row]
-    machine.llc_distance = [each for row in spec.llc_distance for each in row]
 
 
 def _homes(spec: MachineSpec) -> list[int]:

@@ -1,5 +1,10 @@
 #include "machines.hpp"
 
+#include <utility>
+#include <vector>
+
+#include "topology/machine.hpp"
+
 namespace autofinity::fuzz {
 namespace {
 
@@ -22,19 +27,30 @@ sim::PrivateSide small_side(std::uint8_t variant) {
     return side;
 }
 
+topology::Machine small_topology(bool shared_l2) {
+    std::vector<topology::Pu> pus;
+    for (const int core : {0, 1, 2, 3, 1, 3}) {
+        const int pu = static_cast<int>(pus.size());
+        pus.push_back({.os = pu,
+                       .smt_rank = pu / 4,
+                       .core = core,
+                       .l2 = core == 1 && shared_l2 ? 0 : core,
+                       .llc = core / 2,
+                       .socket = core / 2,
+                       .node = core / 2});
+    }
+    return {std::move(pus), {10, 20, 20, 10}, 2, {}};
+}
+
 }  // namespace
 
 std::shared_ptr<const sim::MachineModel> small_machine(std::uint8_t variant) {
-    auto machine = std::make_shared<sim::MachineModel>();
-    machine->core_of_pu = {0, 1, 2, 3, 1, 3};
-    machine->llc_of_core = machine->node_of_core = {0, 0, 1, 1};
+    auto machine = std::make_shared<sim::MachineModel>(small_topology((variant & 1) == 0));
     machine->class_of_core = {0, 0, 0, 1};
-    machine->l2_of_core = {0, (variant & 1) != 0 ? 1u : 0u, 2, 3};
     machine->classes.resize(2);
     for (sim::CoreClass& kind : machine->classes) kind.side = small_side(variant);
     machine->classes[1].instruction *= 2;
     machine->classes[1].misses_in_flight = 1;
-    machine->llcs = machine->nodes = 2;
     machine->llc_distance = machine->node_distance = {0, 2, 2, 0};
     machine->llc = {8, 4};
     machine->llc_inclusive = (variant & 8) != 0;

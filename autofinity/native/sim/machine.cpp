@@ -33,19 +33,19 @@ void validate_private_side(const PrivateSide& side) {
 }
 
 void validate_l2s(const MachineModel& m) {
-    const std::size_t cores = m.llc_of_core.size();
-    need(m.l2_of_core.size() == cores, "l2_of_core and llc_of_core differ in length");
+    const auto& l2_of_core = m.topology.l2_of_core();
+    const std::size_t cores = m.topology.cores();
     std::vector<std::size_t> first(cores, cores);
     for (std::size_t core = 0; core < cores; ++core) {
-        need(m.l2_of_core[core] < cores, "there are more L2s than cores");
-        std::size_t& other = first[m.l2_of_core[core]];
+        need(l2_of_core[core] < cores, "there are more L2s than cores");
+        std::size_t& other = first[l2_of_core[core]];
         if (other == cores) {
             other = core;
             continue;
         }
         need(m.class_of_core[core] == m.class_of_core[other] &&
-                 m.llc_of_core[core] == m.llc_of_core[other] &&
-                 m.node_of_core[core] == m.node_of_core[other],
+                 m.topology.llc_of_core()[core] == m.topology.llc_of_core()[other] &&
+                 m.topology.node_of_core()[core] == m.topology.node_of_core()[other],
              "cores that share an L2 differ in class, LLC domain or node");
         const PrivateSide& side = m.classes[m.class_of_core[core]].side;
         need(side.l2.ways != 0 && !side.l2_exclusive,
@@ -55,21 +55,22 @@ void validate_l2s(const MachineModel& m) {
 
 // Nodes, links and what caches hold lines in.
 void validate_memory(const MachineModel& m) {
+    const std::uint32_t nodes = m.topology.nodes();
     need(array_fits(m.llc) && m.llc.ways > 0, "the LLC has no sets, no ways or more than 128 ways");
     need(m.directory.ways == 0 || array_fits(m.directory), "the directory is too large");
     for (const CoreClass& kind : m.classes) validate_private_side(kind.side);
     need(m.page_bytes == 4096 || m.page_bytes == 16384 || m.page_bytes == Units::large,
          "pages have 4 KiB, 16 KiB or 2 MiB");
-    need(m.home_of_node.size() == m.nodes && m.memory_service.size() == m.nodes,
+    need(m.home_of_node.size() == nodes && m.memory_service.size() == nodes,
          "not every node has a home and a controller");
     for (const auto home : m.home_of_node)
-        need(home < m.nodes && m.home_of_node[home] == home, "a home node has no memory");
-    need(m.route_begin.size() == std::size_t{m.nodes} * m.nodes + 1 &&
+        need(home < nodes && m.home_of_node[home] == home, "a home node has no memory");
+    need(m.route_begin.size() == std::size_t{nodes} * nodes + 1 &&
              m.route_begin.back() == m.route_links.size() &&
              std::is_sorted(m.route_begin.begin(), m.route_begin.end()),
          "not every pair of nodes has a route");
-    for (std::uint32_t node = 0; node < m.nodes; ++node) {
-        const std::size_t own = node * (std::size_t{m.nodes} + 1);
+    for (std::uint32_t node = 0; node < nodes; ++node) {
+        const std::size_t own = node * (std::size_t{nodes} + 1);
         need(m.route_begin[own] == m.route_begin[own + 1], "a route leads from a node to itself");
     }
     for (const auto link : m.route_links)
@@ -79,28 +80,26 @@ void validate_memory(const MachineModel& m) {
 }  // namespace
 
 bool has_shared_l2(const MachineModel& machine) {
-    std::vector<std::uint32_t> l2s = machine.l2_of_core;
+    std::vector<std::uint32_t> l2s = machine.topology.l2_of_core();
     std::sort(l2s.begin(), l2s.end());
     return std::adjacent_find(l2s.begin(), l2s.end()) != l2s.end();
 }
 
 void validate(const MachineModel& m) {
-    const std::size_t cores = m.llc_of_core.size();
-    need(cores > 0 && !m.core_of_pu.empty(), "it has no core or no PU");
-    need(m.node_of_core.size() == cores, "node_of_core and llc_of_core differ in length");
-    if (m.llcs == 0 || m.llcs > most_llcs)
-        throw SimulationError("got a machine of " + std::to_string(m.llcs) + " LLC domains; 1 to " +
+    const std::size_t cores = m.topology.cores();
+    const std::size_t llcs = m.topology.llcs();
+    const std::size_t nodes = m.topology.nodes();
+    need(cores > 0, "it has no core");
+    if (llcs > most_llcs)
+        throw SimulationError("got a machine of " + std::to_string(llcs) + " LLC domains; 1 to " +
                               std::to_string(most_llcs) + " can be simulated");
-    need(m.nodes > 0 && m.nodes <= 1024, "1 to 1024 nodes can be simulated");
-    for (const auto core : m.core_of_pu) need(core < cores, "a PU belongs to no core");
-    for (const auto llc : m.llc_of_core) need(llc < m.llcs, "a core belongs to no LLC domain");
-    for (const auto node : m.node_of_core) need(node < m.nodes, "a core belongs to no node");
-    need(m.llc_distance.size() == std::size_t{m.llcs} * m.llcs, "llc_distance is not square");
-    need(m.node_distance.size() == std::size_t{m.nodes} * m.nodes, "node_distance is not square");
+    need(nodes <= 1024, "1 to 1024 nodes can be simulated");
+    need(m.llc_distance.size() == llcs * llcs, "llc_distance is not square");
+    need(m.node_distance.size() == nodes * nodes, "node_distance is not square");
     for (const auto d : m.llc_distance) need(d < max_distances, "a distance class is above 5");
     for (const auto d : m.node_distance) need(d < max_distances, "a distance class is above 5");
     validate_memory(m);
-    need(m.class_of_core.size() == cores, "class_of_core and llc_of_core differ in length");
+    need(m.class_of_core.size() == cores, "not every core has a class");
     for (const auto kind : m.class_of_core) need(kind < m.classes.size(), "a core is of no class");
     validate_l2s(m);
     for (const CoreClass& kind : m.classes) {

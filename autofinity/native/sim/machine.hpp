@@ -1,4 +1,4 @@
-// A machine as the simulator sees it: dense indices, geometry, and every latency in ticks.
+// A machine as the simulator sees it: its topology, geometry, and every latency in ticks.
 //
 // One tick is 1/256 of a clock of the first kind of core, so that an IPC of 1.5 or a latency of
 // 40.3 clocks keeps its fraction. The Python side (autofinity/sim/native.py) converts from
@@ -6,8 +6,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
+
+#include "topology/machine.hpp"
 
 namespace autofinity::sim {
 
@@ -61,15 +65,12 @@ struct CoreClass {
 };
 
 struct MachineModel {
-    // Topology. A PU is a hardware thread; PUs of one core share its private caches and TLBs.
-    std::vector<std::uint32_t> core_of_pu;
-    std::vector<std::uint32_t> llc_of_core;
-    std::vector<std::uint32_t> node_of_core;
-    std::vector<std::uint32_t> l2_of_core;  // cores with the same number share an L2 and a kind
+    explicit MachineModel(autofinity::topology::Machine of) : topology(std::move(of)) {}
+
+    // PUs of one core share its private caches and TLBs; cores of one L2 are of one class.
+    autofinity::topology::Machine topology;
     std::vector<std::uint32_t> class_of_core;
     std::vector<CoreClass> classes;
-    std::uint32_t llcs = 0;
-    std::uint32_t nodes = 0;
     std::vector<std::uint8_t> llc_distance;   // llcs × llcs
     std::vector<std::uint8_t> node_distance;  // nodes × nodes
 

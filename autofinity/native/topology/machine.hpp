@@ -40,6 +40,7 @@ class Machine {
 
     std::uint32_t sockets() const { return sockets_; }
     std::uint32_t nodes() const { return nodes_; }
+    std::uint32_t cores() const { return static_cast<std::uint32_t>(llc_of_core_.size()); }
     std::uint32_t llcs() const { return static_cast<std::uint32_t>(socket_of_llc_.size()); }
     const std::vector<int>& socket_of_llc() const { return socket_of_llc_; }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -130,10 +131,11 @@ def test_threads_run_on_any_cores_of_a_large_machine(name: str, threads: int) ->
 
 
 def test_a_machine_of_more_llcs_than_the_directory_knows_is_refused() -> None:
-    machine = machine_model(load_preset("epyc-9654"))
-    machine.llcs = 33
+    spec = load_preset("epyc-9654")
+    pus = tuple(replace(pu, llc=pu.core % 33) for pu in spec.topology.pus)
+    many = replace(spec, topology=replace(spec.topology, pus=pus))
     with pytest.raises(SimulationError, match="a machine of 33 LLC domains; 1 to 32 can be"):
-        machine.validate()
+        machine_model(many)
 
 
 def test_a_machine_whose_lines_leave_a_node_to_come_back_to_it_is_refused() -> None:

@@ -174,11 +174,11 @@ void bind_sim(nb::module_& module) {
                     throw SimulationError("unknown page policy '" + policy +
                                           "'; there are first_touch, interleave and bind");
                 if (options.placement.policy == PagePolicy::bind &&
-                    (node >= machine->nodes || machine->home_of_node[node] != node))
+                    (node >= machine->topology.nodes() || machine->home_of_node[node] != node))
                     throw SimulationError("no node " + std::to_string(node) +
                                           " with memory to bind pages to");
                 for (const auto& [page, at] : table)
-                    if (at >= machine->nodes || machine->home_of_node[at] != at)
+                    if (at >= machine->topology.nodes() || machine->home_of_node[at] != at)
                         throw SimulationError("no node " + std::to_string(at) +
                                               " with memory for page " + std::to_string(page));
                 options.placement.node = node;

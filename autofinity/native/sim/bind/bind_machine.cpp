@@ -42,14 +42,8 @@ void bind_machine(nb::module_& module) {
         .def_rw("smt_slowdown", &CoreClass::smt_slowdown);
 
     nb::class_<MachineModel>(module, "MachineModel",
-                             "A machine in dense indices; latencies in ticks.")
-        .def(nb::init<>())
-        .def_rw("core_of_pu", &MachineModel::core_of_pu)
-        .def_rw("llc_of_core", &MachineModel::llc_of_core)
-        .def_rw("node_of_core", &MachineModel::node_of_core)
-        .def_rw("l2_of_core", &MachineModel::l2_of_core)
-        .def_rw("llcs", &MachineModel::llcs)
-        .def_rw("nodes", &MachineModel::nodes)
+                             "A topology and how fast all of it is; latencies in ticks.")
+        .def(nb::init<const autofinity::topology::Machine&>(), nb::arg("topology"))
         .def_rw("llc_distance", &MachineModel::llc_distance)
         .def_rw("node_distance", &MachineModel::node_distance)
         .def_rw("ghz", &MachineModel::ghz)

@@ -42,7 +42,7 @@ class FaultSamplingSink final : public Sink {
           update_(host.ticks(wanted.update_ns)),
           block_shift_(std::countr_zero(wanted.block_bytes / line_bytes)),
           rounds_(host),
-          numa_(host.machine.nodes, wanted.most_counted),
+          numa_(host.machine.topology.nodes(), wanted.most_counted),
           next_(round_) {
         if (wanted.table == FaultSampling::Table::blocks)
             table_.emplace<detect::BlockTable>(wanted.entries, wanted.sharers);
@@ -96,7 +96,7 @@ class HintingFaultsSink final : public Sink {
           fault_(host.ticks(wanted.fault_ns)),
           pages_(std::max<std::uint64_t>(1, wanted.scan_bytes / host.machine.page_bytes)),
           rounds_(host),
-          numa_(host.machine.nodes, std::numeric_limits<std::uint32_t>::max()),
+          numa_(host.machine.topology.nodes(), std::numeric_limits<std::uint32_t>::max()),
           next_(period_) {}
 
     Ticks faulted(const Actor& actor, std::uint32_t page, Line, bool induced) override {

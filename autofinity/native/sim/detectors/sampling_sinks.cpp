@@ -63,7 +63,8 @@ class AccessSamplingSink final : public Sink {
           every_(wanted.period, host.memory.most_slots()),
           least_(host.ticks(wanted.least_latency_ns)),
           sample_(host.ticks(wanted.sample_ns)),
-          numa_(host.machine.nodes, std::numeric_limits<std::uint32_t>::max(), wanted.pages) {}
+          numa_(host.machine.topology.nodes(), std::numeric_limits<std::uint32_t>::max(),
+                wanted.pages) {}
 
     Ticks accessed(const Actor& actor, std::uint32_t page, std::uint64_t count) override {
         return long_loads_ ? 0 : sample(actor, page, every_.take(actor.slot, count));

@@ -42,7 +42,7 @@ class TlbCountersSink final : public Sink {
         : Sink(host),
           most_accesses_(wanted.most_accesses),
           update_(host.ticks(wanted.update_ns)),
-          history_(host.memory.units().count(), host.machine.nodes,
+          history_(host.memory.units().count(), host.machine.topology.nodes(),
                    {wanted.sharers, wanted.most_counted, wanted.v_add, wanted.numa_threshold}),
           told_(host.memory.units().count()) {}
 
@@ -104,7 +104,7 @@ class PageTableSink final : public Sink {
     PageTableSink(SinkHost& host, const TlbAccessCounters& wanted)
         : Sink(host),
           sharers_(wanted.sharers),
-          nodes_(host.machine.nodes),
+          nodes_(host.machine.topology.nodes()),
           update_(host.ticks(wanted.update_ns)),
           last_(std::size_t{host.memory.units().count()} * sharers_, detect::no_thread),
           numa_(std::size_t{host.memory.units().count()} * nodes_),

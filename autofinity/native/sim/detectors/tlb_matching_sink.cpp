@@ -149,7 +149,8 @@ class TlbMatchingSink final : public Sink {
     std::size_t mirror(std::uint32_t slot) {
         mirrors_.clear(slot);
         PrivateCaches& caches = host_.memory.caches(slot);
-        const bool told_apart = host_.machine.core_of_pu.size() > host_.machine.llc_of_core.size();
+        const bool told_apart =
+            host_.machine.topology.pus().size() > host_.machine.topology.cores();
         const auto put = [&](std::uint32_t unit) {
             if (of_program_[unit] == 0) return;
             const std::size_t set = unit % mirrors_.sets();

@@ -101,7 +101,9 @@ Ticks Memory::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks now, 
         ready += (atomic ? machine_.atomic_shared : machine_.store_shared)[away];
     } else {
         // Nobody to tell but the home node.
-        ready += machine_.store_modified[machine_.node_distance[c.node * machine_.nodes + home]];
+        ready +=
+            machine_
+                .store_modified[machine_.node_distance[c.node * machine_.topology.nodes() + home]];
     }
     contended |= others;
     take_from_others<many>(c, line, d);

@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t near_bytes = std::size_t{4} << 20;  // of a directory in a host's own caches
 
 std::uint32_t most_slots_of(const MachineModel& machine, const Program& program) {
-    const auto cores = static_cast<std::uint32_t>(machine.llc_of_core.size());
+    const auto cores = static_cast<std::uint32_t>(machine.topology.cores());
     return program.streams.size() <= domains_in_a_word ? domains_in_a_word
                                                        : std::max(domains_in_a_word, cores);
 }
@@ -23,24 +23,24 @@ Memory::Memory(const MachineModel& machine, const Program& program, Placement pl
       most_slots_(most_slots_of(machine, program)),
       more_words_((most_slots_ - 1) / domains_in_a_word),
       more_sharers_(std::size_t{program.n_lines} * more_words_),
-      llcs_(machine.llcs, machine.llc.sets, machine.llc.ways),
-      filters_(machine.directory.ways != 0 ? machine.nodes : 0,
+      llcs_(machine.topology.llcs(), machine.llc.sets, machine.llc.ways),
+      filters_(machine.directory.ways != 0 ? machine.topology.nodes() : 0,
                std::max(machine.directory.sets, 1u), machine.directory.ways),
       worth_foresight_(directory_.size() * sizeof(DirectoryLine) >= near_bytes),
       kind_(kind_of(machine, most_slots_)),
-      slot_of_core_(machine.llc_of_core.size(), -1),
-      domain_of_l2_(machine.llc_of_core.size(), -1),
-      l2_is_shared_(machine.llc_of_core.size(), false),
-      domains_of_llc_(std::size_t{machine.llcs} * (more_words_ + 1), 0),
-      node_of_llc_(machine.llcs, 0),
-      any_core_(machine.llcs),
-      controllers_(machine.nodes),
+      slot_of_core_(machine.topology.cores(), -1),
+      domain_of_l2_(machine.topology.cores(), -1),
+      l2_is_shared_(machine.topology.cores(), false),
+      domains_of_llc_(std::size_t{machine.topology.llcs()} * (more_words_ + 1), 0),
+      node_of_llc_(machine.topology.llcs(), 0),
+      any_core_(machine.topology.llcs()),
+      controllers_(machine.topology.nodes()),
       links_(machine.link_service.size()),
-      fabrics_(machine.llcs) {
-    for (std::size_t core = machine.llc_of_core.size(); core-- > 0;)
-        node_of_llc_[machine.llc_of_core[core]] = machine.node_of_core[core];
+      fabrics_(machine.topology.llcs()) {
+    for (std::size_t core = machine.topology.cores(); core-- > 0;)
+        node_of_llc_[machine.topology.llc_of_core()[core]] = machine.topology.node_of_core()[core];
     std::vector<bool> seen(l2_is_shared_.size(), false);
-    for (const std::uint32_t l2 : machine.l2_of_core) {
+    for (const std::uint32_t l2 : machine.topology.l2_of_core()) {
         if (seen[l2]) l2_is_shared_[l2] = true;
         seen[l2] = true;
     }

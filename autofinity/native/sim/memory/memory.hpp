@@ -96,10 +96,11 @@ class Memory {
     std::uint32_t node_of_page(std::uint32_t page) const { return pages_.node(page); }
     bool page_mapped(std::uint32_t page) const { return pages_.mapped(page); }
     Ticks transfer(std::uint32_t from_core, std::uint32_t to_core) const {
-        if (from_core != to_core && machine_.l2_of_core[from_core] == machine_.l2_of_core[to_core])
+        if (from_core != to_core &&
+            machine_.topology.l2_of_core()[from_core] == machine_.topology.l2_of_core()[to_core])
             return machine_.classes[machine_.class_of_core[to_core]].side.l2_hit;
-        return machine_.load_modified[distance(machine_.llc_of_core[from_core],
-                                               machine_.llc_of_core[to_core])];
+        return machine_.load_modified[distance(machine_.topology.llc_of_core()[from_core],
+                                               machine_.topology.llc_of_core()[to_core])];
     }
     // Throws SimulationError naming the first broken invariant.
     void check() const;
@@ -110,7 +111,7 @@ class Memory {
     enum class Request : std::uint8_t { load, store, atomic };
 
     std::uint32_t distance(std::uint32_t llc_a, std::uint32_t llc_b) const {
-        return machine_.llc_distance[llc_a * machine_.llcs + llc_b];
+        return machine_.llc_distance[llc_a * machine_.topology.llcs() + llc_b];
     }
     template <bool many = true>
     SharersOf<many> sharers(Line line, DirectoryLine& d) {

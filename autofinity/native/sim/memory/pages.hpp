@@ -40,7 +40,7 @@ class Pages {
           placement_(std::move(placement)),
           seed_(seed),
           pages_(program.n_pages()) {
-        for (std::uint32_t node = 0; node < machine.nodes; ++node)
+        for (std::uint32_t node = 0; node < machine.topology.nodes(); ++node)
             if (home_of_node_[node] == node) homes_.push_back(node);
     }
 

@@ -20,9 +20,9 @@ struct L2Domain {
     L2Domain(const MachineModel& m, std::uint32_t core, bool may_be_shared)
         : l2(m.classes[m.class_of_core[core]].side.l2.sets,
              m.classes[m.class_of_core[core]].side.l2.ways),
-          number(m.l2_of_core[core]),
-          llc(m.llc_of_core[core]),
-          node(m.node_of_core[core]),
+          number(m.topology.l2_of_core()[core]),
+          llc(m.topology.llc_of_core()[core]),
+          node(m.topology.node_of_core()[core]),
           shared(may_be_shared) {}
 
     Sets l2;

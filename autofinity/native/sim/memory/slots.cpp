@@ -9,7 +9,7 @@ namespace autofinity::sim {
 
 // L2 domain of a core that comes into use.
 std::uint32_t Memory::domain_of(std::uint32_t core) {
-    const std::uint32_t l2 = machine_.l2_of_core[core];
+    const std::uint32_t l2 = machine_.topology.l2_of_core()[core];
     if (domain_of_l2_[l2] >= 0) return static_cast<std::uint32_t>(domain_of_l2_[l2]);
     auto domain = static_cast<std::uint32_t>(l2_domains_.size());
     if (!free_domains_.empty()) {
@@ -20,7 +20,7 @@ std::uint32_t Memory::domain_of(std::uint32_t core) {
     }
     domain_of_l2_[l2] = static_cast<std::int32_t>(domain);
     l2_domains_[domain] = std::make_unique<L2Domain>(machine_, core, l2_is_shared_[l2]);
-    domains_of_llc(machine_.llc_of_core[core])[domain / domains_in_a_word] |=
+    domains_of_llc(machine_.topology.llc_of_core()[core])[domain / domains_in_a_word] |=
         std::uint64_t{1} << domain % domains_in_a_word;
     return domain;
 }

@@ -11,7 +11,7 @@ inline constexpr std::uint64_t bytes_of_signal = 8;
 [[gnu::always_inline]] inline Ticks Memory::cross(std::uint32_t from_node, std::uint32_t to_node,
                                                   Ticks now, Counts& n) {
     if (from_node == to_node) return 0;
-    const std::uint32_t pair = from_node * machine_.nodes + to_node;
+    const std::uint32_t pair = from_node * machine_.topology.nodes() + to_node;
     if (machine_.route_begin[pair] == machine_.route_begin[pair + 1]) return 0;
     return cross_links(pair, now, n);
 }
@@ -19,7 +19,7 @@ inline constexpr std::uint64_t bytes_of_signal = 8;
 [[gnu::always_inline]] inline void Memory::signal(std::uint32_t from_node,
                                                   std::uint32_t to_node) const {
     if (from_node == to_node) return;
-    const std::uint32_t pair = from_node * machine_.nodes + to_node;
+    const std::uint32_t pair = from_node * machine_.topology.nodes() + to_node;
     (*counts_)[link_request_bytes] +=
         bytes_of_signal * (machine_.route_begin[pair + 1] - machine_.route_begin[pair]);
 }
@@ -27,7 +27,7 @@ inline constexpr std::uint64_t bytes_of_signal = 8;
 [[gnu::always_inline]] inline Ticks Memory::from_dram(PrivateCaches& c, Line line, Ticks now) {
     Counts& n = *counts_;
     const std::uint32_t home = pages_.node(line >> page_shift);
-    const std::uint32_t away = machine_.node_distance[c.node * machine_.nodes + home];
+    const std::uint32_t away = machine_.node_distance[c.node * machine_.topology.nodes() + home];
     ++n[home == c.node ? dram_reads_local : dram_reads_remote];
     Ticks wait = controllers_[home].take(now, machine_.memory_service[home]);
     n[memory_queue_clocks] += clocks(wait);

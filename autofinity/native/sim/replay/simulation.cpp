@@ -19,7 +19,7 @@ Simulation::Simulation(std::shared_ptr<const MachineModel> machine, ProgramPtr p
       options_(std::move(options)),
       memory_(*machine_, *program_, options_.placement, options_.seed),
       streams_(program_->streams.size()),
-      pus_(machine_->core_of_pu.size()),
+      pus_(machine_->topology.pus().size()),
       pus_of_slot_(memory_.most_slots()),
       due_(pus_.size()),
       locks_(program_->lock_objects.size()),
@@ -36,13 +36,13 @@ Simulation::Simulation(std::shared_ptr<const MachineModel> machine, ProgramPtr p
         throw SimulationError("got a PU for " + std::to_string(options_.pu_of_stream.size()) +
                               " streams; the trace has " + std::to_string(streams_.size()));
     for (std::size_t i = 0; i < pus_.size(); ++i) {
-        pus_[i].core = machine_->core_of_pu[i];
+        pus_[i].core = machine_->topology.core_of_pu()[i];
         pus_[i].kind = &machine_->classes[machine_->class_of_core[pus_[i].core]];
         pus_[i].instruction = pus_[i].kind->instruction;
         pus_[i].shared_instruction = static_cast<Ticks>(std::llround(
             static_cast<double>(pus_[i].kind->instruction) * pus_[i].kind->smt_slowdown));
         for (std::uint32_t other = 0; other < pus_.size(); ++other)
-            if (other != i && machine_->core_of_pu[other] == pus_[i].core)
+            if (other != i && machine_->topology.core_of_pu()[other] == pus_[i].core)
                 pus_[i].siblings.push_back(other);
     }
     // Whatever the placement, simulated time must fit the order of PUs.
@@ -102,9 +102,9 @@ void Simulation::check() const {
 }
 
 Ticks Simulation::move_page(std::uint32_t process, std::uint64_t virtual_page, std::uint32_t node) {
-    if (node >= machine_->nodes)
+    if (node >= machine_->topology.nodes())
         throw SimulationError("no node " + std::to_string(node) + "; the machine has " +
-                              std::to_string(machine_->nodes));
+                              std::to_string(machine_->topology.nodes()));
     if (machine_->home_of_node[node] != node)
         throw SimulationError("node " + std::to_string(node) + " has no memory to move pages to");
     const std::uint32_t page = program_->page_of(process, virtual_page);

@@ -19,7 +19,7 @@ constexpr std::uint32_t patience = 3;
 OsScheduler::OsScheduler(const MachineModel& machine,
                          const std::vector<std::vector<std::uint32_t>>& allowed, std::uint64_t seed)
     : machine_(machine),
-      pus_(static_cast<std::uint32_t>(machine.core_of_pu.size())),
+      pus_(static_cast<std::uint32_t>(machine.topology.pus().size())),
       allowed_(allowed.size()),
       state_(seed) {
     for (std::size_t stream = 0; stream < allowed.size(); ++stream) {
@@ -29,11 +29,11 @@ OsScheduler::OsScheduler(const MachineModel& machine,
     std::vector<std::uint32_t> own(pus_), llc(pus_), node(pus_);
     std::iota(own.begin(), own.end(), 0u);
     for (std::uint32_t pu = 0; pu < pus_; ++pu) {
-        llc[pu] = machine.llc_of_core[machine.core_of_pu[pu]];
-        node[pu] = machine.node_of_core[machine.core_of_pu[pu]];
+        llc[pu] = machine.topology.llc_of_core()[machine.topology.core_of_pu()[pu]];
+        node[pu] = machine.topology.node_of_core()[machine.topology.core_of_pu()[pu]];
     }
     add_level(own);
-    add_level(machine.core_of_pu);
+    add_level(machine.topology.core_of_pu());
     add_level(llc);
     llc_level_ = levels_.size() - 1;
     add_level(node);
@@ -50,8 +50,9 @@ void OsScheduler::keep_on(std::uint32_t stream, std::uint32_t pu) {
 std::vector<std::uint32_t> OsScheduler::packages() const {
     std::vector<std::uint32_t> name(pus_);
     for (std::uint32_t pu = 0; pu < pus_; ++pu) {
-        const std::uint32_t node = machine_.node_of_core[machine_.core_of_pu[pu]];
-        while (machine_.node_distance[node * machine_.nodes + name[pu]] > 1) ++name[pu];
+        const std::uint32_t node =
+            machine_.topology.node_of_core()[machine_.topology.core_of_pu()[pu]];
+        while (machine_.node_distance[node * machine_.topology.nodes() + name[pu]] > 1) ++name[pu];
     }
     return name;
 }
@@ -118,7 +119,8 @@ std::optional<std::uint32_t> OsScheduler::idle_in(std::uint32_t stream,
         if (loads[pu] != 0 || !may_run(stream, pu)) continue;
         idle.push_back(pu);
         const auto busy_sibling = [&](std::uint32_t other) {
-            return machine_.core_of_pu[other] == machine_.core_of_pu[pu] && loads[other] != 0;
+            return machine_.topology.core_of_pu()[other] == machine_.topology.core_of_pu()[pu] &&
+                   loads[other] != 0;
         };
         if (std::none_of(pus.begin(), pus.end(), busy_sibling)) whole.push_back(pu);
     }

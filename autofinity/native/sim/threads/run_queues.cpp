@@ -104,7 +104,7 @@ void Simulation::assign(Stream& s, std::uint32_t pu) {
     settle_any_core(s);
     if (&kind_of(s) != pus_[pu].kind) settle_clocks(s);
     s.pu = pu;
-    s.any_seen = memory_.any_core(machine_->llc_of_core[pus_[pu].core]);
+    s.any_seen = memory_.any_core(machine_->topology.llc_of_core()[pus_[pu].core]);
 }
 
 // Takes the stream from its PU to another, whatever it is doing. The order of PUs is the caller's
