@@ -217,10 +217,8 @@ class Learner(Protocol):
         ...
 
 
-type Workload = tuple[str, str, int]
-"""(program, input, threads): the start of a run's key."""
 type RunKey = tuple[str, str, int, str, str, int]
-"""One run of a campaign: (program, input, threads, placement, affinity, seed)."""
+"""One run: (program, input, threads, placement, affinity, seed)."""
 
 
 class Sink(Protocol):

@@ -130,7 +130,7 @@ def captured(programs: Sequence[str], size: str, work: Path, threads: int) -> li
         jobs=1,
         work=work,
     )
-    traces = [subject.request.program for subject in capture(wanted, threads)]
+    traces = [program.request.program for program in capture(wanted, threads)]
     return [Case(load_program(trace), workers_of(trace, threads)) for trace in traces]
 
 

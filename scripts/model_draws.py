@@ -33,7 +33,7 @@ from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import Affinity
-from autofinity.profiling.campaign import Subject, Target, in_order, plan, profile
+from autofinity.profiling.campaign import ReadyProgram, Target, in_order, plan, profile
 from autofinity.profiling.selection import best_matches
 from autofinity.report.marked import put_between_marks
 from autofinity.sim.draws import drawn, shrunk
@@ -75,10 +75,10 @@ def main() -> None:
         jobs=asked.jobs,
         work=asked.work,
     )
-    subjects = capture(wanted, asked.threads)
+    programs = capture(wanted, asked.threads)
     base = shrunk(load_preset(asked.machine), asked.shrink)
     draws = [
-        observed(wanted, base, f"{asked.machine}-{asked.shrink}", subjects, draw)
+        observed(wanted, base, f"{asked.machine}-{asked.shrink}", programs, draw)
         for draw in range(1, 1 + asked.train + asked.test)
     ]
     table = "\n".join(report(wanted, draws[: asked.train], draws[asked.train :]))
@@ -88,7 +88,7 @@ def main() -> None:
 
 
 def observed(
-    wanted: Wanted, base: MachineSpec, name: str, subjects: Sequence[Subject], draw: int
+    wanted: Wanted, base: MachineSpec, name: str, programs: Sequence[ReadyProgram], draw: int
 ) -> ObservationTable:
     """Observations of one draw of the machine; its number is part of the name of the input, so that
     draws are workloads of their own.
@@ -103,7 +103,7 @@ def observed(
         period_ns=round((wanted.period_us or 0) * 1000),
         version=__version__,
     )
-    named = [replace(subject, input=f"{subject.input}, draw {draw}") for subject in subjects]
+    named = [replace(program, input=f"{program.input}, draw {draw}") for program in programs]
     cells = in_order(plan(named, {threads: best_matches(machine.topology, threads)}, [draw]))
     store = ObservationStore(wanted.work / "observations" / f"{name}-draw-{draw}")
     store.expect({s.key: f"{s.origin} {machine.spec!r}" for s in named})
@@ -171,12 +171,12 @@ def crossed(wanted: Wanted, train: ObservationTable, test: ObservationTable) -> 
 def best_hints(table: ObservationTable) -> Best:
     """The affinities of each program that are within 1 % of the best."""
     return {
-        subject.program: frozenset(
+        workload.program: frozenset(
             affinity
             for affinity, roi_s in times.items()
             if roi_s <= min(times.values()) * (1 + WITHIN)
         )
-        for subject, times in times_of(table).roi_s.items()
+        for workload, times in times_of(table).roi_s.items()
     }
 
 

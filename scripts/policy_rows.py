@@ -125,7 +125,7 @@ def interval(cases: list[Case], column: str) -> str:
     """95 % of the geometric mean, by drawing programs with all their cases."""
     logs: dict[str, list[float]] = {}
     for case in cases:
-        logs.setdefault(case.subject.program, []).append(math.log(case.against(column)))
+        logs.setdefault(case.workload.program, []).append(math.log(case.against(column)))
     sums = np.array([[sum(values), len(values)] for values in logs.values()])
     drawn = np.random.default_rng(1).integers(0, len(sums), (2000, len(sums)))
     totals = sums[drawn].sum(axis=1)

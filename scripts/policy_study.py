@@ -33,9 +33,10 @@ from autofinity.affinity.best_matches import BestMatches
 from autofinity.cli.backends import machine_topology
 from autofinity.evaluation.cases import Case, summarise
 from autofinity.evaluation.judge import behaviour_seen, judge
-from autofinity.evaluation.times import Subject, geometric_mean, times_of
+from autofinity.evaluation.times import geometric_mean, times_of
 from autofinity.learning.settings import PAPER, LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, Hint
+from autofinity.model.observation import Workload
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.firing import fired
 from autofinity.policy.readable import condition_text
@@ -232,16 +233,16 @@ def within_runs(machine: str, table: ObservationTable) -> Iterator[str]:
 
     def right(case: Case, looks_again: bool) -> float:
         """Seconds of the best that can be done after the looks."""
-        start, probe = (matches(case.subject.threads, hint) for hint in (DISTRIBUTED, PROBE))
-        switched = times.switched.get(case.subject, {})
-        seen = behaviour_seen(table, case.subject, start, OURS.warmup, 1)
-        policy = learn(case.subject.program)
+        start, probe = (matches(case.workload.threads, hint) for hint in (DISTRIBUTED, PROBE))
+        switched = times.switched.get(case.workload, {})
+        seen = behaviour_seen(table, case.workload, start, OURS.warmup, 1)
+        policy = learn(case.workload.program)
         if looks_again and policy.second_after(decide(policy, seen).hint) is not None:
-            probed = times.probed.get(case.subject, {})
+            probed = times.probed.get(case.workload, {})
             return min([*probed.values(), switched.get(probe, math.inf)])
         if looks_again:
             return case.roi_s["in_run"]
-        return min([times.of(case.subject, start), *switched.values()])
+        return min([times.of(case.workload, start), *switched.values()])
 
     ways: Mapping[str, Callable[[Case], float]] = {
         "after one period, then started again": lambda case: case.roi_s["one_period"],
@@ -271,22 +272,22 @@ def missed(machine: str, table: ObservationTable) -> Iterator[str]:
     for case in sorted(cases, key=lambda case: -case.regret):
         if case.right_hint:
             continue
-        where, subject = case.affinities, case.subject
-        said = reasons(learn(subject.program), table, subject, matches)
+        where, workload = case.affinities, case.workload
+        said = reasons(learn(workload.program), table, workload, matches)
         yield (
-            f"| `{subject.program}` | {subject.threads} | {case.regret:.1%} "
+            f"| `{workload.program}` | {workload.threads} | {case.regret:.1%} "
             f"| {where['autofinity']} | {where['best_hint']} | {said} |"
         )
 
 
 def reasons(
-    policy: RulePolicy, table: ObservationTable, subject: Subject, matches: BestMatches
+    policy: RulePolicy, table: ObservationTable, workload: Workload, matches: BestMatches
 ) -> str:
     """Which rules said what, with the values that they looked at."""
 
     def look(hint: Hint) -> Mapping[str, float]:
-        affinity = matches(subject.threads, hint)
-        return behaviour_seen(table, subject, affinity, OURS.warmup, 0)
+        affinity = matches(workload.threads, hint)
+        return behaviour_seen(table, workload, affinity, OURS.warmup, 0)
 
     start = look(DISTRIBUTED)
     hint, words = reason(policy, start)
@@ -294,8 +295,8 @@ def reasons(
     if second is not None:
         hint, again = reason(second.policy, second.values(start, look(second.sampled_in)))
         words = f"{words}; {again}"
-    better = policy.at(hint, subject.threads, matches.cores)
-    return words if better == hint else f"{words}; {better} with {subject.threads} threads"
+    better = policy.at(hint, workload.threads, matches.cores)
+    return words if better == hint else f"{words}; {better} with {workload.threads} threads"
 
 
 def reason(policy: RulePolicy, sample: Mapping[str, float]) -> tuple[Hint, str]:

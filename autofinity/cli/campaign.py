@@ -21,11 +21,11 @@ from autofinity.cli.progress import progress
 from autofinity.evaluation.times import times_of
 from autofinity.model.affinity import Affinity
 from autofinity.model.errors import LearningError
-from autofinity.ports import Workload
+from autofinity.model.observation import Workload
 from autofinity.profiling.campaign import (
     Cell,
     Failure,
-    Subject,
+    ReadyProgram,
     Target,
     in_order,
     plan,
@@ -94,7 +94,7 @@ def gather(wanted: Wanted) -> ObservationTable:
     if wanted.search:
         failures += _search(campaign, wanted)
     _tell(failures)
-    table = only(campaign.store.read(), {subject.key for subject in campaign.subjects})
+    table = only(campaign.store.read(), {program.workload for program in campaign.programs})
     if not len(table):
         raise LearningError(
             f"no observations on {wanted.machine}: all {len(campaign.cells)} runs failed, see above"
@@ -116,22 +116,22 @@ class _Campaign:
     """What `gather` runs, and where it keeps it."""
 
     target: Target
-    subjects: list[Subject]
+    programs: list[ReadyProgram]
     cells: list[Cell]
     store: ObservationStore
 
 
 def _prepare(wanted: Wanted) -> _Campaign:
     """Make the programs ready and plan their runs."""
-    target, subjects, made_by = _on_host(wanted) if _is_native(wanted) else _in_simulation(wanted)
+    target, programs, made_by = _on_host(wanted) if _is_native(wanted) else _in_simulation(wanted)
     machine = target.machine
     affinities = {
         threads: select(machine.topology, threads, wanted.affinities, wanted.seed)
         for threads in wanted.threads
     }
     seeds = range(1, 1 + wanted.page_seeds)
-    cells = plan([s for s in subjects if s.program not in wanted.certify], affinities, seeds)
-    certified = [s for s in subjects if s.program in wanted.certify]
+    cells = plan([s for s in programs if s.name not in wanted.certify], affinities, seeds)
+    certified = [s for s in programs if s.name in wanted.certify]
     if certified:
         everything = {
             threads: select(machine.topology, threads, "all", wanted.seed)
@@ -139,11 +139,11 @@ def _prepare(wanted: Wanted) -> _Campaign:
         }
         cells += plan(certified, everything, seeds)
     if wanted.baselines:
-        cells += plan_baselines(machine.topology, subjects)
-        cells += plan_switches(machine.topology, subjects)
+        cells += plan_baselines(machine.topology, programs)
+        cells += plan_switches(machine.topology, programs)
     store = ObservationStore(observations_folder(wanted))
-    store.expect({s.key: f"{s.origin} {made_by}" for s in subjects})
-    return _Campaign(target, subjects, in_order(cells), store)
+    store.expect({s.workload: f"{s.origin} {made_by}" for s in programs})
+    return _Campaign(target, programs, in_order(cells), store)
 
 
 def _is_native(wanted: Wanted) -> bool:
@@ -151,7 +151,7 @@ def _is_native(wanted: Wanted) -> bool:
     return wanted.machine == "host" and wanted.latencies is None and not wanted.twin
 
 
-def _in_simulation(wanted: Wanted) -> tuple[Target, list[Subject], str]:
+def _in_simulation(wanted: Wanted) -> tuple[Target, list[ReadyProgram], str]:
     """The simulated machine, captured programs, and a digest of what makes their times."""
     from autofinity.cli.backends import simulated
 
@@ -164,17 +164,17 @@ def _in_simulation(wanted: Wanted) -> tuple[Target, list[Subject], str]:
         period_ns=round((wanted.period_us or DEFAULT_PERIOD_US) * 1000),
         version=__version__,
     )
-    subjects = [subject for threads in wanted.threads for subject in capture(wanted, threads)]
-    return target, subjects, hashlib.sha256(f"{__version__} {machine.spec!r}".encode()).hexdigest()
+    programs = [program for threads in wanted.threads for program in capture(wanted, threads)]
+    return target, programs, hashlib.sha256(f"{__version__} {machine.spec!r}".encode()).hexdigest()
 
 
-def _on_host(wanted: Wanted) -> tuple[Target, list[Subject], str]:
+def _on_host(wanted: Wanted) -> tuple[Target, list[ReadyProgram], str]:
     """The machine at hand, and programs built for it. Raises `CapabilityError` without a PMU."""
     from autofinity.cli.host_programs import host_subjects
     from autofinity.linux.host_machine import host_machine
 
     machine = host_machine({})  # before anything is built: is anything counted here?
-    subjects, conditions = host_subjects(
+    programs, conditions = host_subjects(
         wanted.suite, wanted.programs, wanted.threads, wanted.size, wanted.work
     )
     target = Target(
@@ -185,7 +185,7 @@ def _on_host(wanted: Wanted) -> tuple[Target, list[Subject], str]:
         period_ns=round((wanted.period_us or HOST_PERIOD_US) * 1000),
         version=__version__,
     )
-    return target, subjects, machine.topology.model
+    return target, programs, machine.topology.model
 
 
 def _run(
@@ -203,7 +203,7 @@ def _run(
         else:
             bar.step(_label(run))
         if cpu_s is not None and took_s:
-            cpu_s[run.key[:3]] = took_s
+            cpu_s[run.workload] = took_s
 
     jobs = 1 if _is_native(wanted) else wanted.jobs  # a run has the machine to itself
     with progress(title, len(cells), wanted.quiet) as bar:
@@ -244,14 +244,11 @@ def _search(campaign: _Campaign, wanted: Wanted) -> list[Failure]:
     known: dict[Workload, set[Affinity]] = {}
     for cell in campaign.cells:
         if cell.run.placement == "affinity" and cell.run.program not in wanted.certify:
-            known.setdefault(cell.subject.key, set()).add(cell.run.affinity)
+            known.setdefault(cell.program.workload, set()).add(cell.run.affinity)
     left = dict.fromkeys(known, wanted.search)
     failures: list[Failure] = []
     while True:
-        times = {
-            (subject.program, subject.input, subject.threads): roi_s
-            for subject, roi_s in times_of(campaign.store.read()).roi_s.items()
-        }
+        times = times_of(campaign.store.read()).roi_s
         added: dict[Workload, list[Affinity]] = {}
         for key, some in known.items():
             roi_s = {a: s for a, s in times.get(key, {}).items() if a in some}
@@ -259,9 +256,9 @@ def _search(campaign: _Campaign, wanted: Wanted) -> list[Failure]:
             some |= set(added[key])
             left[key] -= len(added[key])
         cells = [
-            Cell(subject, Run(*subject.key, affinity, seed))
-            for subject in campaign.subjects
-            for affinity in added.get(subject.key, ())
+            Cell(program, Run(*program.workload, affinity, seed))
+            for program in campaign.programs
+            for affinity in added.get(program.workload, ())
             for seed in range(1, 1 + wanted.page_seeds)
         ]
         if not cells:
@@ -269,8 +266,8 @@ def _search(campaign: _Campaign, wanted: Wanted) -> list[Failure]:
         failures += _run(campaign, cells, wanted, "search")
 
 
-def capture(wanted: Wanted, threads: int) -> list[Subject]:
-    """Traces of the wanted programs with `threads` threads, as subjects for the simulator."""
+def capture(wanted: Wanted, threads: int) -> list[ReadyProgram]:
+    """Traces of the wanted programs with `threads` threads, as programs for the simulator."""
     from autofinity.cli.capture import capture_traces
     from autofinity.ports import RunRequest
 
@@ -284,7 +281,7 @@ def capture(wanted: Wanted, threads: int) -> list[Subject]:
         keep_going=True,
     )
     return [
-        Subject(
+        ReadyProgram(
             trace.program,
             trace.input,
             trace.threads,

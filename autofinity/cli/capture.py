@@ -120,7 +120,7 @@ def capture_traces(
     keep_going: bool = False,
 ) -> list[TraceMeta]:
     """`capture_suite` with a progress bar; what is left out is named on stderr with its reason."""
-    from autofinity.capture.campaign import CaptureReport, capture_suite
+    from autofinity.capture.suite_capture import CaptureReport, capture_suite
     from autofinity.cli.progress import progress
 
     left_out: list[CaptureReport] = []

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from autofinity.cli.comparing import Asked, compared, programs_for
-from autofinity.cli.options.campaign import thread_counts
 from autofinity.cli.options.comparing import comparing_options
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
+from autofinity.cli.options.profiling import thread_counts
 from autofinity.cli.page import print_table
 from autofinity.model.errors import SimulationError, UsageError
 

@@ -13,7 +13,7 @@ from autofinity.cli.options.work import work_folder
 from autofinity.cli.progress import progress
 from autofinity.model.errors import UsageError
 from autofinity.own_code import digest_of_code
-from autofinity.profiling.campaign import Subject
+from autofinity.profiling.campaign import ReadyProgram
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite
 
@@ -112,23 +112,23 @@ def compared(asked: Asked, entries: Sequence[Entry]) -> list[MechanismCase]:
         machine=machine,
         clock_hz=machine.clock_hz,
         policy=policy,
-        whole_trace=lambda subject: _whole_trace(subject, machine),
+        whole_trace=lambda program: _whole_trace(program, machine),
         seeds=tuple(range(1, 1 + asked.seeds)),
         repeats=asked.repeats,
         paper_s=asked.paper_s,
         fault_share_per_s=asked.fault_share_per_s,
-        made_of=lambda subject: f"{subject.origin} {made_by}",
+        made_of=lambda program: f"{program.origin} {made_by}",
     )
-    subjects = _subjects(asked)
+    programs = _subjects(asked)
     runs = MechanismRuns(observations_folder(wanted) / RESULTS)
-    steps = len(subjects) * len(entries) * asked.seeds
+    steps = len(programs) * len(entries) * asked.seeds
     with progress("compare", steps, wanted.quiet) as bar:
-        cases = compare(comparison, subjects, entries, runs, wanted.jobs, bar.step)
+        cases = compare(comparison, programs, entries, runs, wanted.jobs, bar.step)
     rank = {entry.name: number for number, entry in enumerate(entries)}
     return sorted(cases, key=lambda case: rank[case.mechanism])
 
 
-def _subjects(asked: Asked) -> list[Subject]:
+def _subjects(asked: Asked) -> list[ReadyProgram]:
     """Programs alone, and programs side by side."""
     names = asked.wanted.programs
     some_beside = any(BESIDE in name for name in names)
@@ -141,7 +141,7 @@ def _subjects(asked: Asked) -> list[Subject]:
     alone = capture(replace(asked.wanted, programs=tuple(parts)), asked.threads)
     if not some_beside:
         return alone
-    by_name = {subject.program: subject for subject in alone}
+    by_name = {program.name: program for program in alone}
     found = []
     for name in names:
         together = [by_name[part] for part in name.split(BESIDE) if part in by_name]
@@ -150,19 +150,19 @@ def _subjects(asked: Asked) -> list[Subject]:
     return found
 
 
-def _beside(subjects: Sequence[Subject]) -> Subject:
+def _beside(programs: Sequence[ReadyProgram]) -> ReadyProgram:
     """All of them as one. One by itself is itself."""
-    first, *others = subjects
+    first, *others = programs
     if not others:
         return first
-    threads = sum(subject.threads for subject in subjects)
-    beside = tuple(subject.request.program for subject in others)
-    return Subject(
-        BESIDE.join(subject.program for subject in subjects),
+    threads = sum(program.threads for program in programs)
+    beside = tuple(program.request.program for program in others)
+    return ReadyProgram(
+        BESIDE.join(program.name for program in programs),
         first.input,
         threads,
         replace(first.request, threads=threads, beside=beside),
-        origin=BESIDE.join(subject.origin for subject in subjects),
+        origin=BESIDE.join(program.origin for program in programs),
     )
 
 
@@ -177,15 +177,15 @@ def _policy(given: Path | None, machine: str) -> RulePolicy:
     return files.load(given)
 
 
-def _whole_trace(subject: Subject, machine: SimMachine) -> WholeTrace:
+def _whole_trace(ready: ReadyProgram, machine: SimMachine) -> WholeTrace:
     from autofinity.detect.whole_trace import whole_trace
     from autofinity.mechanisms.recipe import WholeTrace
     from autofinity.sim.replay import workers_of
     from autofinity.sim.together import ProgramRun, prepare_together
 
-    traces = (subject.request.program, *subject.request.beside)
+    traces = (ready.request.program, *ready.request.beside)
     program = prepare_together([ProgramRun(trace, ()) for trace in traces])
-    each = subject.threads // len(traces)
+    each = ready.threads // len(traces)
     workers = [
         first + worker
         for trace, (first, _) in zip(traces, program.processes, strict=True)

@@ -11,14 +11,14 @@ import click
 
 from autofinity.cli.backends import machine_topology
 from autofinity.cli.campaign import Wanted, gather
-from autofinity.cli.options.campaign import (
-    CampaignOptions,
-    campaign_options,
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.learning import learning_options
+from autofinity.cli.options.profiling import (
+    ProfilingOptions,
+    profiling_options,
     thread_counts,
     wanted_of,
 )
-from autofinity.cli.options.json import json_option
-from autofinity.cli.options.learning import learning_options
 from autofinity.cli.page import print_table
 from autofinity.cli.progress import progress
 from autofinity.cli.shipped_observations import shipped_observations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @click.command("evaluate")
-@campaign_options
+@profiling_options
 @learning_options("rules")
 @click.option(
     "--threads",
@@ -80,7 +80,7 @@ def command(
     fresh: bool,
     as_json: bool,
     settings: LearningSettings,
-    **options: Unpack[CampaignOptions],
+    **options: Unpack[ProfilingOptions],
 ) -> None:
     """Judge a policy on programs it has not seen.
 
@@ -118,7 +118,7 @@ def command(
             BestMatches(machine_topology(wanted.machine)),
             settings.warmup,
             samples,
-            lambda subject: bar.step(subject.program),
+            lambda workload: bar.step(workload.program),
         )
     skipped += _not_run(judged, wanted)
     if not cases:
@@ -138,14 +138,14 @@ def command(
         click.echo(sentence)
     for missed in skipped:
         click.echo(
-            f"left out: {missed.subject.program}, {missed.subject.threads} threads: "
+            f"left out: {missed.workload.program}, {missed.workload.threads} threads: "
             f"{missed.reason}",
             err=True,
         )
 
 
 def _says_how_to_profile() -> bool:
-    """Whether the command line has an option of a campaign that the shipped observations fix."""
+    """Whether the command line has an option of profiling that the shipped observations fix."""
     context = click.get_current_context()
     given = (
         *("latencies", "page_size", "suite_path", "size", "affinities", "period_us", "draw_seed"),
@@ -165,7 +165,7 @@ def _counts(table: ObservationTable) -> str:
 def _not_run(judged: ObservationTable, wanted: Wanted) -> list[Skipped]:
     """Programs of the suite that have no runs with a thread count, and why."""
     from autofinity.evaluation.judge import Skipped
-    from autofinity.evaluation.times import Subject
+    from autofinity.model.observation import Workload
 
     seen = set(zip(judged.program.text(), judged.threads.tolist(), strict=True))
     missing = []
@@ -176,7 +176,7 @@ def _not_run(judged: ObservationTable, wanted: Wanted) -> list[Skipped]:
             reason = f"was not profiled with {threads} threads"
             if not spec.threads.allows(threads):
                 reason = f"does not run with {threads} threads (allowed: {spec.threads})"
-            missing.append(Skipped(Subject(spec.name, wanted.size, threads), reason))
+            missing.append(Skipped(Workload(spec.name, wanted.size, threads), reason))
     return missing
 
 

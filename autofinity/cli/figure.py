@@ -140,7 +140,7 @@ def command(
                 table,
                 machine_topology(machine),
                 threads,
-                report=lambda subject: bar.step(subject.program),
+                report=lambda workload: bar.step(workload.program),
             )
         if name == "11":
             chart = figure_11(cases, threads, machine)
@@ -158,7 +158,7 @@ def _figure_1(
     times = times_of(table)
     if not programs:
         return figure_1(times, most_and_least_sensitive(times, threads), machine)
-    by_name = {subject.program: subject for subject in times.roi_s}
+    by_name = {workload.program: workload for workload in times.roi_s}
     unknown = [name for name in programs if name not in by_name]
     if unknown:
         raise UsageError(

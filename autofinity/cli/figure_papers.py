@@ -219,10 +219,10 @@ class Drawing:
         topology = machine.topology
         by_id = bound(compact_cpus(topology, self.asked.threads))
         found = []
-        for subject in capture(wanted, self.asked.threads):
-            sharing = in_whole_trace(machine, subject.request, by_id).sharing
+        for program in capture(wanted, self.asked.threads):
+            sharing = in_whole_trace(machine, program.request, by_id).sharing
             cpus = eagermap(sharing, topology, topology.allowed)
-            found.append(_Placed(subject.program, (machine, subject.request, bound(cpus))))
+            found.append(_Placed(program.name, (machine, program.request, bound(cpus))))
         return found
 
     def _pages(self, page_bytes: int) -> dict[str, NumaVectors]:

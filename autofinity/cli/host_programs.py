@@ -11,20 +11,20 @@ from autofinity.capture.run import CaptureRequest, arguments_of, environment_of
 from autofinity.linux.marked_run import Conditions
 from autofinity.model.errors import LearningError, LinuxError, SuiteError
 from autofinity.ports import RunRequest
-from autofinity.profiling.campaign import Subject
+from autofinity.profiling.campaign import ReadyProgram
 from autofinity.trace.manifest import ProgramSpec, Suite
 
 
 def host_subjects(
     suite: Suite, programs: tuple[str, ...], threads: tuple[int, ...], size: str, work: Path
-) -> tuple[list[Subject], dict[str, Conditions]]:
+) -> tuple[list[ReadyProgram], dict[str, Conditions]]:
     """Programs to run, and what holds for each by the path of its binary.
 
     Those that cannot be built here, or not run with a thread count, are named on stderr. Raises
     `LearningError` when none is left.
     """
     compilers = Compilers.find(os.environ)
-    subjects: list[Subject] = []
+    ready: list[ReadyProgram] = []
     conditions: dict[str, Conditions] = {}
     for spec in suite.pick(programs):
         try:
@@ -41,11 +41,11 @@ def host_subjects(
             env = environment_of(request, os.environ)
             del env["OMP_WAIT_POLICY"]  # here each thread has a core of its own
             run = RunRequest(argv[0], argv, count, env, str(built.out))
-            subjects.append(Subject(spec.name, size, count, run, origin=built.digest))
+            ready.append(ReadyProgram(spec.name, size, count, run, origin=built.digest))
             conditions[argv[0]] = Conditions(spec.roi == "marks", spec.expect, spec.timeout_s)
-    if not subjects:
+    if not ready:
         raise LearningError("no program can be run on this machine: see above")
-    return subjects, conditions
+    return ready, conditions
 
 
 def _built(suite: Suite, spec: ProgramSpec, compilers: Compilers, cache: Path) -> Built:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from autofinity.cli.campaign import Wanted, estimate, gather, observations_folder
-from autofinity.cli.options.campaign import (
-    CampaignOptions,
-    campaign_options,
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.profiling import (
+    ProfilingOptions,
+    profiling_options,
     thread_counts,
     wanted_of,
 )
-from autofinity.cli.options.json import json_option
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command("profile")
-@campaign_options
+@profiling_options
 @click.option("--threads", default="8", show_default=True, help="Thread counts, such as 4,8,16.")
 @click.option(
     "--baselines/--no-baselines",
@@ -81,7 +81,7 @@ def command(
     pack: bool,
     thin: str | None,
     as_json: bool,
-    **options: Unpack[CampaignOptions],
+    **options: Unpack[ProfilingOptions],
 ) -> None:
     """Measure programs under affinities and keep observations.
 

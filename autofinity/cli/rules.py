@@ -98,7 +98,7 @@ def _from_observations(
     import numpy as np
 
     from autofinity import __version__
-    from autofinity.cli.options.campaign import thread_counts
+    from autofinity.cli.options.profiling import thread_counts
     from autofinity.learning.leeway_hints import hints_on
     from autofinity.learning.pipeline import learn_policy
     from autofinity.store.observations import read

@@ -9,13 +9,13 @@ import click
 
 from autofinity import __version__
 from autofinity.cli.campaign import Wanted, gather
-from autofinity.cli.options.campaign import (
-    CampaignOptions,
-    campaign_options,
-    wanted_of,
-)
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import learning_options, matches_for
+from autofinity.cli.options.profiling import (
+    ProfilingOptions,
+    profiling_options,
+    wanted_of,
+)
 from autofinity.learning.settings import LearningSettings
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command("train")
-@campaign_options
+@profiling_options
 @learning_options("rules")
 @click.option("--threads", default="8", show_default=True, help="Thread counts, such as 8 or 4,8.")
 @click.option(
@@ -40,7 +40,7 @@ def command(
     output: Path,
     as_json: bool,
     settings: LearningSettings,
-    **options: Unpack[CampaignOptions],
+    **options: Unpack[ProfilingOptions],
 ) -> None:
     """Learn a policy for a machine from a suite of programs.
 

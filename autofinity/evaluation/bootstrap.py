@@ -28,7 +28,7 @@ def intervals(
     """
     by_program: dict[str, list[Case]] = {}
     for case in cases:
-        by_program.setdefault(case.subject.program, []).append(case)
+        by_program.setdefault(case.workload.program, []).append(case)
     groups = list(by_program.values())
     draw = np.random.default_rng(seed)
     drawn: dict[str, list[float]] = {}

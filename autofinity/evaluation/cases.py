@@ -12,8 +12,9 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from autofinity.evaluation.times import Subject, Times, geometric_mean
+from autofinity.evaluation.times import Times, geometric_mean
 from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Affinity, Hint
+from autofinity.model.observation import Workload
 from autofinity.model.policy import Decision
 
 INTERESTING = 0.20
@@ -26,9 +27,9 @@ RATIOS = ("oracle", "best_hint", "packed", "distributed", "os", "compact", "rand
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What the policy chose for one subject, and what every alternative would have cost."""
+    """What the policy chose for one workload, and what every alternative would have cost."""
 
-    subject: Subject
+    workload: Workload
     decision: Decision
     affinities: Mapping[str, Affinity]
     """Affinity behind each column of `roi_s` that has one."""
@@ -110,7 +111,7 @@ class Summary:
 
 
 def case_of(
-    subject: Subject,
+    workload: Workload,
     times: Times,
     match: Callable[[Hint], Affinity],
     decision: Decision,
@@ -121,29 +122,29 @@ def case_of(
 ) -> Case:
     """Put the times of a decision beside those of its alternatives.
 
-    `match(hint)` is GETAFFINITY's class for the subject's thread count on the judged machine.
+    `match(hint)` is GETAFFINITY's class for the workload's thread count on the judged machine.
     Raises `LearningError` when a hint was not profiled.
     """
     chosen = {"autofinity": match(decision.hint)}
     if one_period is not None:
         chosen["one_period"] = match(one_period)
-    roi_s, affinities = _columns(subject, times, match, chosen)
+    roi_s, affinities = _columns(workload, times, match, chosen)
     if not math.isnan(in_run_s):
         roi_s["in_run"] = in_run_s
     energy_j: dict[str, float] = {}
-    if energy is not None and subject in energy.roi_s:
-        energy_j, _ = _columns(subject, energy, match, chosen)
-    return Case(subject, decision, affinities, roi_s, energy_j, one_period)
+    if energy is not None and workload in energy.roi_s:
+        energy_j, _ = _columns(workload, energy, match, chosen)
+    return Case(workload, decision, affinities, roi_s, energy_j, one_period)
 
 
 def _columns(
-    subject: Subject,
+    workload: Workload,
     times: Times,
     match: Callable[[Hint], Affinity],
     chosen: Mapping[str, Affinity],
 ) -> tuple[dict[str, float], dict[str, Affinity]]:
-    best = min((match(hint) for hint in HINTS), key=lambda affinity: times.of(subject, affinity))
-    oracle, _ = times.oracle(subject)
+    best = min((match(hint) for hint in HINTS), key=lambda affinity: times.of(workload, affinity))
+    oracle, _ = times.oracle(workload)
     affinities = {
         "packed": match(PACKED),
         "distributed": match(DISTRIBUTED),
@@ -151,8 +152,8 @@ def _columns(
         "best_hint": best,
         "oracle": oracle,
     }
-    values = {name: times.of(subject, affinity) for name, affinity in affinities.items()}
-    return {**values, **times.baselines.get(subject, {})}, affinities
+    values = {name: times.of(workload, affinity) for name, affinity in affinities.items()}
+    return {**values, **times.baselines.get(workload, {})}, affinities
 
 
 def summarise(cases: Sequence[Case]) -> Summary:

@@ -22,7 +22,7 @@ from autofinity.model.errors import AutofinityError
 from autofinity.model.mechanism_run import MechanismRun
 from autofinity.model.policy import RulePolicy
 from autofinity.ports import Machine, Sensors
-from autofinity.profiling.campaign import Subject
+from autofinity.profiling.campaign import ReadyProgram
 from autofinity.profiling.placements import bound
 from autofinity.profiling.sampling import behaviour_of
 from autofinity.store.mechanism_runs import MechanismRuns, RunName
@@ -37,7 +37,7 @@ class Comparison:
     machine: Machine
     clock_hz: float
     policy: RulePolicy | None
-    whole_trace: Callable[[Subject], WholeTrace]
+    whole_trace: Callable[[ReadyProgram], WholeTrace]
     seeds: tuple[int, ...]
     repeats: int
     """How often each region of interest runs."""
@@ -45,8 +45,8 @@ class Comparison:
     """Seconds of a paper's run that a whole run stands for (see `mechanism_run`)."""
     fault_share_per_s: float
     """Of the touched pages, per second of a paper's run (see `Setting`)."""
-    made_of: Callable[[Subject], str]
-    """Digest of what the runs of a subject are made of."""
+    made_of: Callable[[ReadyProgram], str]
+    """Digest of what the runs of a program are made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class MechanismCase:
 
 def compare(
     comparison: Comparison,
-    subjects: Iterable[Subject],
+    programs: Iterable[ReadyProgram],
     entries: Sequence[Entry],
     runs: MechanismRuns,
     workers: int,
@@ -78,35 +78,35 @@ def compare(
     baseline = [entry for entry in entries if entry.name == BASELINE]
     others = [entry for entry in entries if entry.name != BASELINE]
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        for subject in subjects:
-            program = _Program(comparison, subject, kept, runs)
-            first = list(program.cases(baseline, NS_PER_S, pool, report))
+        for program in programs:
+            compared = _ComparedProgram(comparison, program, kept, runs)
+            first = list(compared.cases(baseline, NS_PER_S, pool, report))
             cases += first
             times_s = [case.run.time_s for case in first if case.run is not None]
             if times_s:
                 paper_second_ns = round(fmean(times_s) * NS_PER_S / comparison.paper_s)
-                cases += program.cases(others, paper_second_ns, pool, report)
+                cases += compared.cases(others, paper_second_ns, pool, report)
             else:
                 for _ in range(len(others) * len(comparison.seeds)):
-                    report(f"{subject.program} left out")
+                    report(f"{program.name} left out")
     return cases
 
 
-class _Program:
+class _ComparedProgram:
     """One program, and what is found out about it once for all mechanisms."""
 
     def __init__(
         self,
         comparison: Comparison,
-        subject: Subject,
+        program: ReadyProgram,
         kept: Mapping[RunName, MechanismRun],
         runs: MechanismRuns,
     ) -> None:
         self._comparison = comparison
-        self._subject = subject
+        self._program = program
         self._kept = kept
         self._runs = runs
-        self._made_of = comparison.made_of(subject)
+        self._made_of = comparison.made_of(program)
         self._lock = threading.Lock()
         self._trace: WholeTrace | None = None
         self._samples: dict[Hint, Mapping[str, float]] = {}
@@ -122,7 +122,7 @@ class _Program:
         running: dict[Future[MechanismRun], RunName] = {}
         for entry in entries:
             for seed in self._comparison.seeds:
-                name = RunName(*self._subject.key, entry.name, seed, self._made_of)
+                name = RunName(*self._program.workload, entry.name, seed, self._made_of)
                 if name in self._kept:
                     report(f"{name.program} {name.mechanism}")
                     yield _case(name, self._kept[name])
@@ -152,7 +152,7 @@ class _Program:
         comparison = self._comparison
         setting = Setting(
             topology=comparison.machine.topology,
-            threads=self._subject.threads,
+            threads=self._program.threads,
             clock_hz=comparison.clock_hz,
             seed=seed,
             paper_second_ns=paper_second_ns,
@@ -161,7 +161,7 @@ class _Program:
             sample=self._sample,
             whole_trace=self._whole_trace,
         )
-        request = replace(self._subject.request, repeats=comparison.repeats)
+        request = replace(self._program.request, repeats=comparison.repeats)
         return min(
             (
                 run_mechanism(comparison.machine, request, recipe, seed)
@@ -173,20 +173,20 @@ class _Program:
     def _whole_trace(self) -> WholeTrace:
         with self._lock:
             if self._trace is None:
-                self._trace = self._comparison.whole_trace(self._subject)
+                self._trace = self._comparison.whole_trace(self._program)
             return self._trace
 
     def _sample(self, hint: Hint) -> Mapping[str, float]:
         """Of a whole run in the best match of the hint: counters per thread and second."""
         with self._lock:
             if hint not in self._samples:
-                machine, subject = self._comparison.machine, self._subject
+                machine, program = self._comparison.machine, self._program
                 assert self._comparison.policy is not None
                 sensors = Sensors(self._comparison.policy.counters)
-                cores = get_affinity(machine.topology, subject.threads, hint)
-                process = machine.start(subject.request, bound(cores.cpus), sensors, seed=1)
+                cores = get_affinity(machine.topology, program.threads, hint)
+                process = machine.start(program.request, bound(cores.cpus), sensors, seed=1)
                 interval = process.advance(_WHOLE_RUN_NS)
-                self._samples[hint] = behaviour_of(interval, subject.threads).values
+                self._samples[hint] = behaviour_of(interval, program.threads).values
             return self._samples[hint]
 
 

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.cases import Case, case_of
 from autofinity.evaluation.switched import SwitchedRuns
-from autofinity.evaluation.times import Subject, times_of
+from autofinity.evaluation.times import times_of
 from autofinity.learning.hint_samples import windows
 from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
 from autofinity.model.errors import LearningError
+from autofinity.model.observation import Workload
 from autofinity.model.policy import Decision, RulePolicy
 from autofinity.policy.selector import decide
 from autofinity.store.observation_table import ObservationTable
@@ -28,15 +29,15 @@ type Look = Callable[[Hint], Mapping[str, float]]
 """The sample in the affinity of a hint."""
 
 
-type InRun = Callable[[Subject, RulePolicy], float]
-"""Seconds of the subject under the policy, which decides while it runs; NaN where unknown."""
+type InRun = Callable[[Workload, RulePolicy], float]
+"""Seconds of the workload under the policy, which decides while it runs; NaN where unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A subject that could not be judged, and why: listed, never dropped silently."""
+    """A workload that could not be judged, and why: listed, never dropped silently."""
 
-    subject: Subject
+    workload: Workload
     reason: str
 
 
@@ -47,7 +48,7 @@ def judge(
     match: BestMatches,
     warmup: int,
     samples: int,
-    report: Callable[[Subject], None] = lambda subject: None,
+    report: Callable[[Workload], None] = lambda workload: None,
     in_run: InRun | None = None,
 ) -> tuple[list[Case], list[Skipped]]:
     """One case for each program and thread count of `table`, in that order.
@@ -62,41 +63,41 @@ def judge(
     cases: list[Case] = []
     skipped: list[Skipped] = []
     for program in table.programs():
-        subjects = [s for s in times.roi_s if s.program == program and s.threads in threads]
-        policy = learn(program) if subjects else None
-        for subject in sorted(subjects, key=lambda s: (s.input, s.threads)):
+        workloads = [s for s in times.roi_s if s.program == program and s.threads in threads]
+        policy = learn(program) if workloads else None
+        for workload in sorted(workloads, key=lambda s: (s.input, s.threads)):
             assert policy is not None
             try:
-                own = functools.partial(match, subject.threads)
-                short = _decided(policy, table, subject, match, warmup, 1).hint
+                own = functools.partial(match, workload.threads)
+                short = _decided(policy, table, workload, match, warmup, 1).hint
                 case = case_of(
-                    subject,
+                    workload,
                     times,
                     own,
-                    _decided(policy, table, subject, match, warmup, samples),
+                    _decided(policy, table, workload, match, warmup, samples),
                     one_period=short,
-                    in_run_s=in_run(subject, policy),
+                    in_run_s=in_run(workload, policy),
                     energy=energy,
                 )
                 cases.append(case)
             except LearningError as error:
-                skipped.append(Skipped(subject, str(error)))
-            report(subject)
+                skipped.append(Skipped(workload, str(error)))
+            report(workload)
     return cases, skipped
 
 
 def behaviour_seen(
-    table: ObservationTable, subject: Subject, affinity: Affinity, warmup: int, samples: int
+    table: ObservationTable, workload: Workload, affinity: Affinity, warmup: int, samples: int
 ) -> Mapping[str, float]:
-    """Mean counters of a window of `subject` in `affinity`, of the lowest seed profiled.
+    """Mean counters of a window of `workload` in `affinity`, of the lowest seed profiled.
 
     The window is as in training (`learning.hint_samples`). Raises `LearningError` when that run is
     not there.
     """
-    rows = table.rows_of(subject.program, subject.input, subject.threads, "affinity", affinity)
+    rows = table.rows_of(workload.program, workload.input, workload.threads, "affinity", affinity)
     if not len(rows):
         raise LearningError(
-            f"{subject.program} with {subject.threads} threads was not profiled in {affinity}, "
+            f"{workload.program} with {workload.threads} threads was not profiled in {affinity}, "
             "where a sample is taken; profile it (autofinity profile --affinities hints)"
         )
     rows = rows[table.seed[rows] == table.seed[rows].min()]
@@ -107,17 +108,19 @@ def behaviour_seen(
 def _decided(
     policy: RulePolicy,
     table: ObservationTable,
-    subject: Subject,
+    workload: Workload,
     match: BestMatches,
     warmup: int,
     samples: int,
 ) -> Decision:
-    """The last word of a policy, for the subject's thread count on the judged machine."""
+    """The last word of a policy, for the workload's thread count on the judged machine."""
     said = decided(
         policy,
-        lambda hint: behaviour_seen(table, subject, match(subject.threads, hint), warmup, samples),
+        lambda hint: behaviour_seen(
+            table, workload, match(workload.threads, hint), warmup, samples
+        ),
     )
-    return replace(said, hint=policy.at(said.hint, subject.threads, match.cores))
+    return replace(said, hint=policy.at(said.hint, workload.threads, match.cores))
 
 
 def decided(policy: RulePolicy, look: Look) -> Decision:

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from autofinity.affinity.best_matches import BestMatches
-from autofinity.evaluation.times import Subject, Times
+from autofinity.evaluation.times import Times
 from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
-from autofinity.model.observation import PlacedBy
+from autofinity.model.observation import PlacedBy, Workload
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.selector import decide
 from autofinity.profiling.placements import PROBE, SWITCH_AFTER
@@ -23,35 +23,35 @@ from autofinity.store.observation_table import ObservationTable
 
 
 class SwitchedRuns:
-    """Seconds of a subject under a policy that decides while it runs; NaN where none went so."""
+    """Seconds of a workload under a policy that decides while it runs; NaN where none went so."""
 
     def __init__(self, table: ObservationTable, times: Times, match: BestMatches) -> None:
         self._table = table
         self._times = times
         self._match = match
 
-    def __call__(self, subject: Subject, policy: RulePolicy) -> float:
+    def __call__(self, workload: Workload, policy: RulePolicy) -> float:
         """Sample, switch, and where the policy says so look again and switch again."""
 
         def affinity_of(hint: Hint) -> Affinity:
-            return self._match(subject.threads, hint)
+            return self._match(workload.threads, hint)
 
         def last_of(hint: Hint) -> Affinity:
-            return affinity_of(policy.at(hint, subject.threads, self._match.cores))
+            return affinity_of(policy.at(hint, workload.threads, self._match.cores))
 
         start = affinity_of(DISTRIBUTED)
-        seen = self._period(subject, "affinity", start, SWITCH_AFTER - 1)
+        seen = self._period(workload, "affinity", start, SWITCH_AFTER - 1)
         if seen is None:  # it ended before it was sampled, or was not profiled
-            return self._times.roi_s[subject].get(start, math.nan)
+            return self._times.roi_s[workload].get(start, math.nan)
         hint = decide(policy, seen).hint
         second = policy.second_after(hint)
         probe = start if second is None else affinity_of(second.sampled_in)
         if second is None or probe == start:
             last = last_of(hint)
             runs = self._times.roi_s if last == start else self._times.switched
-            return runs.get(subject, {}).get(last, math.nan)
-        probed = self._period(subject, "switched", probe, 2 * SWITCH_AFTER - 1)
-        switched_s = self._times.switched.get(subject, {}).get(probe, math.nan)
+            return runs.get(workload, {}).get(last, math.nan)
+        probed = self._period(workload, "switched", probe, 2 * SWITCH_AFTER - 1)
+        switched_s = self._times.switched.get(workload, {}).get(probe, math.nan)
         if probed is None:
             return switched_s
         last = last_of(decide(second.policy, second.values(seen, probed)).hint)
@@ -59,14 +59,16 @@ class SwitchedRuns:
             return switched_s
         if probe != affinity_of(PROBE):
             return math.nan
-        return self._times.probed.get(subject, {}).get(last, math.nan)
+        return self._times.probed.get(workload, {}).get(last, math.nan)
 
     def _period(
-        self, subject: Subject, placement: PlacedBy, affinity: Affinity, number: int
+        self, workload: Workload, placement: PlacedBy, affinity: Affinity, number: int
     ) -> Mapping[str, float] | None:
         """Counters of one sample period of a run; None where it has no such period."""
         table = self._table
-        runs = table.rows_of(subject.program, subject.input, subject.threads, placement, affinity)
+        runs = table.rows_of(
+            workload.program, workload.input, workload.threads, placement, affinity
+        )
         rows = runs[table.sample[runs] == number]
         if not len(rows):
             return None

@@ -1,4 +1,4 @@
-"""Times (or energies) of the region of interest by subject and affinity: what policies are judged
+"""Times (or energies) of the region of interest by workload and affinity: what policies are judged
 by.
 
 A thin index over observations; nothing is learned here.
@@ -16,6 +16,7 @@ import numpy as np
 
 from autofinity.model.affinity import Affinity
 from autofinity.model.errors import LearningError
+from autofinity.model.observation import Workload
 from autofinity.store.observation_table import ObservationTable
 
 BASELINES = ("os", "compact", "random")
@@ -23,40 +24,31 @@ BASELINES = ("os", "compact", "random")
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """A program with an input and a thread count."""
-
-    program: str
-    input: str
-    threads: int
-
-
-@dataclass(frozen=True, slots=True)
 class Times:
     """Geometric means over seeds, seconds (joules where energy is asked for)."""
 
-    roi_s: Mapping[Subject, Mapping[Affinity, float]]
+    roi_s: Mapping[Workload, Mapping[Affinity, float]]
     """Of runs that an affinity placed from the start."""
-    switched: Mapping[Subject, Mapping[Affinity, float]] = field(default_factory=dict)
+    switched: Mapping[Workload, Mapping[Affinity, float]] = field(default_factory=dict)
     """Of runs that were switched to the affinity after they were sampled."""
-    probed: Mapping[Subject, Mapping[Affinity, float]] = field(default_factory=dict)
+    probed: Mapping[Workload, Mapping[Affinity, float]] = field(default_factory=dict)
     """Of runs that were switched to it after a second look elsewhere."""
-    baselines: Mapping[Subject, Mapping[str, float]] = field(default_factory=dict)
+    baselines: Mapping[Workload, Mapping[str, float]] = field(default_factory=dict)
     """Of `os`, `compact` and `random`, those that were profiled."""
 
-    def of(self, subject: Subject, affinity: Affinity) -> float:
+    def of(self, workload: Workload, affinity: Affinity) -> float:
         """Time of one affinity. Raises `LearningError` when it was not profiled."""
-        found = self.roi_s[subject].get(affinity)
+        found = self.roi_s[workload].get(affinity)
         if found is None:
             raise LearningError(
-                f"{subject.program} with {subject.threads} threads was not profiled in affinity "
+                f"{workload.program} with {workload.threads} threads was not profiled in affinity "
                 f"{affinity}; profile it (autofinity profile --affinities hints covers all hints)"
             )
         return found
 
-    def oracle(self, subject: Subject) -> tuple[Affinity, float]:
+    def oracle(self, workload: Workload) -> tuple[Affinity, float]:
         """Best affinity of all that were profiled, and its time (`oracle-affinity`)."""
-        return min(self.roi_s[subject].items(), key=lambda item: (item[1], item[0]))
+        return min(self.roi_s[workload].items(), key=lambda item: (item[1], item[0]))
 
 
 def times_of(table: ObservationTable, column: Literal["roi_s", "energy_j"] = "roi_s") -> Times:
@@ -64,32 +56,32 @@ def times_of(table: ObservationTable, column: Literal["roi_s", "energy_j"] = "ro
 
     With `energy_j` all values are joules; runs without are left out.
     """
-    runs: dict[str, dict[Subject, dict[Affinity, list[float]]]] = defaultdict(
+    runs: dict[str, dict[Workload, dict[Affinity, list[float]]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(list))
     )
     affinities = [Affinity.parse(name) for name in table.affinity.names]
     values = getattr(table, column)
     for row in np.flatnonzero((table.sample == 0) & ~np.isnan(values)):
-        subject = Subject(
+        workload = Workload(
             table.program.names[table.program.codes[row]],
             table.input.names[table.input.codes[row]],
             int(table.threads[row]),
         )
         placement = table.placement.names[table.placement.codes[row]]
         affinity = affinities[table.affinity.codes[row]]
-        runs[placement][subject][affinity].append(float(values[row]))
+        runs[placement][workload][affinity].append(float(values[row]))
 
-    def by_affinity(placement: str) -> dict[Subject, dict[Affinity, float]]:
+    def by_affinity(placement: str) -> dict[Workload, dict[Affinity, float]]:
         return {
-            subject: {affinity: geometric_mean(some) for affinity, some in found.items()}
-            for subject, found in runs[placement].items()
+            workload: {affinity: geometric_mean(some) for affinity, some in found.items()}
+            for workload, found in runs[placement].items()
         }
 
-    baselines: dict[Subject, dict[str, float]] = defaultdict(dict)
+    baselines: dict[Workload, dict[str, float]] = defaultdict(dict)
     for name in BASELINES:
-        for subject, found in runs[name].items():
+        for workload, found in runs[name].items():
             # The cores of a draw, or of the operating system, may be of any class.
-            baselines[subject][name] = geometric_mean(v for some in found.values() for v in some)
+            baselines[workload][name] = geometric_mean(v for some in found.values() for v in some)
     return Times(by_affinity("affinity"), by_affinity("switched"), by_affinity("probed"), baselines)
 
 

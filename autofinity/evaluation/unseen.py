@@ -10,10 +10,10 @@ import numpy as np
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.cases import Case
 from autofinity.evaluation.judge import judge
-from autofinity.evaluation.times import Subject
 from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.settings import LearningSettings
+from autofinity.model.observation import Workload
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import Topology
 from autofinity.store.observation_table import ObservationTable
@@ -24,7 +24,7 @@ def judge_unseen(
     topology: Topology,
     train_threads: int,
     folds: int | None = None,
-    report: Callable[[Subject], None] = lambda subject: None,
+    report: Callable[[Workload], None] = lambda workload: None,
 ) -> list[Case]:
     """Judge every program at all thread counts of `table` by a policy learned at one, without it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from autofinity.model.affinity import Affinity
 from autofinity.model.counters import Behaviour
@@ -13,6 +13,14 @@ type PlacedBy = Literal["affinity", "switched", "probed", "os", "compact", "rand
 distributed one; the same, after some more periods where a second look is taken; the operating
 system's scheduler, which moves threads as it goes; neighbouring threads on neighbouring PUs; a
 draw."""
+
+
+class Workload(NamedTuple):
+    """A program with an input and a thread count."""
+
+    program: str
+    input: str
+    threads: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from autofinity.affinity.enumerate import place
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import DISTRIBUTED, Affinity
 from autofinity.model.errors import AutofinityError
-from autofinity.model.observation import Observation, PlacedBy
+from autofinity.model.observation import Observation, PlacedBy, Workload
 from autofinity.model.topology import Topology
-from autofinity.ports import Machine, RunRequest, Sink, Workload
+from autofinity.ports import Machine, RunRequest, Sink
 from autofinity.profiling.placements import (
     PROBE,
     SEEDS,
@@ -34,10 +34,10 @@ from autofinity.profiling.selection import best_matches
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """A program to profile: what it is called and how the machine starts it."""
+class ReadyProgram:
+    """A program that can be run: what it is called and how a machine starts it."""
 
-    program: str
+    name: str
     input: str
     threads: int
     request: RunRequest
@@ -45,9 +45,9 @@ class Subject:
     """What its runs are made of, such as the trace's digest: when it changes, they are stale."""
 
     @property
-    def key(self) -> Workload:
-        """The start of the key of its runs."""
-        return (self.program, self.input, self.threads)
+    def workload(self) -> Workload:
+        """What its runs are of."""
+        return Workload(self.name, self.input, self.threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Target:
 class Cell:
     """One run to make."""
 
-    subject: Subject
+    program: ReadyProgram
     run: Run
 
 
@@ -79,62 +79,64 @@ class Failure:
 
 
 def plan(
-    subjects: Iterable[Subject], affinities: Mapping[int, Sequence[Affinity]], seeds: Sequence[int]
+    programs: Iterable[ReadyProgram],
+    affinities: Mapping[int, Sequence[Affinity]],
+    seeds: Sequence[int],
 ) -> list[Cell]:
-    """Cells of the affinities of each subject's thread count, one subject after the other."""
+    """Cells of the affinities of each program's thread count, one program after the other."""
     return [
-        Cell(subject, Run(subject.program, subject.input, subject.threads, affinity, seed))
-        for subject in subjects
-        for affinity in affinities[subject.threads]
+        Cell(program, Run(program.name, program.input, program.threads, affinity, seed))
+        for program in programs
+        for affinity in affinities[program.threads]
         for seed in seeds
     ]
 
 
-def plan_baselines(topology: Topology, subjects: Iterable[Subject]) -> list[Cell]:
+def plan_baselines(topology: Topology, programs: Iterable[ReadyProgram]) -> list[Cell]:
     """Cells of what policies are compared with: every baseline with each of its seeds."""
     return [
         Cell(
-            subject,
+            program,
             Run(
-                subject.program,
-                subject.input,
-                subject.threads,
-                baseline_affinity(topology, subject.threads, placement, seed),
+                program.name,
+                program.input,
+                program.threads,
+                baseline_affinity(topology, program.threads, placement, seed),
                 seed,
                 placement,
             ),
         )
-        for subject in subjects
+        for program in programs
         for placement, seeds in SEEDS.items()
         for seed in range(1, 1 + seeds)
     ]
 
 
-def plan_switches(topology: Topology, subjects: Iterable[Subject]) -> list[Cell]:
+def plan_switches(topology: Topology, programs: Iterable[ReadyProgram]) -> list[Cell]:
     """Cells that begin distributed and are switched to the best match of each other hint, at once
     and by way of a second look.
     """
     found = []
-    for subject in subjects:
+    for program in programs:
         start, probe = (
-            get_affinity(topology, subject.threads, hint).affinity for hint in (DISTRIBUTED, PROBE)
+            get_affinity(topology, program.threads, hint).affinity for hint in (DISTRIBUTED, PROBE)
         )
         ways: dict[PlacedBy, Affinity] = {"switched": start}
         if probe != start:
             ways["probed"] = probe
         for placement, last in ways.items():
-            for affinity in best_matches(topology, subject.threads):
+            for affinity in best_matches(topology, program.threads):
                 if affinity != last:
-                    found.append(Cell(subject, Run(*subject.key, affinity, 1, placement)))
+                    found.append(Cell(program, Run(*program.workload, affinity, 1, placement)))
     return found
 
 
 def in_order(cells: Iterable[Cell]) -> list[Cell]:
-    """The same cells, all of a subject in a row, so that one trace at a time is in memory."""
+    """The same cells, all of a program in a row, so that one trace at a time is in memory."""
     number: dict[str, int] = {}
     for cell in (cells := list(cells)):
-        number.setdefault(cell.subject.request.program, len(number))
-    return sorted(cells, key=lambda cell: number[cell.subject.request.program])
+        number.setdefault(cell.program.request.program, len(number))
+    return sorted(cells, key=lambda cell: number[cell.program.request.program])
 
 
 def profile(
@@ -207,7 +209,7 @@ def _run(target: Target, cell: Cell) -> _Done:
         target.name,
         target.backend,
         target.clock_hz,
-        cell.subject.request,
+        cell.program.request,
         run,
         placement,
         target.period_ns,

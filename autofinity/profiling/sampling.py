@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from autofinity.model.affinity import Affinity
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import SimulationError
-from autofinity.model.observation import Observation, PlacedBy
+from autofinity.model.observation import Observation, PlacedBy, Workload
 from autofinity.model.placement import Placement
 from autofinity.ports import BindThreads, Interval, Machine, RunKey, RunRequest, Sensors
 
@@ -30,6 +30,11 @@ class Run:
     affinity: Affinity
     seed: int
     placement: PlacedBy = "affinity"
+
+    @property
+    def workload(self) -> Workload:
+        """What it is a run of."""
+        return Workload(self.program, self.input, self.threads)
 
     @property
     def key(self) -> RunKey:

@@ -48,7 +48,7 @@ def table(cases: Sequence[Case], title: str) -> Table:
     for case in cases:
         times = (case.roi_s.get(column) for column in known)
         made.add_row(
-            f"{case.subject.program}/{case.subject.threads}",
+            f"{case.workload.program}/{case.workload.threads}",
             *("" if time is None else f"{time * 1e3:.4g}" for time in times),
             str(case.decision.hint),
             mark(case),
@@ -111,9 +111,9 @@ def as_json(
     return {
         "cases": [
             {
-                "program": case.subject.program,
-                "input": case.subject.input,
-                "threads": case.subject.threads,
+                "program": case.workload.program,
+                "input": case.workload.input,
+                "threads": case.workload.threads,
                 "hint": str(case.decision.hint),
                 "hint_one_period": None if case.one_period is None else str(case.one_period),
                 "rule": case.decision.rule,
@@ -144,7 +144,7 @@ def as_json(
             },
         },
         "skipped": [
-            {"program": s.subject.program, "threads": s.subject.threads, "reason": s.reason}
+            {"program": s.workload.program, "threads": s.workload.threads, "reason": s.reason}
             for s in skipped
         ],
     }

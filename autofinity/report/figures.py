@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from autofinity.affinity.enumerate import count_affinities
 from autofinity.evaluation.cases import Case
 from autofinity.evaluation.coverage import ProgramCoverage
-from autofinity.evaluation.times import Subject, Times, geometric_mean
+from autofinity.evaluation.times import Times, geometric_mean
 from autofinity.model.errors import LearningError
+from autofinity.model.observation import Workload
 from autofinity.model.topology import Topology
 from autofinity.report.chart import Chart
 from autofinity.report.evaluation_table import mark
@@ -17,15 +18,15 @@ SHOWN = ("packed", "distributed", "autofinity")
 """The bars of figures 11 and 12."""
 
 
-def figure_1(times: Times, subjects: Sequence[Subject], machine: str) -> Chart:
-    """Time of every affinity over that of the best, best first, for each subject."""
+def figure_1(times: Times, workloads: Sequence[Workload], machine: str) -> Chart:
+    """Time of every affinity over that of the best, best first, for each workload."""
     shown = {}
-    for subject in subjects:
-        found = sorted(times.roi_s[subject].values())
-        shown[subject.program] = tuple(value / found[0] for value in found)
+    for workload in workloads:
+        found = sorted(times.roi_s[workload].values())
+        shown[workload.program] = tuple(value / found[0] for value in found)
     longest = max(map(len, shown.values()))
     return Chart(
-        f"Figure 1: all affinities of {subjects[0].threads} threads on {machine}",
+        f"Figure 1: all affinities of {workloads[0].threads} threads on {machine}",
         "affinities, best first",
         "ROI time over that of the best affinity",
         tuple(str(i + 1) for i in range(longest)),
@@ -37,19 +38,19 @@ def figure_1(times: Times, subjects: Sequence[Subject], machine: str) -> Chart:
     )
 
 
-def most_and_least_sensitive(times: Times, threads: int) -> tuple[Subject, Subject]:
-    """The subjects whose affinities differ most and least: the examples of figure 1.
+def most_and_least_sensitive(times: Times, threads: int) -> tuple[Workload, Workload]:
+    """The workloads whose affinities differ most and least: the examples of figure 1.
 
     Raises `LearningError` for a thread count without runs.
     """
     spread = {
-        subject: max(found.values()) / min(found.values())
-        for subject, found in times.roi_s.items()
-        if subject.threads == threads
+        workload: max(found.values()) / min(found.values())
+        for workload, found in times.roi_s.items()
+        if workload.threads == threads
     }
     if not spread:
         raise LearningError(f"there are no runs with {threads} threads; profile some")
-    by_spread = sorted(spread, key=lambda subject: (-spread[subject], subject.program))
+    by_spread = sorted(spread, key=lambda workload: (-spread[workload], workload.program))
     return by_spread[0], by_spread[-1]
 
 
@@ -97,7 +98,7 @@ def figure_10(covered: Sequence[ProgramCoverage]) -> Chart:
 
 def figure_11(cases: Sequence[Case], threads: int, machine: str) -> Chart:
     """Packed, distributed and the policy's choice for every program at one thread count."""
-    chosen = [case for case in cases if case.subject.threads == threads]
+    chosen = [case for case in cases if case.workload.threads == threads]
     if not chosen:
         raise LearningError(f"no case with {threads} threads was judged; profile some")
     bars = {
@@ -111,7 +112,7 @@ def figure_11(cases: Sequence[Case], threads: int, machine: str) -> Chart:
         f"Figure 11: {threads} threads on {machine}",
         "program",
         "ms of the region of interest",
-        (*(case.subject.program for case in chosen), "geometric mean"),
+        (*(case.workload.program for case in chosen), "geometric mean"),
         bars,
     )
 
@@ -125,7 +126,7 @@ def figure_12(cases: Sequence[Case], machine: str) -> Chart:
         f"Figure 12: interesting cases on {machine}",
         "program and threads",
         "ms of the region of interest",
-        tuple(f"{case.subject.program}/{case.subject.threads}" for case in chosen),
+        tuple(f"{case.workload.program}/{case.workload.threads}" for case in chosen),
         {column: tuple(case.roi_s[column] * 1e3 for case in chosen) for column in SHOWN},
         marks=tuple(mark(case) for case in chosen),
     )

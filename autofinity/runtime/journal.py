@@ -49,7 +49,7 @@ _LOG_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class RunHeader:
     """Whom the rows are about."""
 
     program: str
@@ -74,10 +74,10 @@ class Subject:
 class Journal:
     """Observer of the loop that keeps the behaviour database."""
 
-    def __init__(self, path: Path | None, subject: Subject) -> None:
+    def __init__(self, path: Path | None, header: RunHeader) -> None:
         """`path` is the database; None keeps nothing."""
         self._path = path
-        self._subject = subject
+        self._header = header
         self._database: BehaviourDB | None = None
         self._pending: deque[Callable[[BehaviourDB], None]] = deque()
         self._run: int | None = None
@@ -129,13 +129,13 @@ class Journal:
 
     def hint_on_record(self, threads: int) -> Hint | None:
         """The hint that this very policy gave this program before; None: none, or no database."""
-        if not self._subject.policy:
+        if not self._header.policy:
             return None
         try:
             database = self._opened()
             if database is None:
                 return None
-            return database.hint(self._subject.program, threads, self._subject.policy)
+            return database.hint(self._header.program, threads, self._header.policy)
         except StoreError as error:
             self._trouble = str(error)
             return None
@@ -205,23 +205,23 @@ class Journal:
 
     def _begin(self, database: BehaviourDB) -> None:
         expire(database)
-        subject = self._subject
-        program, monitor = identity_of(subject.pid), identity_of(os.getpid())
+        header = self._header
+        program, monitor = identity_of(header.pid), identity_of(os.getpid())
         self._run = database.begin_run(
-            subject.program,
-            subject.path,
-            subject.pid,
-            subject.tier,
+            header.program,
+            header.path,
+            header.pid,
+            header.tier,
             host=program.host,
             start_ticks=program.start_ticks,
             monitor_pid=monitor.pid,
             monitor_ticks=monitor.start_ticks,
-            policy=subject.policy,
-            policy_path=subject.policy_path,
-            allowed=subject.allowed,
+            policy=header.policy,
+            policy_path=header.policy_path,
+            allowed=header.allowed,
         )
-        if subject.earlier_run:
-            database.take_over(subject.earlier_run, self._run)
+        if header.earlier_run:
+            database.take_over(header.earlier_run, self._run)
 
     def _moved_on(self, database: BehaviourDB, state: LiveState) -> None:
         # Who is left alone runs anywhere: its claim is given back.
@@ -249,18 +249,18 @@ class Journal:
 
     def _sampled(self, database: BehaviourDB, state: LiveState) -> None:
         assert state.sample is not None
-        subject = self._subject
+        header = self._header
         database.remember_sample(
-            subject.program,
-            subject.path,
+            header.program,
+            header.path,
             self._threads(state),
             state.sample.values,
-            subject.tier,
+            header.tier,
         )
 
     def _observed(self, state: LiveState, affinity: Affinity | None, seen: Behaviour) -> None:
         """A row to learn from, unless some thread was not where the affinity says."""
-        subject, threads = self._subject, self._threads(state)
+        header, threads = self._header, self._threads(state)
         if affinity is None or affinity.threads != threads or self._refused:
             return
 
@@ -268,12 +268,12 @@ class Journal:
             assert self._run is not None  # rows are written in order, and the run's comes first
             database.remember_observation(
                 self._run,
-                subject.program,
+                header.program,
                 threads,
                 affinity,
-                subject.machine,
+                header.machine,
                 seen.values,
-                subject.tier,
+                header.tier,
             )
 
         self._write(write)
@@ -282,30 +282,30 @@ class Journal:
         self._update(database, threads=len(state.placed), hint=state.hint, bound=bound)
 
     def _decided(self, database: BehaviourDB, state: LiveState) -> None:
-        subject, hint = self._subject, state.hint
-        if hint is None or not subject.policy:
+        header, hint = self._header, state.hint
+        if hint is None or not header.policy:
             return
         threads = self._threads(state)
         if state.sample is not None:
-            database.remember_hint(subject.program, threads, hint, subject.policy)
+            database.remember_hint(header.program, threads, hint, header.policy)
         # What was chosen beside others is no answer for a start that finds the machine free.
-        if subject.bind == "none" or self._path is None or state.crowded:
+        if header.bind == "none" or self._path is None or state.crowded:
             return
         decision = CachedDecision(
-            program=subject.program,
+            program=header.program,
             threads=threads,
-            policy=subject.policy,
-            bind=subject.bind,
+            policy=header.policy,
+            bind=header.bind,
             machine=machine_key(),
             hint=hint,
-            allowed=subject.allowed,
+            allowed=header.allowed,
             mask=format_cpu_list(state.cpus),
         )
         with database.exclusively():
             write_decision(self._path.with_name("decisions"), decision)
 
     def _threads(self, state: LiveState) -> int:
-        return self._subject.threads or len(state.placed)
+        return self._header.threads or len(state.placed)
 
     def _update(self, database: BehaviourDB, **changes: Unpack[RunChanges]) -> None:
         if self._run is not None:
@@ -340,7 +340,7 @@ class Journal:
                 path.unlink()
             with path.open("a", encoding="utf-8") as file:
                 stamp = time.strftime("%Y-%m-%dT%H:%M:%S")
-                file.write(f"{stamp} {self._subject.path} ({self._subject.pid}): {line}\n")
+                file.write(f"{stamp} {self._header.path} ({self._header.pid}): {line}\n")
 
 
 def _where(state: LiveState) -> tuple[Hint | None, tuple[int, ...], frozenset[OsIndex]]:

@@ -32,7 +32,7 @@ from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Mechanism
 from autofinity.runtime.decider import LivePolicy
-from autofinity.runtime.journal import Journal, Subject
+from autofinity.runtime.journal import Journal, RunHeader
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.loop import Observer, run_loop
 from autofinity.runtime.machine_text import machine_text
@@ -115,7 +115,7 @@ def watch(
     allowed = parse_cpu_list(request.allowed)
     # Another tree in sysfs's place shows what a run would do with other caches and nodes.
     topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", "/sys"), allowed=allowed)
-    subject = Subject(
+    header = RunHeader(
         program=request.key,
         path=request.program,
         pid=request.pid,
@@ -128,7 +128,7 @@ def watch(
         earlier_run=request.earlier_run,
         machine=machine_text(topology),
     )
-    journal = Journal(request.db, subject)
+    journal = Journal(request.db, header)
     if said:
         journal.note(said)
     present = frozenset(topology.by_os_index)

@@ -19,8 +19,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from autofinity.model.errors import StoreError
-from autofinity.model.observation import Observation
-from autofinity.ports import RunKey, Workload
+from autofinity.model.observation import Observation, Workload
+from autofinity.ports import RunKey
 from autofinity.store.observation_file import keys_of, read_file, write_file
 from autofinity.store.observation_table import (
     COUNTER_PREFIX,
@@ -93,7 +93,7 @@ class ObservationStore:
         """What was expected last; nothing where that is unknown or damaged."""
         try:
             rows = json.loads((self.folder / _ORIGINS).read_text())
-            return {(str(p), str(i), int(t)): str(origin) for p, i, t, origin in rows}
+            return {Workload(str(p), str(i), int(t)): str(origin) for p, i, t, origin in rows}
         except (OSError, ValueError, TypeError):
             return {}
 

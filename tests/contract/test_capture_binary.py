@@ -13,8 +13,8 @@ import pytest
 from autofinity._core import trace as core
 from autofinity.capture.binary import BinaryRequest, capture_binary, emulator, library_folder
 from autofinity.capture.build import Compilers, build_program
-from autofinity.capture.campaign import capture_suite
 from autofinity.capture.run import CaptureRequest, arguments_of
+from autofinity.capture.suite_capture import capture_suite
 from autofinity.model.errors import CaptureError, UsageError
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autofinity.capture.campaign import capture_suite
+from autofinity.capture.suite_capture import capture_suite
 from autofinity.model.errors import CaptureError
 from autofinity.trace.manifest import load_suite
 

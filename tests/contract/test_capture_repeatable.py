@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from autofinity.affinity.enumerate import place
-from autofinity.capture.campaign import capture_suite
+from autofinity.capture.suite_capture import capture_suite
 from autofinity.model.affinity import Affinity
 from autofinity.resources import shipped
 from autofinity.sim.preset import load_preset

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autofinity._core import trace as core
-from autofinity.capture.campaign import capture_suite
+from autofinity.capture.suite_capture import capture_suite
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite
 

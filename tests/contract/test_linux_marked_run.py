@@ -230,14 +230,14 @@ def test_groups_of_events_have_instructions_each_and_lose_none() -> None:
 
 def test_a_program_of_the_training_suite_runs_natively_and_answers_rightly(tmp_path: Path) -> None:
     suite = load_suite(ROOT / "training" / "suite.toml")
-    subjects, conditions = host_subjects(suite, ("pricer",), (2,), "small", tmp_path)
-    (subject,) = subjects
-    assert conditions[subject.request.program].expect == "^ok "
+    programs, conditions = host_subjects(suite, ("pricer",), (2,), "small", tmp_path)
+    (program,) = programs
+    assert conditions[program.request.program].expect == "^ok "
     machine = HostMachine(host_topology(), SOFTWARE, conditions)
     run = Run("pricer", "small", 2, Affinity.parse("{2}"), 1)
     cpus = frozenset(map(OsIndex, os.sched_getaffinity(0)))
     rows = observe(
-        *(machine, "host", "linux", machine.clock_hz, subject.request),
+        *(machine, "host", "linux", machine.clock_hz, program.request),
         *(run, Placement((cpus, cpus)), 2_000_000, "1"),
     )
     assert rows[0].roi_s > 0.002

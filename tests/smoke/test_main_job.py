@@ -13,9 +13,10 @@ import pytest
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.in_run import Sampling, run_in
 from autofinity.evaluation.switched import SwitchedRuns
-from autofinity.evaluation.times import Subject, times_of
+from autofinity.evaluation.times import times_of
 from autofinity.linux.capabilities import probe
 from autofinity.model.affinity import PACKED, Hint
+from autofinity.model.observation import Workload
 from autofinity.model.policy import Instead, OtherCounts, RulePolicy, SecondLook
 from autofinity.ports import RunRequest
 from autofinity.sim.machine import SimMachine
@@ -110,7 +111,7 @@ def test_a_switched_run_that_is_looked_up_takes_as_long_as_the_run_itself(
         instead = Instead(last, 4, 4, Hint.parse(at_four))
         policy = replace(policy, other_counts=OtherCounts(match.cores, (instead,)))
         last = instead.better
-    looked_up = SwitchedRuns(table, times_of(table), match)(Subject("pic", "tiny", 4), policy)
+    looked_up = SwitchedRuns(table, times_of(table), match)(Workload("pic", "tiny", 4), policy)
     run = run_in(machine, request, policy, Sampling(20_000), seed=1)
     assert looked_up == pytest.approx(run.roi_s)
     assert match(4, run.hints[-1]) == match(4, last)

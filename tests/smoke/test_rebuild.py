@@ -28,7 +28,7 @@ from autofinity.policy.files import load, save
 from autofinity.policy.selector import decide
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
 from autofinity.runtime.decider import LivePolicy
-from autofinity.runtime.journal import Journal, Subject
+from autofinity.runtime.journal import Journal, RunHeader
 from autofinity.runtime.live_state import Settings
 from autofinity.runtime.loop import run_loop
 from autofinity.runtime.machine_text import machine_text
@@ -108,11 +108,11 @@ class Scripted:
 def live(db: Path, policy: Path, sysfs: Path, program: str, process: Scripted) -> None:
     """What the monitor does, on a scripted program."""
     topology = read_sysfs(sysfs, allowed=frozenset(range(8)))
-    subject = Subject(
+    header = RunHeader(
         program, f"/bin/{program}", 42, TIER, 2, digest_of(policy), "llc", "0-7",
         machine_text(topology),
     )  # fmt: skip
-    journal = Journal(db, subject)
+    journal = Journal(db, header)
     mechanism = LivePolicy(
         topology,
         load(policy),

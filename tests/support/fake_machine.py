@@ -10,7 +10,7 @@ from autofinity.model.observation import Observation
 from autofinity.model.placement import Placement
 from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.ports import Action, Interval, Outcome, RunKey, RunRequest, Sensors
-from autofinity.profiling.campaign import Cell, Subject, Target, plan
+from autofinity.profiling.campaign import Cell, ReadyProgram, Target, plan
 from autofinity.store.observations import key_of
 
 TOPOLOGY = Topology(
@@ -88,8 +88,8 @@ class Memory:
 
 
 def cells(*programs: str) -> list[Cell]:
-    subjects = [Subject(name, "tiny", 2, RunRequest(name, threads=2)) for name in programs]
-    return plan(subjects, {2: [Affinity.of([[2]]), Affinity.of([[1], [1]])]}, [1])
+    programs = [ReadyProgram(name, "tiny", 2, RunRequest(name, threads=2)) for name in programs]
+    return plan(programs, {2: [Affinity.of([[2]]), Affinity.of([[1], [1]])]}, [1])
 
 
 def target(machine: FakeMachine) -> Target:

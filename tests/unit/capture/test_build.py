@@ -16,8 +16,8 @@ from click.testing import CliRunner
 from autofinity._core import trace as core
 from autofinity.capture.blocks import block_table, count_blocks
 from autofinity.capture.build import Compilers, build_program, skip_reason
-from autofinity.capture.campaign import CaptureReport, capture_suite
 from autofinity.capture.run import CaptureRequest, capture
+from autofinity.capture.suite_capture import CaptureReport, capture_suite
 from autofinity.model.errors import CaptureError, SuiteError, TraceError, UsageError
 from autofinity.trace.manifest import Suite, load_suite
 from autofinity.trace.meta import TraceMeta, read_meta, write_meta

@@ -7,11 +7,11 @@ import pytest
 
 from autofinity.evaluation.bootstrap import intervals
 from autofinity.evaluation.cases import Case, case_of, summarise
-from autofinity.evaluation.times import Subject, Times, times_of
+from autofinity.evaluation.times import Times, times_of
 from autofinity.evaluation.verdict import verdict_of
 from autofinity.model.affinity import DISTRIBUTED, PACKED, UNPLACED, Affinity, Hint
 from autofinity.model.counters import Behaviour
-from autofinity.model.observation import Observation, PlacedBy
+from autofinity.model.observation import Observation, PlacedBy, Workload
 from autofinity.model.policy import Decision
 from autofinity.store.observations import table_of
 
@@ -20,7 +20,7 @@ PACK = Affinity.of([[2]])
 MIDDLE = Affinity.of([[1, 1]])
 
 
-SUBJECT = Subject("p", "small", 2)
+WORKLOAD = Workload("p", "small", 2)
 
 
 def observation(**known: Any) -> Observation:
@@ -47,9 +47,9 @@ def match(hint: Hint) -> Affinity:
 
 
 def case(packed: float, distributed: float, choice: Hint, middle: float = 9.0):
-    subject = Subject("p", "small", 2)
-    times = Times({subject: {PACK: packed, SPREAD: distributed, MIDDLE: middle}})
-    return case_of(subject, times, match, Decision(choice, 0, 1.0, None))
+    workload = Workload("p", "small", 2)
+    times = Times({workload: {PACK: packed, SPREAD: distributed, MIDDLE: middle}})
+    return case_of(workload, times, match, Decision(choice, 0, 1.0, None))
 
 
 def test_a_case_is_interesting_from_a_fifth_of_the_faster_one_on() -> None:
@@ -99,12 +99,12 @@ def test_baselines_are_geometric_means_over_seeds_and_no_oracle() -> None:
             ]
         )
     )
-    found = case_of(SUBJECT, times, match, Decision(PACKED, 0, 1.0, None), in_run_s=2.5)
+    found = case_of(WORKLOAD, times, match, Decision(PACKED, 0, 1.0, None), in_run_s=2.5)
     assert found.roi_s["os"] == pytest.approx(2.0)
     assert found.roi_s["random"] == pytest.approx(3.0)
     assert "compact" not in found.roi_s
     assert found.roi_s["oracle"] == 2.0
-    assert times.switched[SUBJECT] == {PACK: 2.5}
+    assert times.switched[WORKLOAD] == {PACK: 2.5}
     summary = summarise([found])
     assert summary.worst_vs_os == pytest.approx(0.0)
     assert summary.ratios["random"] == pytest.approx(1.5)
@@ -120,7 +120,7 @@ def test_energy_is_judged_by_the_same_choice_and_its_own_best() -> None:
         ]
     )
     found = case_of(
-        SUBJECT,
+        WORKLOAD,
         times_of(table),
         match,
         Decision(PACKED, 0, 1.0, None),
@@ -133,7 +133,7 @@ def test_energy_is_judged_by_the_same_choice_and_its_own_best() -> None:
 def test_intervals_draw_whole_programs() -> None:
     """Two programs, one won at all its thread counts, one lost: a draw is all, half or nothing."""
     cases = [
-        replace(case(1.0, 2.0, hint), subject=Subject(program, "small", threads))
+        replace(case(1.0, 2.0, hint), workload=Workload(program, "small", threads))
         for program, hint in (("won", PACKED), ("lost", DISTRIBUTED))
         for threads in (4, 8, 16)
     ]

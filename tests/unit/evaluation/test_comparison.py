@@ -17,7 +17,7 @@ from autofinity.mechanisms.sharing_aware import nothing
 from autofinity.model.errors import StoreError
 from autofinity.model.mechanism_run import MechanismRun
 from autofinity.ports import RunRequest
-from autofinity.profiling.campaign import Subject
+from autofinity.profiling.campaign import ReadyProgram
 from autofinity.report.comparison_table import as_json, chart, overhead_table, table
 from autofinity.store.mechanism_runs import MechanismRuns, RunName
 
@@ -48,7 +48,7 @@ def comparison(machine: FakeMachine, seeds: int = 2) -> Comparison:
         machine,
         1e9,
         None,
-        lambda subject: trace,
+        lambda program: trace,
         tuple(range(1, 1 + seeds)),
         3,
         60,
@@ -57,8 +57,8 @@ def comparison(machine: FakeMachine, seeds: int = 2) -> Comparison:
     )
 
 
-def subjects(*names: str) -> list[Subject]:
-    return [Subject(name, "tiny", 2, RunRequest(name, threads=2)) for name in names]
+def programs(*names: str) -> list[ReadyProgram]:
+    return [ReadyProgram(name, "tiny", 2, RunRequest(name, threads=2)) for name in names]
 
 
 def case(program: str, mechanism: str, time_s: float, seed: int = 1) -> MechanismCase:
@@ -76,17 +76,17 @@ def test_every_mechanism_runs_on_every_program_with_every_seed(tmp_path: Path) -
     machine = FakeMachine()
     runs = MechanismRuns(tmp_path / "work" / "runs.jsonl")
     seen: list[str] = []
-    cases = compare(comparison(machine), subjects("a", "b"), ENTRIES, runs, 2, seen.append)
+    cases = compare(comparison(machine), programs("a", "b"), ENTRIES, runs, 2, seen.append)
     made = {(c.program, c.mechanism, c.seed) for c in cases if c.run is not None}
     names = [entry.name for entry in ENTRIES]
     assert made == {(p, m, s) for p in "ab" for m in names for s in (1, 2)}
     assert len(seen) == len(made)
     count = len(machine.started)
-    again = compare(comparison(machine), subjects("a", "b"), ENTRIES, runs, 2)
+    again = compare(comparison(machine), programs("a", "b"), ENTRIES, runs, 2)
     assert len(machine.started) == count
     assert sorted(map(str, again)) == sorted(map(str, cases))
-    other = replace(comparison(machine), made_of=lambda subject: "y")
-    compare(other, subjects("a"), ENTRIES, runs, 2)
+    other = replace(comparison(machine), made_of=lambda program: "y")
+    compare(other, programs("a"), ENTRIES, runs, 2)
     assert len(machine.started) == count + count // 2
 
 
@@ -95,7 +95,7 @@ def test_a_program_that_fails_is_left_out_and_the_others_are_not(tmp_path: Path)
     seen: list[str] = []
     cases = compare(
         comparison(FakeMachine(broken="a"), seeds=1),
-        subjects("a", "b"),
+        programs("a", "b"),
         ENTRIES,
         runs,
         1,
@@ -110,7 +110,7 @@ def test_an_interruption_keeps_what_was_finished(tmp_path: Path) -> None:
     runs = MechanismRuns(tmp_path / "runs.jsonl")
     with pytest.raises(KeyboardInterrupt):
         compare(
-            comparison(FakeMachine(interrupt="b"), seeds=1), subjects("a", "b"), ENTRIES, runs, 1
+            comparison(FakeMachine(interrupt="b"), seeds=1), programs("a", "b"), ENTRIES, runs, 1
         )
     assert {name.program for name in runs.read()} == {"a"}
 

@@ -95,9 +95,9 @@ def test_the_operating_system_is_asked_by_no_placement_at_all() -> None:
 
 
 def test_baselines_are_runs_of_their_own_and_no_affinity_is_learned_from_them() -> None:
-    subjects = [cell.subject for cell in cells("a")[:1]]
+    programs = [cell.program for cell in cells("a")[:1]]
     sink = Memory()
-    plans = in_order([*cells("a"), *plan_baselines(TOPOLOGY, subjects)])
+    plans = in_order([*cells("a"), *plan_baselines(TOPOLOGY, programs)])
     assert profile(target(FakeMachine()), plans, sink, 2) == []
     table = table_of(sink.rows)
     runs = {(row.placement, str(row.affinity), row.seed) for row in table.observations()}
@@ -180,10 +180,10 @@ class Moved(FakeMachine):
 
 
 def test_a_switch_begins_distributed_and_binds_every_thread_after_two_periods() -> None:
-    subjects = [cell.subject for cell in cells("a")[:1]]
+    programs = [cell.program for cell in cells("a")[:1]]
     machine, sink = Moved(), Memory()
     switches = [
-        cell for cell in plan_switches(TOPOLOGY, subjects) if cell.run.placement == "switched"
+        cell for cell in plan_switches(TOPOLOGY, programs) if cell.run.placement == "switched"
     ]
     assert [str(cell.run.affinity) for cell in switches] == ["{2}", "{1,1}"]
     assert placement_of(TOPOLOGY, "switched", Affinity.of([[2]]), 2, 1) == placement_of(
@@ -195,9 +195,9 @@ def test_a_switch_begins_distributed_and_binds_every_thread_after_two_periods() 
 
 
 def test_a_second_look_is_taken_packed_between_two_switches() -> None:
-    subjects = [cell.subject for cell in cells("a")[:1]]
+    programs = [cell.program for cell in cells("a")[:1]]
     machine = Moved()
-    probed = [cell for cell in plan_switches(TOPOLOGY, subjects) if cell.run.placement == "probed"]
+    probed = [cell for cell in plan_switches(TOPOLOGY, programs) if cell.run.placement == "probed"]
     assert sorted(str(cell.run.affinity) for cell in probed) == ["{1,1}", "{1}{1}"]
     short = replace(target(machine), period_ns=PERIOD_NS // 2)
     profile(short, [c for c in probed if str(c.run.affinity) == "{1,1}"], Memory(), 1)

@@ -10,9 +10,10 @@ import pytest
 
 from autofinity.evaluation.cases import Case
 from autofinity.evaluation.coverage import ProgramCoverage
-from autofinity.evaluation.times import Subject, Times
+from autofinity.evaluation.times import Times
 from autofinity.model.affinity import PACKED, Affinity
 from autofinity.model.errors import LearningError, UsageError
+from autofinity.model.observation import Workload
 from autofinity.model.policy import Decision
 from autofinity.report.chart import Chart
 from autofinity.report.chart_image import save
@@ -32,7 +33,7 @@ BARS = Chart(
 
 def case(program: str, threads: int, packed: float, distributed: float, ours: float) -> Case:
     roi_s = {"packed": packed, "distributed": distributed, "autofinity": ours}
-    return Case(Subject(program, "small", threads), Decision(PACKED, 0, 1.0, None), {}, roi_s)
+    return Case(Workload(program, "small", threads), Decision(PACKED, 0, 1.0, None), {}, roi_s)
 
 
 def test_bars_are_as_long_as_their_values_and_gaps_are_left_out() -> None:
@@ -64,13 +65,13 @@ def test_figure_1_shows_every_affinity_best_first() -> None:
     affinities = [Affinity.of([[8]]), Affinity.of([[4], [4]]), Affinity.of([[4, 4]])]
     times = Times(
         {
-            Subject("calm", "small", 8): dict.fromkeys(affinities, 1.0),
-            Subject("touchy", "small", 8): dict(zip(affinities, (3.0, 1.0, 2.0), strict=True)),
-            Subject("other", "small", 4): {Affinity.of([[4]]): 1.0, Affinity.of([[2, 2]]): 9.0},
+            Workload("calm", "small", 8): dict.fromkeys(affinities, 1.0),
+            Workload("touchy", "small", 8): dict(zip(affinities, (3.0, 1.0, 2.0), strict=True)),
+            Workload("other", "small", 4): {Affinity.of([[4]]): 1.0, Affinity.of([[2, 2]]): 9.0},
         }
     )
     found = most_and_least_sensitive(times, 8)
-    assert [subject.program for subject in found] == ["touchy", "calm"]
+    assert [workload.program for workload in found] == ["touchy", "calm"]
     assert figure_1(times, found, "box").series == {
         "touchy": (1.0, 2.0, 3.0),
         "calm": (1.0, 1.0, 1.0),

@@ -18,7 +18,7 @@ from autofinity.model.placement import CoreSet
 from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.ports import Interval
 from autofinity.runtime.claims import CLAIMS_HEAD, claimed, free_cpus, live_runs, whole_cores
-from autofinity.runtime.journal import Journal, Subject
+from autofinity.runtime.journal import Journal, RunHeader
 from autofinity.runtime.live_state import LiveState
 from autofinity.store.behaviour_db import BehaviourDB
 
@@ -43,7 +43,7 @@ def cpus(*numbers: int) -> frozenset[OsIndex]:
 
 
 def journal_of(path: Path, pid: int) -> Journal:
-    return Journal(path, Subject("k", "/bin/k", pid, "software events", 4, "d", "llc", "0-15"))
+    return Journal(path, RunHeader("k", "/bin/k", pid, "software events", 4, "d", "llc", "0-15"))
 
 
 def reserve(journal: Journal, threads: int) -> tuple[CoreSet, str]:

@@ -11,7 +11,7 @@ from autofinity.model.counters import Behaviour
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval, Outcome
 from autofinity.runtime.decisions import read_decisions
-from autofinity.runtime.journal import Journal, Subject
+from autofinity.runtime.journal import Journal, RunHeader
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.masks import Binding
 from autofinity.store.behaviour_db import BehaviourDB
@@ -20,8 +20,8 @@ KEY, DIGEST = "k" * 64, "d" * 64
 TURN = Interval(0, 1, ())
 
 
-def subject(bind: Binding = "llc", threads: int = 0) -> Subject:
-    return Subject(KEY, "/bin/app", 42, "software events", threads, DIGEST, bind, "0-15")
+def header(bind: Binding = "llc", threads: int = 0) -> RunHeader:
+    return RunHeader(KEY, "/bin/app", 42, "software events", threads, DIGEST, bind, "0-15")
 
 
 def decided() -> tuple[LiveState, LiveState]:
@@ -39,7 +39,7 @@ def decided() -> tuple[LiveState, LiveState]:
 
 
 def test_a_decision_becomes_a_row_a_run_and_a_line_of_the_cache(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "db", subject())
+    journal = Journal(tmp_path / "db", header())
     journal.saw(*decided(), TURN, Outcome(2, 1, ("1 × pinned",)))
     journal.end({"cycles": 9})
     with BehaviourDB.open(tmp_path / "db") as database:
@@ -56,7 +56,7 @@ def test_a_decision_becomes_a_row_a_run_and_a_line_of_the_cache(tmp_path: Path) 
 
 def observed(path: Path, before: LiveState, after: LiveState, first: Outcome | None) -> list[str]:
     """Affinities of the rows to learn from, when the first placement came out as `first`."""
-    journal = Journal(path, subject())
+    journal = Journal(path, header())
     journal.saw(LiveState(), before, TURN, first)
     journal.saw(before, after, TURN, Outcome(2, 0))
     journal.saw(after, replace(after, outcome=Behaviour({"ipc": 2.0})), TURN, None)
@@ -83,14 +83,14 @@ def test_both_samples_of_a_run_are_kept_to_learn_from(tmp_path: Path) -> None:
 
 
 def test_a_promised_thread_count_is_the_one_on_record(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "db", subject(threads=8))
+    journal = Journal(tmp_path / "db", header(threads=8))
     journal.saw(*decided(), TURN, None)
     journal.end({})
     assert read_decisions(tmp_path / "decisions")[0].threads == 8
 
 
 def test_without_binding_no_later_start_is_bound_either(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "db", subject(bind="none"))
+    journal = Journal(tmp_path / "db", header(bind="none"))
     journal.saw(*decided(), TURN, None)
     journal.end({})
     assert not (tmp_path / "decisions").exists()
@@ -100,7 +100,7 @@ def test_rows_wait_for_a_lock_and_are_written_in_order(tmp_path: Path) -> None:
     BehaviourDB.open(tmp_path / "db").close()
     holder = sqlite3.connect(tmp_path / "db", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
-    journal = Journal(tmp_path / "db", subject())
+    journal = Journal(tmp_path / "db", header())
     journal.saw(*decided(), TURN, Outcome(2, 0))
     with BehaviourDB.open(tmp_path / "db", read_only=True) as database:
         assert database.runs() == ()
@@ -115,7 +115,7 @@ def test_rows_wait_for_a_lock_and_are_written_in_order(tmp_path: Path) -> None:
 
 def test_what_could_never_be_written_is_logged(tmp_path: Path) -> None:
     (tmp_path / "db").write_bytes(b"garbage " * 100)
-    journal = Journal(tmp_path / "db", subject())
+    journal = Journal(tmp_path / "db", header())
     journal.saw(*decided(), TURN, None)
     assert journal.hint_on_record(2) is None
     journal.end({})
@@ -126,7 +126,7 @@ def test_what_could_never_be_written_is_logged(tmp_path: Path) -> None:
 
 
 def test_without_a_database_nothing_is_kept_and_nothing_fails(tmp_path: Path) -> None:
-    journal = Journal(None, subject())
+    journal = Journal(None, header())
     journal.saw(*decided(), TURN, None)
     assert journal.hint_on_record(2) is None
     journal.end({})
@@ -134,10 +134,10 @@ def test_without_a_database_nothing_is_kept_and_nothing_fails(tmp_path: Path) ->
 
 
 def test_the_hint_on_record_is_that_of_this_policy(tmp_path: Path) -> None:
-    first = Journal(tmp_path / "db", subject())
+    first = Journal(tmp_path / "db", header())
     first.saw(*decided(), TURN, None)
     first.end({})
-    assert Journal(tmp_path / "db", subject()).hint_on_record(2) == PACKED
-    other = replace(subject(), policy="e" * 64)
+    assert Journal(tmp_path / "db", header()).hint_on_record(2) == PACKED
+    other = replace(header(), policy="e" * 64)
     assert Journal(tmp_path / "db", other).hint_on_record(2) is None
-    assert Journal(tmp_path / "db", replace(subject(), policy="")).hint_on_record(2) is None
+    assert Journal(tmp_path / "db", replace(header(), policy="")).hint_on_record(2) is None

@@ -19,7 +19,7 @@ Stage = Literal["build", "run", "done", "skipped", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class CaptureReport:
-    """What a campaign says as it goes: a program enters a stage."""
+    """What is said as it goes: a program enters a step."""
 
     program: str
     stage: Stage

@@ -19,8 +19,8 @@ from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite
 
 
-class CampaignOptions(TypedDict):
-    """What `campaign_options` adds to a command."""
+class ProfilingOptions(TypedDict):
+    """What `profiling_options` adds to a command."""
 
     machine: str
     latencies: str | None
@@ -95,15 +95,15 @@ _OPTIONS = (
 )
 
 
-def campaign_options[**P, R](function: Callable[P, R]) -> Callable[P, R]:
-    """All options of a campaign, in the order in which `--help` lists them."""
+def profiling_options[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """All of these options, in the order in which `--help` lists them."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
 
 
-def wanted_of(options: CampaignOptions, threads: str) -> Wanted:
-    """The campaign that the options describe. Raises `SuiteError` and `UsageError`."""
+def wanted_of(options: ProfilingOptions, threads: str) -> Wanted:
+    """What the options describe. Raises `SuiteError` and `UsageError`."""
     if options["twin"] and options["machine"] != "host":
         raise UsageError(
             f"--simulated: {options['machine']} is simulated anyway; expected "
