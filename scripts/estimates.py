@@ -29,7 +29,6 @@ from typing import Any
 
 from autofinity._core import sim as core
 from autofinity.affinity.enumerate import place
-from autofinity.cli.campaign import Wanted, capture
 from autofinity.model.topology import OsIndex
 from autofinity.profiling.selection import best_matches
 from autofinity.report.marked import put_between_marks
@@ -43,6 +42,8 @@ from autofinity.sim.result import SimResult
 from autofinity.sim.sources import RECALLED_WITHIN, Sourced, alternatives, sourced_values
 from autofinity.sim.spec import MachineSpec
 from autofinity.trace.manifest import load_suite
+from autofinity.workflow.capture import capture
+from autofinity.workflow.wanted import Wanted
 
 HERE = Path(__file__).resolve().parents[1]
 MACHINES = (

@@ -22,12 +22,12 @@ sys.path[:0] = [str(ROOT / "scripts" / "bench"), str(ROOT / "tests" / "support")
 from captured_training import captured_training  # noqa: E402
 from sharing_patterns import patterns  # noqa: E402
 
-from autofinity.cli.backends import machine_topology  # noqa: E402
 from autofinity.detect.whole_trace import whole_trace  # noqa: E402
 from autofinity.mapping.compare import Mapped, mapped  # noqa: E402
 from autofinity.model.errors import AutofinityError  # noqa: E402
 from autofinity.model.sharing import SharingMatrix  # noqa: E402
 from autofinity.model.topology import Topology  # noqa: E402
+from autofinity.workflow.backends import machine_topology  # noqa: E402
 
 LARGE = (
     "xeon-e5-2650",

@@ -24,8 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from autofinity.cli.figure_papers import PROGRAMS
-from autofinity.evaluation.paper_figures import PAPER_FIGURES, PUS, PaperFigure
+from autofinity.evaluation.paper_figures import PAPER_FIGURES, PROGRAMS, PUS, PaperFigure
 from autofinity.evaluation.paper_studies import Bars
 from autofinity.mechanisms.registry import BASELINE
 from autofinity.report.marked import put_between_marks

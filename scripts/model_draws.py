@@ -24,7 +24,6 @@ import numpy.typing as npt
 
 from autofinity import __version__
 from autofinity.affinity.best_matches import BestMatches
-from autofinity.cli.campaign import Wanted, capture
 from autofinity.evaluation.cases import Case, summarise
 from autofinity.evaluation.judge import judge
 from autofinity.evaluation.left_out import leaving_out
@@ -43,6 +42,8 @@ from autofinity.sim.spec import MachineSpec
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import ObservationStore, table_of
 from autofinity.trace.manifest import load_suite
+from autofinity.workflow.capture import capture
+from autofinity.workflow.wanted import Wanted
 
 HERE = Path(__file__).resolve().parents[1]
 WITHIN = 0.01

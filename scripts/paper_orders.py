@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.affinity.best_matches import BestMatches
-from autofinity.cli.backends import machine_topology
 from autofinity.evaluation.times import times_of
 from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.report.marked import put_between_marks
 from autofinity.store.observations import read
+from autofinity.workflow.backends import machine_topology
 
 OBSERVATIONS = Path(__file__).resolve().parents[1] / "data/observations/opteron-6164he.parquet"
 PACKED = Hint.parse("slp")

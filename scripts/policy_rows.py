@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from autofinity.affinity.best_matches import BestMatches
-from autofinity.cli.backends import machine_topology
 from autofinity.evaluation.cases import Case, summarise
 from autofinity.evaluation.judge import Learn, judge
 from autofinity.evaluation.left_out import leaving_out
@@ -21,6 +20,7 @@ from autofinity.learning.settings import LearningSettings
 from autofinity.model.policy import RulePolicy
 from autofinity.store.observation_table import ObservationTable
 from autofinity.trace.manifest import load_suite
+from autofinity.workflow.backends import machine_topology
 
 _SUITE = Path(__file__).resolve().parents[1] / "training" / "suite.toml"
 FIGURES = "interesting won | of the best hint | of the oracle | median regret | worst | rules |"

@@ -30,7 +30,6 @@ from policy_rows import (
 )
 
 from autofinity.affinity.best_matches import BestMatches
-from autofinity.cli.backends import machine_topology
 from autofinity.evaluation.cases import Case, summarise
 from autofinity.evaluation.judge import behaviour_seen, judge
 from autofinity.evaluation.times import geometric_mean, times_of
@@ -45,6 +44,7 @@ from autofinity.profiling.placements import PROBE
 from autofinity.report.marked import put_between_marks
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
+from autofinity.workflow.backends import machine_topology
 
 OBSERVATIONS = Path(__file__).resolve().parents[1] / "data" / "observations"
 TRAINED_WITH = 8

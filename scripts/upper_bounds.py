@@ -28,7 +28,6 @@ from sklearn.multioutput import MultiOutputRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from autofinity.affinity.best_matches import BestMatches
-from autofinity.cli.backends import machine_topology
 from autofinity.evaluation.judge import Learn
 from autofinity.learning.bin_rules import policy_over
 from autofinity.learning.leeway_hints import hints_on
@@ -40,6 +39,7 @@ from autofinity.model.policy import RulePolicy
 from autofinity.report.marked import put_between_marks
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
+from autofinity.workflow.backends import machine_topology
 
 type Floats = npt.NDArray[np.float64]
 type Model = Callable[[], Any]

@@ -7,11 +7,12 @@ from itertools import islice
 
 import click
 
-from autofinity.cli.backends import available_cpus, machine_topology
+from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, threads_option, topology_option
 from autofinity.cli.page import page, print_table
 from autofinity.model.errors import UsageError
+from autofinity.workflow.backends import machine_topology
 
 ROWS_SHOWN = 50
 MOST_WITHOUT_LIMIT = 1_000_000

@@ -9,7 +9,6 @@ import click
 
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import (
-    hints_for,
     learning_options,
     machine_option,
     observations_argument,
@@ -35,6 +34,7 @@ def command(
     from autofinity.learning.discretise import bin_of
     from autofinity.learning.pipeline import chosen_features, cut, prepare
     from autofinity.store.observations import read
+    from autofinity.workflow.observations import hints_for
 
     seen = read(observations)
     hints_of = hints_for(seen, machine, settings.leeway)

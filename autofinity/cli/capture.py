@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from autofinity.cli.page import print_table
+from autofinity.cli.progress import Terminal
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from autofinity.trace.manifest import Suite
     from autofinity.trace.meta import TraceMeta
 
 
@@ -81,11 +81,14 @@ def command(
     else:
         from autofinity.resources import shipped
         from autofinity.trace.manifest import load_suite
+        from autofinity.workflow.capture import capture_traces
 
         if roi is not None:
             raise UsageError("--roi is for a binary; a suite's manifest says it for each program")
         suite = load_suite(suite_path or shipped("training", "suite.toml"))
-        traces = capture_traces(suite, programs, threads or 8, size or "small", out)
+        traces = capture_traces(
+            suite, programs, threads or 8, size or "small", out, reporter=Terminal()
+        )
     if as_json:
         click.echo(json.dumps([_document(meta) for meta in traces]))
     else:
@@ -108,34 +111,6 @@ def _capture_binary(
             file=sys.stderr,
         )
     return done.meta
-
-
-def capture_traces(
-    suite: Suite,
-    programs: tuple[str, ...],
-    threads: int,
-    size: str,
-    out: Path,
-    quiet: bool = False,
-    keep_going: bool = False,
-) -> list[TraceMeta]:
-    """`capture_suite` with a progress bar; what is left out is named on stderr with its reason."""
-    from autofinity.capture.suite_capture import CaptureReport, capture_suite
-    from autofinity.cli.progress import progress
-
-    left_out: list[CaptureReport] = []
-    with progress(f"capture {threads}t", len(suite.pick(programs)), quiet) as bar:
-
-        def report(now: CaptureReport) -> None:
-            if now.stage == "skipped" or (now.stage == "failed" and keep_going):
-                left_out.append(now)
-            if now.stage in ("done", "skipped", "failed"):
-                bar.step(now.program)
-
-        traces = capture_suite(suite, programs, threads, size, out, report, keep_going=keep_going)
-    for now in left_out:
-        print(f"autofinity: {now.program} is left out: {now.reason}", file=sys.stderr)
-    return traces
 
 
 def _document(meta: TraceMeta) -> dict[str, Any]:

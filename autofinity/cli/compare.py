@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.comparing import Asked, compared, programs_for
 from autofinity.cli.options.comparing import comparing_options
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
@@ -17,6 +16,7 @@ from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.options.profiling import thread_counts
 from autofinity.cli.page import print_table
+from autofinity.cli.progress import Terminal
 from autofinity.model.errors import SimulationError, UsageError
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ def command(
     from autofinity.evaluation.comparison_summary import summarise
     from autofinity.mechanisms.registry import pick
     from autofinity.report import comparison_table
+    from autofinity.workflow.compare import Asked, compared, programs_for
 
     entries = pick(_names(mechanisms))
     if only_list:
@@ -115,14 +116,12 @@ def command(
         count,
         jobs=jobs,
         work=work,
-        quiet=as_json,
         suite=suite_path,
         latencies=latencies,
         page_size=page_size,
     )
-    cases = compared(
-        Asked(wanted, seeds, repeats, paper_seconds, fault_rate / 100, policy), entries
-    )
+    asked = Asked(wanted, seeds, repeats, paper_seconds, fault_rate / 100, policy)
+    cases = compared(asked, entries, Terminal(quiet=as_json))
     summary = summarise(cases)
     if not summary:
         raise SimulationError(

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.options.figure import observations_of, picture_option, show_chart
+from autofinity.cli.options.figure import picture_option, show_chart
 from autofinity.cli.options.json import json_option
-from autofinity.cli.options.learning import hints_for, learning_options
+from autofinity.cli.options.learning import learning_options
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.page import print_table
 from autofinity.learning.settings import LearningSettings
 
 if TYPE_CHECKING:
-    from autofinity.evaluation.coverage import ProgramCoverage
+    from autofinity.workflow.coverage import Covered
 
 
 @click.command("coverage")
@@ -47,41 +47,36 @@ def command(
     learning say which counters are looked at and how they are cut (--paper: as the paper did).
     OBSERVATIONS are those of `profile`; by default the shipped ones of the machine.
     """
-    from autofinity.evaluation.coverage import covered_by
+    from autofinity.workflow.coverage import coverage
 
-    table = observations_of(observations, machine, threads)
-    hints_of = hints_for(table, machine, settings.leeway)
-    counters, covered = covered_by(table, settings, hints_of)
-    idle = [each.program for each in covered if each.own == 0]
+    covered = coverage(machine, threads, settings, observations)
     if as_json:
-        click.echo(
-            json.dumps(
-                {
-                    "counters": list(counters),
-                    "programs": [asdict(each) for each in covered],
-                    "adding_nothing": idle,
-                }
-            )
-        )
+        document = {
+            "counters": list(covered.counters),
+            "programs": [asdict(each) for each in covered.programs],
+            "adding_nothing": covered.adding_nothing,
+        }
+        click.echo(json.dumps(document))
         return
     if output is not None:
         from autofinity.report.figures import figure_10
 
-        show_chart(figure_10(covered), output)
+        show_chart(figure_10(covered.programs), output)
         return
-    _print(counters, covered)
-    added = ", ".join(idle) or "none"
+    _print(covered)
+    added = ", ".join(covered.adding_nothing) or "none"
     click.echo(f"programs without which no behaviour would be missed: {added}")
 
 
-def _print(counters: tuple[str, ...], covered: list[ProgramCoverage]) -> None:
+def _print(covered: Covered) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    shown = Table("program", box=SIMPLE_HEAD, title=" · ".join(counters), title_justify="left")
+    title = " · ".join(covered.counters)
+    shown = Table("program", box=SIMPLE_HEAD, title=title, title_justify="left")
     for heading in ("behaviours", "cumulative", "new", "its own"):
         shown.add_column(heading, justify="right")
-    for each in covered:
+    for each in covered.programs:
         numbers = (each.behaviours, each.cumulative, each.new, each.own)
         shown.add_row(each.program, *map(str, numbers))
     print_table(shown)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.backends import simulated
 from autofinity.cli.detect_live import TraceOrProgram, detect_live, live_program
 from autofinity.cli.matrix_out import check_matrix_out, save_matrix
 from autofinity.cli.options.hint import hint_of
@@ -20,16 +19,15 @@ from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
+from autofinity.cli.progress import Terminal
 from autofinity.detect.scaled import SCALED
 from autofinity.model.errors import UsageError
 from autofinity.model.sharing import SharingMatrix
+from autofinity.workflow.detect import WHOLE_TRACE
 
 if TYPE_CHECKING:
     from autofinity.evaluation.watched_sharing import SeenSharing
-    from autofinity.model.placement import Placement
-    from autofinity.sim.machine import SimMachine
-
-WHOLE_TRACE = "trace"
+    from autofinity.workflow.detect import Detected
 
 
 @click.command("detect", cls=TraceOrProgram)
@@ -96,9 +94,8 @@ def command(
     the TLB (SAMMU) or the page table (LAPT), or remote accesses (Azimi). Their rates are scaled to
     the length of the run, since the papers' belong to runs of minutes.
     """
-    from autofinity.evaluation.watched_sharing import in_whole_trace, watched
-    from autofinity.ports import RunRequest
-    from autofinity.trace.meta import read_meta
+    from autofinity.workflow.backends import simulated
+    from autofinity.workflow.detect import detect
 
     check_matrix_out(out)
     program = live_program(ctx)
@@ -109,33 +106,21 @@ def command(
     assert trace is not None
     if arm:
         raise UsageError("--arm is for a program that runs here, not for a trace")
-    simulator = simulated(machine, latencies, page_size)
-    team = threads or read_meta(trace).threads
-    request = RunRequest(str(trace), threads=team)
-    placement = _placed(simulator, team, hint)
-    whole = in_whole_trace(simulator, request, placement)
-    found = whole
-    if source != WHOLE_TRACE:
-        found = watched(simulator, request, placement, source, whole, seed)
-    document = _document(trace, simulator, source, found, whole)
-    save_matrix(found.sharing, _title(trace, simulator, source), out)
+    simulator = simulated(machine, latencies, page_size, reporter=Terminal())
+    detected = detect(
+        simulator, trace, source, threads=threads or None, hint=hint_of(hint), seed=seed
+    )
+    name = simulator.spec.name
+    title = f"{trace.name} on {name}, with {source}"
+    document = _document(trace, name, source, detected)
+    save_matrix(detected.found.sharing, title, out)
     if as_json:
         click.echo(json.dumps(document))
     else:
-        _print(_title(trace, simulator, source), found, document)
+        _print(title, detected.found, document)
 
 
-def _placed(simulator: SimMachine, threads: int, hint: str) -> Placement:
-    from autofinity.affinity.hints import get_affinity
-    from autofinity.model.placement import Placement
-
-    chosen = get_affinity(simulator.topology, threads, hint_of(hint)).cpus
-    return Placement(tuple(frozenset({cpu}) for cpu in chosen))
-
-
-def _document(
-    trace: Path, simulator: SimMachine, source: str, found: SeenSharing, whole: SeenSharing
-) -> dict[str, object]:
+def _document(trace: Path, machine: str, source: str, detected: Detected) -> dict[str, object]:
     from autofinity.detect.agreement import correlation
     from autofinity.model.sharing_metrics import (
         average_exclusivity,
@@ -145,11 +130,12 @@ def _document(
     )
     from autofinity.report.heat_map import shares
 
-    agreement = correlation(found.sharing, whole.sharing)
+    found = detected.found
+    agreement = correlation(found.sharing, detected.whole.sharing)
     normalised = SharingMatrix(tuple(map(tuple, shares(found.sharing))))
     return {
         "trace": str(trace),
-        "machine": simulator.spec.name,
+        "machine": machine,
         "with": source,
         "detector": asdict(found.detector) if found.detector else None,
         "sharing": [list(row) for row in found.sharing.cells],
@@ -164,10 +150,6 @@ def _document(
         "roi_ns_without": found.roi_ns_without,
         "overhead_ns": dict(found.overhead_ns) if found.detector else None,
     }
-
-
-def _title(trace: Path, simulator: SimMachine, source: str) -> str:
-    return f"{trace.name} on {simulator.spec.name}, with {source}"
 
 
 def _print(title: str, found: SeenSharing, document: dict[str, object]) -> None:

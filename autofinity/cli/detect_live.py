@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
 from autofinity.cli.matrix_out import save_matrix
-from autofinity.linux.access_events import PAGE_FAULTS
-from autofinity.linux.address_sampling import usable_events
-from autofinity.linux.numa_hinting import armed, hinting_is_on
 from autofinity.linux.touch_sharing import TouchSharing
-from autofinity.linux.watched_program import watch_touches
 from autofinity.model.sharing_metrics import average_exclusivity, heterogeneity_off_diagonal
 from autofinity.report.heat_map import heat_lines
+from autofinity.workflow.detect import DetectedHere, detect_here
 
 _KEY = "autofinity.program"
 
@@ -45,59 +41,53 @@ def detect_live(program: Sequence[str], out: Path | None, *, arm: bool, as_json:
     The program's output is its own: the report goes to stderr, or with `as_json` to stdout (and
     the program's to stderr).
     """
-    events, why_not = ((), "page faults were asked for") if arm else usable_events()
-    with armed() if arm else nullcontext():
-        hinting = hinting_is_on()
-        code, tally, lost = watch_touches(
-            program, events=events or (PAGE_FAULTS,), to_stderr=as_json
-        )
-    if code in (126, 127) and not tally.tids and not as_json:
-        return code  # it could not be run, as has been said
-    by = ", ".join(event.name for event in events or (PAGE_FAULTS,))
+    here = detect_here(program, arm=arm, to_stderr=as_json)
+    if not here.started and not as_json:
+        return here.exit_code  # as has been said
+    seen, by = here.seen, ", ".join(here.events)
     title = f"{Path(program[0]).name}, by {by}"
-    save_matrix(tally.sharing, title, out)
+    save_matrix(seen.sharing, title, out)
     if as_json:
-        click.echo(json.dumps(_document(program, tally, code, lost, by, hinting=hinting)))
-        return code
+        click.echo(json.dumps(_document(program, here, by)))
+        return here.exit_code
     click.echo(title, err=True)
-    for line in heat_lines(tally.sharing):
+    for line in heat_lines(seen.sharing):
         click.echo(line, err=True)
     click.echo(
-        f"{len(tally.tids)} threads, {tally.touches} seen on {len(tally.pages.pages)} pages, "
-        f"exclusivity {_exclusivity(tally):.1%}",
+        f"{len(seen.tids)} threads, {seen.touches} seen on {len(seen.pages.pages)} pages, "
+        f"exclusivity {_exclusivity(seen):.1%}",
         err=True,
     )
-    if lost:
-        click.echo(f"{lost} more came too fast to be recorded", err=True)
-    if not hinting and not events:
+    if here.lost:
+        click.echo(f"{here.lost} more came too fast to be recorded", err=True)
+    if not here.numa_hinting and here.why_not_sampled:
         click.echo(
-            f"accesses are not sampled ({why_not}), and each page faulted at its first touch only "
-            "(kernel.numa_balancing is 0); as root, --arm switches NUMA hinting on for the run, on "
-            "the whole system, and back afterwards",
+            f"accesses are not sampled ({here.why_not_sampled}), and each page faulted at its "
+            "first touch only (kernel.numa_balancing is 0); as root, --arm switches NUMA hinting "
+            "on for the run, on the whole system, and back afterwards",
             err=True,
         )
-    return code
+    return here.exit_code
 
 
-def _document(
-    program: Sequence[str], tally: TouchSharing, code: int, lost: int, by: str, *, hinting: bool
-) -> dict[str, object]:
+def _document(program: Sequence[str], here: DetectedHere, by: str) -> dict[str, object]:
+    seen = here.seen
     return {
         "program": list(program),
-        "exit_code": code,
+        "exit_code": here.exit_code,
         "with": by,
-        "numa_hinting": hinting,
-        "tids": list(tally.tids),
-        "sharing": [list(row) for row in tally.sharing.cells],
-        "heterogeneity": heterogeneity_off_diagonal(tally.sharing),
-        "touches": tally.touches,
-        "touches_lost": lost,
-        "pages": len(tally.pages.pages),
-        "exclusivity": _exclusivity(tally),
+        "numa_hinting": here.numa_hinting,
+        "tids": list(seen.tids),
+        "sharing": [list(row) for row in seen.sharing.cells],
+        "heterogeneity": heterogeneity_off_diagonal(seen.sharing),
+        "touches": seen.touches,
+        "touches_lost": here.lost,
+        "pages": len(seen.pages.pages),
+        "exclusivity": _exclusivity(seen),
     }
 
 
-def _exclusivity(tally: TouchSharing) -> float:
+def _exclusivity(seen: TouchSharing) -> float:
     """Of pages to threads, as if each had a node of its own."""
-    threads = len(tally.tids)
-    return average_exclusivity(tally.pages.by_node(range(threads), threads))
+    threads = len(seen.tids)
+    return average_exclusivity(seen.pages.by_node(range(threads), threads))

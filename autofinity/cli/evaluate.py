@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import click
 
-from autofinity.cli.backends import machine_topology
-from autofinity.cli.campaign import Wanted, gather
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import learning_options
 from autofinity.cli.options.profiling import (
@@ -20,15 +17,8 @@ from autofinity.cli.options.profiling import (
     wanted_of,
 )
 from autofinity.cli.page import print_table
-from autofinity.cli.progress import progress
-from autofinity.cli.shipped_observations import shipped_observations
-from autofinity.cli.train import learn
+from autofinity.cli.progress import Terminal
 from autofinity.learning.settings import LearningSettings
-from autofinity.model.errors import LearningError
-
-if TYPE_CHECKING:
-    from autofinity.evaluation.judge import Learn, Skipped
-    from autofinity.store.observation_table import ObservationTable
 
 
 @click.command("evaluate")
@@ -91,52 +81,32 @@ def command(
 
     A machine whose observations are shipped is not profiled, unless an option says how to.
     """
-    from autofinity.affinity.best_matches import BestMatches
-    from autofinity.evaluation.judge import judge
-    from autofinity.evaluation.verdict import verdict_of
     from autofinity.report import evaluation_table
+    from autofinity.workflow.evaluate import evaluate
+    from autofinity.workflow.observations import shipped_observations
 
-    wanted = replace(wanted_of(options, threads or "8"), baselines=True)
+    wanted = wanted_of(options, thread_counts(threads) if threads is not None else ())
     if observations is None and not fresh and not _says_how_to_profile():
         observations = shipped_observations(wanted.machine)
-    judged = _recorded(observations, wanted) if observations else gather(wanted)
-    if observations and threads is None:
-        wanted = replace(wanted, threads=tuple(sorted(set(judged.threads.tolist()))))
-    if train_threads is None:
-        there = observations is None or 8 in judged.threads
-        train_threads = "8" if there else _counts(judged)
-    source = judged if observations else None
-    if policy is not None:
-        learner = _given(policy)
-    else:
-        learner = _left_out(judged, wanted, train_threads, settings, source)
-    with progress("judge", len(judged.programs()) * len(wanted.threads)) as bar:
-        cases, skipped = judge(
-            judged,
-            wanted.threads,
-            learner,
-            BestMatches(machine_topology(wanted.machine)),
-            settings.warmup,
-            samples,
-            lambda workload: bar.step(workload.program),
-        )
-    skipped += _not_run(judged, wanted)
-    if not cases:
-        raise LearningError(
-            f"no case on {wanted.machine} can be judged: "
-            + "; ".join(sorted({missed.reason for missed in skipped}))
-            + f". There are runs with {_counts(judged)} threads; --fresh profiles others"
-        )
-    verdict = verdict_of(cases)
+    done = evaluate(
+        wanted,
+        settings,
+        train_threads=thread_counts(train_threads) if train_threads is not None else (),
+        policy=policy,
+        observations=observations,
+        samples=samples,
+        reporter=Terminal(),
+    )
     if as_json:
-        click.echo(json.dumps(evaluation_table.as_json(cases, verdict, skipped)))
+        click.echo(json.dumps(evaluation_table.as_json(done.cases, done.verdict, done.skipped)))
         return
-    affinities = len(judged.placed_by("affinity").affinity.names)
-    title = f"{wanted.machine}: ms of the region of interest; oracle of {affinities} affinities"
-    print_table(evaluation_table.table(cases, title))
-    for sentence in evaluation_table.sentences(verdict):
+    title = (
+        f"{wanted.machine}: ms of the region of interest; oracle of {done.affinities} affinities"
+    )
+    print_table(evaluation_table.table(done.cases, title))
+    for sentence in evaluation_table.sentences(done.verdict):
         click.echo(sentence)
-    for missed in skipped:
+    for missed in done.skipped:
         click.echo(
             f"left out: {missed.workload.program}, {missed.workload.threads} threads: "
             f"{missed.reason}",
@@ -155,68 +125,3 @@ def _says_how_to_profile() -> bool:
         context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
         for name in given
     )
-
-
-def _counts(table: ObservationTable) -> str:
-    """Thread counts of the runs: `4,8,16`."""
-    return ",".join(map(str, sorted(set(table.threads.tolist()))))
-
-
-def _not_run(judged: ObservationTable, wanted: Wanted) -> list[Skipped]:
-    """Programs of the suite that have no runs with a thread count, and why."""
-    from autofinity.evaluation.judge import Skipped
-    from autofinity.model.observation import Workload
-
-    seen = set(zip(judged.program.text(), judged.threads.tolist(), strict=True))
-    missing = []
-    for spec in wanted.suite.pick(wanted.programs):
-        for threads in wanted.threads:
-            if (spec.name, threads) in seen:
-                continue
-            reason = f"was not profiled with {threads} threads"
-            if not spec.threads.allows(threads):
-                reason = f"does not run with {threads} threads (allowed: {spec.threads})"
-            missing.append(Skipped(Workload(spec.name, wanted.size, threads), reason))
-    return missing
-
-
-def _recorded(path: Path, wanted: Wanted) -> ObservationTable:
-    """Observations from a file, of the programs wanted. Raises `StoreError`, `SuiteError`."""
-    import numpy as np
-
-    from autofinity.store.observations import read
-
-    table = read(path)
-    if not wanted.programs:
-        return table
-    return table.take(np.isin(table.program.text(), wanted.programs))
-
-
-def _left_out(
-    judged: ObservationTable,
-    wanted: Wanted,
-    train_threads: str,
-    settings: LearningSettings,
-    source: ObservationTable | None,
-) -> Learn:
-    """Learns from every program but one, at the training thread counts.
-
-    `source` is what there is to learn from when nothing may be profiled.
-    """
-    import numpy as np
-
-    from autofinity.evaluation.left_out import leaving_out
-
-    counts = thread_counts(train_threads)
-    table = source if source is not None else judged
-    if source is None and any(count not in wanted.threads for count in counts):
-        table = gather(replace(wanted, threads=counts))
-    table = table.take(np.isin(table.threads, counts))
-    return leaving_out(table, lambda others: learn(others, wanted, settings).policy)
-
-
-def _given(path: Path) -> Learn:
-    from autofinity.policy import files
-
-    policy = files.load(path)
-    return lambda program: policy

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
-from autofinity.cli.explain_run import database_named, explain_run, names_run
+from autofinity.cli.explain_run import explain_run, names_run
 from autofinity.cli.options.json import json_option
-from autofinity.cli.options.policy import named_policy
 from autofinity.model.errors import UsageError
+from autofinity.workflow.policies import named_policy
+from autofinity.workflow.run_records import database_named
 
 
 @click.command()

@@ -4,36 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from autofinity.linux.cpu_lists import parse_cpu_list
-from autofinity.linux.pins import PIN_VARIABLES, other_pins
-from autofinity.linux.proc import environment_of
-from autofinity.model.errors import AutofinityError, StoreError, UsageError
 from autofinity.model.policy import RulePolicy
-from autofinity.runtime.claims import live_runs, process_of
-from autofinity.runtime.policies import digest_of
-from autofinity.runtime.threads_now import ThreadNow, threads_now
-from autofinity.store.behaviour_db import BehaviourDB
-from autofinity.store.behaviour_rows import RunRecord
-
-LAST = "last"
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    run: RunRecord
-    alive: bool
-    sample: Mapping[str, float]
-    """What its hint was decided by, in this run or in the one that it is known from."""
-    known: bool
-    """Whether the hint was known when it began."""
-    threads: tuple[ThreadNow, ...]
-    others: tuple[str, ...]
-    """Who else says where it runs, one line each."""
+from autofinity.workflow.run_records import LAST, RunNow, policy_of, run_now
 
 
 def names_run(text: str) -> bool:
@@ -43,8 +20,8 @@ def names_run(text: str) -> bool:
 
 def explain_run(text: str, db: Path, *, as_json: bool) -> None:
     """Print the explanation of run `text`. Raises `StoreError`, `UsageError`."""
-    found = _find(text, db)
-    policy, trouble = _policy_of(found.run)
+    found = run_now(text, db)
+    policy, trouble = policy_of(found.run)
     if as_json:
         click.echo(json.dumps(_document(found, policy, trouble), indent=2))
         return
@@ -71,58 +48,7 @@ def explain_run(text: str, db: Path, *, as_json: bool) -> None:
         )
 
 
-def _find(text: str, db: Path) -> _Found:
-    with BehaviourDB.open(db, read_only=True) as database:
-        run = next(iter(database.runs(1)), None) if text == LAST else database.run(int(text))
-        if run is None:
-            raise UsageError(
-                f"no run is on record in {db} yet; `autofinity run -- APP` makes one"
-                if text == LAST
-                else f"there is no run {text} in {db}; `autofinity status` lists them"
-            )
-        alive = run.ended is None and process_of(run).alive
-        known = bool(run.hint) and not run.sample
-        sample = run.sample
-        if known:
-            rows = (
-                row.sample
-                for row in database.programs()
-                if (row.program, row.threads) == (run.program, run.threads)
-            )
-            sample = next(rows, {})
-        others = _others(run, live_runs(database)) if alive else ()
-        threads = threads_now(run, database.masks(run.id)) if alive else ()
-    return _Found(run, alive, sample, known, threads, others)
-
-
-def _others(run: RunRecord, live: tuple[RunRecord, ...]) -> tuple[str, ...]:
-    environment = environment_of(run.pid, PIN_VARIABLES)
-    return (
-        *other_pins(run.pid, environment, parse_cpu_list(run.allowed)),
-        *(
-            f"run {other.id} ({other.path}, pid {other.pid}) claims CPUs {other.cpus}"
-            for other in live
-            if other.id != run.id and other.cpus
-        ),
-    )
-
-
-def _policy_of(run: RunRecord) -> tuple[RulePolicy | None, str]:
-    """The policy that decided, or why it cannot be shown."""
-    from autofinity.policy.files import load
-
-    if not run.policy_path:
-        return None, "no policy decided"
-    path = Path(run.policy_path)
-    try:
-        if digest_of(path) != run.policy:
-            return None, f"{path} is another policy by now than the one that decided"
-        return load(path), ""
-    except AutofinityError as error:
-        return None, str(error)
-
-
-def _tell_decision(found: _Found, policy: RulePolicy) -> None:
+def _tell_decision(found: RunNow, policy: RulePolicy) -> None:
     from autofinity.policy.explain import explain, explanation_text
     from autofinity.policy.readable import cores_text, instead_text, second_text
 
@@ -146,7 +72,7 @@ def _asked(policy: RulePolicy, sample: Mapping[str, float]) -> dict[str, float]:
     return {name: sample.get(name, float("nan")) for name in policy.counters}
 
 
-def _document(found: _Found, policy: RulePolicy | None, trouble: str) -> dict[str, object]:
+def _document(found: RunNow, policy: RulePolicy | None, trouble: str) -> dict[str, object]:
     from autofinity.policy.explain import explain, explanation_data
 
     decided = policy is not None and found.run.hint is not None
@@ -161,13 +87,3 @@ def _document(found: _Found, policy: RulePolicy | None, trouble: str) -> dict[st
         "who_else_pins": list(found.others),
         "threads": [asdict(thread) for thread in found.threads],
     }
-
-
-def database_named(db: Path | None) -> Path:
-    """The database given, or the one in the state folder. Raises `StoreError`: there is none."""
-    from autofinity.store.behaviour_file import default_path
-
-    path = db or default_path()
-    if not path.is_file():
-        raise StoreError(f"there is no behaviour database at {path}; `autofinity run` makes it")
-    return path

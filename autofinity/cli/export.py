@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from autofinity.cli.options.policy import named_policy, policy_argument
+from autofinity.cli.options.policy import policy_argument
+from autofinity.workflow.policies import named_policy
 
 
 @click.command()

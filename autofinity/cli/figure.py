@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.backends import machine_topology
-from autofinity.cli.comparing import Asked, programs_for
-from autofinity.cli.figure_papers import PROGRAMS, draw, with_own_input
+from autofinity.cli.figure_papers import draw, with_own_input
 from autofinity.cli.options.comparing import comparing_options
-from autofinity.cli.options.figure import observations_of, picture_option, show_chart
+from autofinity.cli.options.figure import picture_option, show_chart
 from autofinity.cli.options.json import json_option
-from autofinity.cli.options.learning import hints_for
-from autofinity.cli.progress import progress
-from autofinity.evaluation.paper_figures import PAPER_FIGURES
+from autofinity.cli.progress import Terminal, progress
+from autofinity.evaluation.paper_figures import PAPER_FIGURES, PROGRAMS
 from autofinity.model.errors import UsageError
+from autofinity.workflow.backends import machine_topology
+from autofinity.workflow.compare import Asked, programs_for
+from autofinity.workflow.observations import hints_for, observations_of
 
 if TYPE_CHECKING:
     from autofinity.report.chart import Chart
@@ -108,11 +108,10 @@ def command(
             threads or figure.default_threads,
             jobs=jobs,
             work=work,
-            quiet=as_json,
         )
         wanted = with_own_input(figure, wanted)
         asked = Asked(wanted, seeds, repeats or figure.repeats, paper_seconds)
-        draw(figure, asked, output, as_json)
+        draw(figure, asked, output, as_json, Terminal(quiet=as_json))
         return
     if as_json:
         raise UsageError(f"--json: figure {name} has none; expected one of mechanisms")
@@ -123,7 +122,7 @@ def command(
         show_chart(figure_2a(machine_topology(machine)), output)
         return
     every = None if name == "12" else threads
-    table = observations_of(observations, machine, every)
+    table = observations_of(machine, every, observations)
     if name == "1":
         chart = _figure_1(table, machine, threads, programs)
     elif name == "10":

@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.backends import simulated
-from autofinity.cli.campaign import Wanted, capture
-from autofinity.cli.comparing import BESIDE, Asked, compared
 from autofinity.cli.options.figure import show_chart
 from autofinity.evaluation.paper_figures import PaperFigure
 from autofinity.evaluation.paper_studies import (
@@ -44,6 +41,11 @@ from autofinity.profiling.placements import bound, compact_cpus
 from autofinity.report import paper_charts
 from autofinity.report.chart import Chart
 from autofinity.report.matrix_figure import matrix_lines, save_matrices
+from autofinity.workflow.backends import simulated
+from autofinity.workflow.capture import capture
+from autofinity.workflow.compare import BESIDE, Asked, compared
+from autofinity.workflow.reporter import Reporter
+from autofinity.workflow.wanted import Wanted
 
 if TYPE_CHECKING:
     from autofinity.evaluation.comparison import MechanismCase
@@ -51,8 +53,6 @@ if TYPE_CHECKING:
     from autofinity.ports import RunRequest
     from autofinity.sim.machine import SimMachine
 
-PROGRAMS = ("prodcons", "bfs", "align", "lu", "dedup", "fluid")
-"""Of the suite, where none are named: one of each way to share."""
 LOOKS = 400
 """At a run that is shown in parts."""
 OWN_INPUT = "own"
@@ -91,6 +91,7 @@ class Drawing:
 
     figure: PaperFigure
     asked: Asked
+    reporter: Reporter
 
     @property
     def on(self) -> str:
@@ -206,7 +207,7 @@ class Drawing:
                 self.asked.fault_share_per_s if fault_share_per_s is None else fault_share_per_s
             ),
         )
-        cases = compared(asked, [MECHANISMS[name] for name in names])
+        cases = compared(asked, [MECHANISMS[name] for name in names], self.reporter)
         for case in cases:
             if case.run is None:
                 click.echo(f"left out: {case.program}, {case.mechanism}: {case.reason}", err=True)
@@ -215,11 +216,11 @@ class Drawing:
     def _placed(self) -> list[_Placed]:
         """Programs with threads that share together, as the papers' traces were looked at."""
         wanted = self.asked.wanted
-        machine = simulated(wanted.machine, wanted.latencies)
+        machine = simulated(wanted.machine, wanted.latencies, reporter=self.reporter)
         topology = machine.topology
         by_id = bound(compact_cpus(topology, self.asked.threads))
         found = []
-        for program in capture(wanted, self.asked.threads):
+        for program in capture(wanted, self.asked.threads, self.reporter):
             sharing = in_whole_trace(machine, program.request, by_id).sharing
             cpus = eagermap(sharing, topology, topology.allowed)
             found.append(_Placed(program.name, (machine, program.request, bound(cpus))))
@@ -244,9 +245,11 @@ def with_own_input(figure: PaperFigure, wanted: Wanted) -> Wanted:
     return replace(wanted, suite=replace(suite, programs=programs), size=OWN_INPUT)
 
 
-def draw(figure: PaperFigure, asked: Asked, output: Path | None, as_json: bool) -> None:
+def draw(
+    figure: PaperFigure, asked: Asked, output: Path | None, as_json: bool, reporter: Reporter
+) -> None:
     """Onto the terminal, into the file, or as one JSON document."""
-    drawn = Drawing(figure, asked).drawn(figure.study)
+    drawn = Drawing(figure, asked, reporter).drawn(figure.study)
     paper, _, number = figure.name.partition("-")
     what = f"table {number[1:]}" if number.startswith("t") else f"figure {number}"
     source = f"{SOURCES[paper]}, section {figure.section}, {what}"

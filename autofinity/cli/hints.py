@@ -6,12 +6,14 @@ import json
 
 import click
 
-from autofinity.cli.backends import available_cpus, cpu_list, machine_topology
+from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.hint import hint_of
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, threads_option, topology_option
 from autofinity.cli.page import print_table
+from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.errors import UsageError
+from autofinity.workflow.backends import machine_topology
 
 
 @click.command()
@@ -95,7 +97,7 @@ def command(
         table.add_row(
             str(each),
             str(match.affinity),
-            cpu_list(frozenset(match.cpus)),
+            format_cpu_list(match.cpus),
             "" if same == str(each) else same,
         )
     print_table(table)

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from autofinity.cli.backends import available_cpus, cpu_list, machine_topology
+from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.figure import picture_option
 from autofinity.cli.options.hint import hint_of, print_picture
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, topology_option
 from autofinity.cli.page import print_table
+from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.errors import UsageError
+from autofinity.workflow.backends import machine_topology
 
 if TYPE_CHECKING:
-    from autofinity.mapping.compare import Mapped
     from autofinity.model.sharing import SharingMatrix
-    from autofinity.model.topology import OsIndex, Topology
+    from autofinity.model.topology import Topology
+    from autofinity.workflow.map import MappedBeside
 
 ALGORITHMS = (
     "refined", "eagermap", "edmonds", "bisection", "scotch", "treematch", "exact", "compact",
@@ -74,24 +76,23 @@ def command(
     Which cores are used is chosen first, by --hint and --available; all algorithms only say who
     sits where on them.
     """
-    from autofinity.mapping.compare import compared, mapped
     from autofinity.mapping.matrix_file import read_matrix
+    from autofinity.workflow.map import map_threads
 
     topology = machine_topology(machine)
     sharing = _first(read_matrix(matrix_file, directed=directed), threads, matrix_file)
-    cpus = _usable(topology, sharing.threads, hint, available)
-    chosen = mapped(algorithm, sharing, topology, cpus)
-    others = [chosen if m.name == algorithm else m for m in compared(sharing, topology, cpus)]
+    wish, usable = hint_of(hint), available_cpus(topology, available)
+    done = map_threads(sharing, topology, algorithm, wish, usable)
     if output is not None:
         from autofinity.report.mapping_image import save_mapping
 
-        save_mapping(sharing, topology, chosen, output)
+        save_mapping(sharing, topology, done.chosen, output)
     if as_json:
-        click.echo(json.dumps(_document(machine, hint, cpus, sharing, chosen, others)))
+        click.echo(json.dumps(_document(machine, hint, sharing, done)))
         return
-    _print(topology, machine, hint, cpus, sharing, chosen, others)
+    _print(topology, machine, hint, sharing, done)
     if output is not None:
-        click.echo(f"{chosen.name}: kept in {output}", err=True)
+        click.echo(f"{done.chosen.name}: kept in {output}", err=True)
 
 
 def _first(sharing: SharingMatrix, threads: int | None, path: Path) -> SharingMatrix:
@@ -104,26 +105,11 @@ def _first(sharing: SharingMatrix, threads: int | None, path: Path) -> SharingMa
     return SharingMatrix(tuple(row[:threads] for row in sharing.cells[:threads]))
 
 
-def _usable(
-    topology: Topology, threads: int, hint: str, available: str | None
-) -> frozenset[OsIndex]:
-    wish = hint_of(hint)
-    cpus = available_cpus(topology, available)
-    usable = topology.allowed if cpus is None else cpus
-    if threads > len(usable):
-        return usable
-    from autofinity.affinity.hints import get_affinity
-
-    return frozenset(get_affinity(topology, threads, wish, usable).cpus)
-
-
 def _document(
     machine: str,
     hint: str,
-    used: frozenset[OsIndex],
     sharing: SharingMatrix,
-    chosen: Mapped,
-    others: list[Mapped],
+    done: MappedBeside,
 ) -> dict[str, Any]:
     from autofinity.model.sharing_metrics import (
         heterogeneity,
@@ -135,18 +121,18 @@ def _document(
         "machine": machine,
         "threads": sharing.threads,
         "hint": hint,
-        "used": sorted(used),
+        "used": sorted(done.used),
         "heterogeneity": heterogeneity(sharing),
         "heterogeneity_off_diagonal": heterogeneity_off_diagonal(sharing),
         "sharing_amount": sharing_amount(sharing),
-        "algorithm": chosen.name,
-        "cpus": list(chosen.cpus),
-        "cost": chosen.cost,
+        "algorithm": done.chosen.name,
+        "cpus": list(done.chosen.cpus),
+        "cost": done.chosen.cost,
         "algorithms": [
             {"algorithm": m.name, "reason": m.reason}
             if m.reason
             else {"algorithm": m.name, "cpus": list(m.cpus), "cost": m.cost, "time_s": m.time_s}
-            for m in others
+            for m in done.all
         ],
     }
 
@@ -155,23 +141,22 @@ def _print(
     topology: Topology,
     machine: str,
     hint: str,
-    used: frozenset[OsIndex],
     sharing: SharingMatrix,
-    chosen: Mapped,
-    others: list[Mapped],
+    done: MappedBeside,
 ) -> None:
     from rich.table import Table
 
     from autofinity.mapping.mappers import MAPPERS
 
+    chosen = done.chosen
     said = f"{chosen.name}: {sharing.threads} threads at a cost of {chosen.cost:g}"
     print_picture(topology, machine, None, chosen.cpus, said)
-    click.echo(f"CPUs used, by all algorithms (--hint {hint}): {cpu_list(used)}")
+    click.echo(f"CPUs used, by all algorithms (--hint {hint}): {format_cpu_list(done.used)}")
     click.echo("CPUs in thread order: " + ",".join(map(str, chosen.cpus)))
     table = Table()
     for heading in ("algorithm", "cost", f"of {chosen.name}", "ms", ""):
         table.add_column(heading, justify="right" if heading in {"cost", "ms"} else "left")
-    for m in others:
+    for m in done.all:
         if m.reason:
             table.add_row(m.name, "-", "-", "-", m.reason)
             continue

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from autofinity.cli.campaign import Wanted, estimate, gather, observations_folder
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.profiling import (
     ProfilingOptions,
@@ -17,10 +16,11 @@ from autofinity.cli.options.profiling import (
     thread_counts,
     wanted_of,
 )
+from autofinity.cli.progress import Terminal
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from autofinity.store.observation_table import ObservationTable
+    from autofinity.workflow.profile import Cost
 
 
 @click.command("profile")
@@ -88,25 +88,27 @@ def command(
     Programs are captured once, then replayed in every selected affinity; every finished run is kept
     at once, and a second call continues where the first one stopped.
     """
+    from autofinity.workflow.profile import estimate, gather, keep
+    from autofinity.workflow.wanted import observations_folder
+
     if (pack or thin) and output is None:
         option = "--pack" if pack else "--thin"
         raise UsageError(f"{option}: expected -o as well, the file to write so")
+    thinned = thread_counts(thin) if thin is not None else ()
     wanted = replace(
-        wanted_of(options, threads), baselines=baselines, search=search, certify=certify
+        wanted_of(options, thread_counts(threads)),
+        baselines=baselines,
+        search=search,
+        certify=certify,
     )
     wanted.suite.pick(certify)
     if only_estimate:
-        _say_cost(wanted, as_json)
+        _print_cost(wanted.machine, estimate(wanted, Terminal()), as_json)
         return
-    table = gather(wanted)
-    folder = observations_folder(wanted)
+    table = gather(wanted, Terminal())
     if output is not None:
-        from autofinity.store.observations import read, write_one
-
-        if thin is not None:
-            table = _thinned(table, wanted.machine, thread_counts(thin))
-        write_one(table, output, packed=pack)
-        table = read(output)  # packing rounds: what is said below is said of the file
+        table = keep(table, output, machine=wanted.machine, packed=pack, thin=thinned)
+    folder = observations_folder(wanted)
     said = {
         "machine": wanted.machine,
         "programs": list(table.programs()),
@@ -124,23 +126,12 @@ def command(
         )
 
 
-def _thinned(table: ObservationTable, machine: str, threads: tuple[int, ...]) -> ObservationTable:
-    from autofinity.cli.backends import machine_topology
-    from autofinity.profiling.selection import best_matches
-    from autofinity.profiling.thinning import thinned
-
-    topology = machine_topology(machine)
-    return thinned(table, {count: best_matches(topology, count) for count in threads})
-
-
-def _say_cost(wanted: Wanted, as_json: bool) -> None:
-    left = estimate(wanted)
+def _print_cost(machine: str, left: Cost, as_json: bool) -> None:
     if as_json:
         rows = [{"threads": t, "runs": n, "cpu_s": s} for t, (n, s) in sorted(left.items())]
-        print(json.dumps({"machine": wanted.machine, "left": rows}))
+        print(json.dumps({"machine": machine, "left": rows}))
         return
+    from autofinity.workflow.profile import cost_text
+
     for threads, (runs, cpu_s) in sorted(left.items()):
-        print(
-            f"{wanted.machine}, {threads} threads: up to {runs} runs, about {cpu_s / 60:.1f} CPU "
-            "minutes"
-        )
+        print(f"{machine}, {threads} threads: {cost_text(runs, cpu_s)}")

@@ -5,41 +5,40 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Protocol
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+
+from autofinity.workflow.reporter import SILENT, Progress
 
 
-class Progress(Protocol):
-    """What long work reports to."""
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """Tells the person who called the command."""
 
-    def step(self, label: str = "") -> None:
-        """One more piece is done; `label` says which is under way."""
-        ...
+    quiet: bool = False
+    """No progress; notices all the same."""
 
-    def found(self) -> None:
-        """One more piece was there before: it says nothing about how long the others take."""
-        ...
+    def progress(self, title: str, total: int) -> AbstractContextManager[Progress]:
+        """A bar, or lines, as the module says."""
+        return progress(title, total, self.quiet)
+
+    def notice(self, message: str) -> None:
+        """A line on stderr."""
+        print(f"autofinity: {message}", file=sys.stderr)
 
 
 @contextmanager
 def progress(title: str, total: int, quiet: bool = False) -> Iterator[Progress]:
     """A bar of `total` steps for the time of the block."""
     if quiet or total == 0:
-        yield _Quiet()
+        with SILENT.progress(title, total) as nobody:
+            yield nobody
     elif sys.stderr.isatty():
         yield from _bar(title, total)
     else:
         lines = _Lines(title, total)
         yield lines
         lines.close()
-
-
-class _Quiet:
-    def step(self, label: str = "") -> None:
-        """Nothing to say."""
-
-    def found(self) -> None:
-        """Nothing to say."""
 
 
 class _Lines:

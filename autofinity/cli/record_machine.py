@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
 from autofinity.cli.options.json import json_option
-from autofinity.cli.progress import progress
-from autofinity.model.errors import CapabilityError, StoreError
+from autofinity.cli.progress import Terminal
 
 
 @click.command()
@@ -37,38 +33,19 @@ def command(output: Path | None, name: str | None, quick: bool, as_json: bool) -
     Run it on an idle machine. --json prints what `autofinity machines --json` says of the result.
     """
     from autofinity.cli.machines import document
-    from autofinity.recording.record import record
-    from autofinity.sim.preset import read_preset
-    from autofinity.whole_file import replace_file
+    from autofinity.workflow.record_machine import record_machine
 
     if output is not None and not output.parent.is_dir():
         raise click.BadParameter(f"the folder {output.parent} is not there", param_hint="--output")
-    with ExitStack() as stack:
-
-        def begin(steps: int) -> Callable[[str], None]:
-            return stack.enter_context(progress("record", steps)).step
-
-        try:
-            text = record(name or (output.stem if output else "host"), quick, begin)
-        except OSError as error:
-            raise CapabilityError(
-                f"this machine cannot be measured: {error}; expected CPUs that this process may "
-                "be pinned to"
-            ) from error
-    with tempfile.TemporaryDirectory() as folder:
-        check = Path(folder) / "machine.toml"
-        check.write_text(text, encoding="utf-8")
-        spec = read_preset(check)
-    if output is not None:
-        try:
-            replace_file(output, text)
-        except OSError as error:
-            raise StoreError(
-                f"cannot write {output}: {error.strerror}; name another place with --output"
-            ) from error
+    made = record_machine(
+        name or (output.stem if output else "host"),
+        quick=quick,
+        output=output,
+        reporter=Terminal(),
+    )
     if as_json:
-        click.echo(json.dumps(document(spec)))
+        click.echo(json.dumps(document(made.spec)))
     elif output is None:
-        click.echo(text, nl=False)
+        click.echo(made.text, nl=False)
     else:
         click.echo(f"autofinity simulate TRACE --machine {output} simulates it", err=True)

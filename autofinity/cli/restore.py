@@ -9,13 +9,13 @@ from pathlib import Path
 
 import click
 
-from autofinity.cli.explain_run import database_named
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.run import database_option
 from autofinity.model.errors import CapabilityError, UsageError
 from autofinity.runtime.claims import live_runs
 from autofinity.runtime.restore import restore
 from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.workflow.run_records import database_named
 
 
 @click.command()

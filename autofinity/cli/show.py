@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from autofinity.cli.options.json import json_option
-from autofinity.cli.options.policy import named_policy, policy_argument
+from autofinity.cli.options.policy import policy_argument
+from autofinity.workflow.policies import named_policy
 
 
 @click.command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.backends import cpu_list, simulated
+from autofinity.cli.options.cpus import cpus_in_order
 from autofinity.cli.options.hint import hint_of
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
@@ -16,16 +16,17 @@ from autofinity.cli.options.microseconds import microseconds
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.page import page, print_table
-from autofinity.cli.simulate_policy import show_policy_at_work
-from autofinity.cli.simulate_together import bound_runs, durations_ns, show, unbound_runs
-from autofinity.model.affinity import Affinity
+from autofinity.cli.progress import Terminal
+from autofinity.cli.simulate_several import durations_ns, show
+from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.model.affinity import DISTRIBUTED, Affinity
 from autofinity.model.errors import UsageError
-from autofinity.model.topology import OsIndex, Topology
 
 if TYPE_CHECKING:
+    from autofinity.evaluation.in_run import InRun
     from autofinity.sim.result import SimResult
     from autofinity.sim.spec import MachineSpec
-    from autofinity.sim.together import ProgramRun
+    from autofinity.workflow.simulate import Seats
 
 SHOWN = (
     "instructions",
@@ -123,18 +124,32 @@ def command(
     Without --hint, --affinity or --cpus the threads are distributed (SLP). Several traces run side
     by side, each in an address space of its own.
     """
-    from autofinity.sim.replay import load_program, simulate, workers_of
-    from autofinity.sim.together import simulate_together
+    from autofinity.workflow.backends import simulated_spec
+    from autofinity.workflow.policies import named_policy
+    from autofinity.workflow.simulate import (
+        Several,
+        simulate_policy,
+        simulate_several,
+        simulate_trace,
+    )
 
-    spec = simulated(machine, latencies, page_size).spec
+    spec = simulated_spec(machine, latencies, page_size, reporter=Terminal())
+    trace = traces[0]
     if policy is not None:
         if len(traces) > 1 or placement == "os" or hint or affinity or cpus or pages != _PAGES:
             raise UsageError(
                 "--policy places one program, and takes no --hint, --affinity, --cpus, --pages and "
                 "--placement os"
             )
-        team = _threads(traces[0], None, threads)
-        show_policy_at_work(spec, traces[0], team, policy, period_us, seed, as_json)
+        in_run = simulate_policy(
+            spec,
+            trace,
+            named_policy(policy),
+            threads=threads,
+            period_us=period_us,
+            seed=seed,
+        )
+        _show_policy(trace, spec, in_run, as_json)
         return
     if len(traces) > 1 or placement == "os":
         if pages != _PAGES or affinity or (hint and placement == "os"):
@@ -144,52 +159,51 @@ def command(
             )
         if cpus and placement == "bound":
             raise UsageError("--cpus places one program; expected --hint for several")
-        together = simulate_together(
+        several = simulate_several(
             spec,
-            _runs(traces, spec.topology, threads, hint, cpus, placement, start, after),
-            scheduler="os" if placement == "os" else "bound",
+            Several(traces, durations_ns(start, len(traces)), after, threads),
+            hint=hint_of(hint) if hint else DISTRIBUTED,
+            unbound=placement == "os",
+            cpus=cpus_in_order(cpus) if cpus else (),
             restart=restart,
-            sample_period_ns=period_us * 1000,
+            period_us=period_us,
             seed=seed,
         )
         if len(traces) > 1:
-            show(traces, spec, together, as_json)
+            show(traces, spec, several, as_json)
         else:
-            _show(traces[0], spec, together.whole, every, as_json)
+            _show(trace, spec, several.whole, every, as_json)
         return
     if start or after or restart:
         raise UsageError("--start, --after and --restart are for several programs; got one")
-    trace = traces[0]
-    threads = _threads(trace, cpus, threads)
-    chosen = _placed(spec.topology, threads, hint, affinity, cpus)
-    result = simulate(
+    result = simulate_trace(
         spec,
-        load_program(trace),
-        chosen,
-        workers=workers_of(trace, threads),
-        sample_period_ns=period_us * 1000,
+        trace,
+        _seats(hint, affinity, cpus),
+        threads=threads,
+        period_us=period_us,
         seed=seed,
-        page_policy="interleave" if pages == "interleave" else "first_touch",
+        pages="interleave" if pages == "interleave" else "first_touch",
     )
     _show(trace, spec, result, every, as_json)
 
 
-def _runs(
-    traces: tuple[Path, ...],
-    topology: Topology,
-    threads: int | None,
-    hint: str | None,
-    cpus: str | None,
-    placement: str,
-    start: str | None,
-    after: bool,
-) -> list[ProgramRun]:
-    teams = [_threads(trace, None, threads) for trace in traces]
-    starts_ns = durations_ns(start, len(traces))
-    if placement == "os":
-        usable = _cpus(cpus) if cpus else None
-        return unbound_runs(topology, traces, teams, usable, starts_ns, after)
-    return bound_runs(topology, traces, teams, hint, starts_ns, after)
+def _seats(hint: str | None, affinity: str | None, cpus: str | None) -> Seats:
+    """From whichever of the three was given."""
+    from autofinity.workflow.simulate import Seats
+
+    if sum(option is not None for option in (hint, affinity, cpus)) > 1:
+        raise UsageError("got more than one of --hint, --affinity and --cpus; expected one")
+    if cpus is not None:
+        return Seats(cpus=cpus_in_order(cpus))
+    if affinity is not None:
+        try:
+            return Seats(affinity=Affinity.parse(affinity))
+        except ValueError as error:
+            raise UsageError(
+                f"not an affinity: {affinity!r}; expected for example '{{2,2}}{{4}}'"
+            ) from error
+    return Seats(hint=hint_of(hint or "SLP"))
 
 
 def _show(trace: Path, spec: MachineSpec, result: SimResult, every: bool, as_json: bool) -> None:
@@ -197,61 +211,6 @@ def _show(trace: Path, spec: MachineSpec, result: SimResult, every: bool, as_jso
         click.echo(json.dumps(_document(trace, spec, result)))
     else:
         _print(trace, spec, result, every)
-
-
-def _threads(trace: Path, cpus: str | None, threads: int | None) -> int:
-    if threads is None and cpus is not None:
-        threads = len(_cpus(cpus))
-    if threads is None:
-        from autofinity.trace.meta import read_meta
-
-        threads = read_meta(trace).threads
-    return threads
-
-
-def _placed(
-    topology: Topology, threads: int, hint: str | None, affinity: str | None, cpus: str | None
-) -> tuple[OsIndex, ...]:
-    """PU of each thread, from whichever of the three was given."""
-    from autofinity.affinity.enumerate import place
-    from autofinity.affinity.hints import get_affinity
-
-    if sum(option is not None for option in (hint, affinity, cpus)) > 1:
-        raise UsageError("got more than one of --hint, --affinity and --cpus; expected one")
-    if cpus is not None:
-        chosen = _cpus(cpus)
-        if len(chosen) != threads:
-            raise UsageError(f"got {len(chosen)} CPUs for {threads} threads; expected one each")
-        return chosen
-    if affinity is not None:
-        try:
-            wanted = Affinity.parse(affinity)
-        except ValueError as error:
-            raise UsageError(
-                f"not an affinity: {affinity!r}; expected for example '{{2,2}}{{4}}'"
-            ) from error
-        if wanted.threads != threads:
-            raise UsageError(
-                f"the affinity {wanted} has {wanted.threads} threads, the program {threads}"
-            )
-        return place(topology, wanted).cpus
-    return get_affinity(topology, threads, hint_of(hint or "SLP")).cpus
-
-
-def _cpus(text: str) -> tuple[OsIndex, ...]:
-    """A CPU list in the order given; the same CPU may come twice."""
-    found: list[OsIndex] = []
-    for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        if not (first.isascii() and first.isdigit()) or (
-            dash and not (last.isascii() and last.isdigit())
-        ):
-            raise UsageError(f"not a CPU list: {text!r}; expected for example 0,6,12-14")
-        low, high = int(first), int(last or first)
-        if not low <= high < low + 100_000:
-            raise UsageError(f"not a CPU list: {text!r}; {part} is no range of CPUs")
-        found.extend(OsIndex(cpu) for cpu in range(low, high + 1))
-    return tuple(found)
 
 
 def _document(trace: Path, spec: MachineSpec, result: SimResult) -> dict[str, object]:
@@ -295,4 +254,32 @@ def _print(trace: Path, spec: MachineSpec, result: SimResult, every: bool) -> No
     print_table(table, console)
     shared = len(result.cpus) - len(set(result.cpus))
     if shared:
-        console.print(f"{shared} threads share a CPU: {cpu_list(frozenset(result.cpus))} are used")
+        console.print(f"{shared} threads share a CPU: {format_cpu_list(result.cpus)} are used")
+
+
+def _show_policy(trace: Path, spec: MachineSpec, result: InRun, as_json: bool) -> None:
+    click.echo(
+        json.dumps(_policy_document(result)) if as_json else _policy_text(trace, spec, result)
+    )
+
+
+def _policy_document(result: InRun) -> dict[str, object]:
+    decided_s = result.decided_at_s
+    return {
+        "roi_s": result.roi_s,
+        "hints": [str(hint) for hint in result.hints],
+        "decided_at_s": decided_s if decided_s == decided_s else None,
+    }
+
+
+def _policy_text(trace: Path, spec: MachineSpec, result: InRun) -> str:
+    where = " → ".join(map(str, result.hints))
+    decided = (
+        f"decided after {result.decided_at_s * 1e3:.3g} ms"
+        if result.decided_at_s == result.decided_at_s
+        else "it ended before a decision"
+    )
+    return (
+        f"{trace.name} on {spec.name}: {result.roi_s * 1e3:.4g} ms, samples and moves included\n"
+        f"threads were placed {where}; {decided}"
+    )

@@ -10,10 +10,8 @@ from pathlib import Path
 import click
 
 from autofinity.cli.page import page, print_table
-from autofinity.runtime.claims import live_runs, monitor_of
-from autofinity.store.behaviour_db import BehaviourDB
-from autofinity.store.behaviour_file import default_path
-from autofinity.store.behaviour_rows import Known, RunRecord
+from autofinity.runtime.claims import monitor_of
+from autofinity.workflow.run_records import Status, status
 
 FOLDED = ("program", "CPUs")
 """Columns whose words may be longer than a terminal is wide."""
@@ -29,31 +27,14 @@ FOLDED = ("program", "CPUs")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(db: Path | None, limit: int, as_json: bool) -> None:
     """Known programs and their hints, what runs now and where, and the latest runs."""
-    path = db or default_path()
-    if db is None and not path.exists():
-        known: tuple[Known, ...] = ()
-        runs: tuple[RunRecord, ...] = ()
-        live: tuple[RunRecord, ...] = ()
-        due = False
-    else:
-        with BehaviourDB.open(path, read_only=True) as database:
-            known, runs, due = database.programs(), database.runs(limit), database.rebuild_due()
-            live = live_runs(database)
-    log = _lost(path)
+    found = status(db, limit)
     if as_json:
-        print(json.dumps(_document(path, known, live, runs, due, log), indent=2))
+        print(json.dumps(_document(found), indent=2))
         return
-    _print(path, known, live, runs, due, log)
+    _print(found)
 
 
-def _print(
-    path: Path,
-    known: tuple[Known, ...],
-    live: tuple[RunRecord, ...],
-    runs: tuple[RunRecord, ...],
-    due: bool,
-    log: list[str],
-) -> None:
+def _print(found: Status) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -64,11 +45,12 @@ def _print(
         return table
 
     console = page()
-    if not known and not runs:
-        console.print(f"nothing is known yet ({escape(str(path))}); `autofinity run` finds out")
-    if known:
+    if not found.known and not found.runs:
+        path = escape(str(found.database))
+        console.print(f"nothing is known yet ({path}); `autofinity run` finds out")
+    if found.known:
         table = titled("programs", "program", "threads", "hint", "policy", "measured by", "sampled")
-        for row in known:
+        for row in found.known:
             table.add_row(
                 escape(row.path),
                 str(row.threads),
@@ -78,11 +60,11 @@ def _print(
                 _when(row.sampled_at),
             )
         print_table(table, console)
-    if live:
+    if found.live:
         table = titled(
             "running", "run", "pid", "program", "threads", "phase", "hint", "CPUs", "monitor"
         )
-        for run in live:
+        for run in found.live:
             table.add_row(
                 str(run.id),
                 str(run.pid),
@@ -94,11 +76,11 @@ def _print(
                 "alive" if monitor_of(run).alive else "gone",
             )
         print_table(table, console)
-    if runs:
+    if found.runs:
         table = titled(
             "latest runs", "run", "pid", "started", "ended", "threads", "hint", "bound", "notes"
         )
-        for run in runs:
+        for run in found.runs:
             table.add_row(
                 str(run.id),
                 str(run.pid),
@@ -110,36 +92,24 @@ def _print(
                 escape(run.notes),
             )
         print_table(table, console)
-    if due:
+    if found.rebuild_due:
         console.print("there is enough new to learn a policy from: `autofinity rebuild` does it")
-    for line in log:
+    for line in found.lost:
         console.print(escape(line))
-
-
-def _lost(path: Path) -> list[str]:
-    try:
-        return path.with_name("monitor.log").read_text(encoding="utf-8").splitlines()[-5:]
-    except (OSError, UnicodeDecodeError):
-        return []
 
 
 def _when(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 
-def _document(
-    path: Path,
-    known: tuple[Known, ...],
-    live: tuple[RunRecord, ...],
-    runs: tuple[RunRecord, ...],
-    due: bool,
-    log: list[str],
-) -> dict[str, object]:
+def _document(found: Status) -> dict[str, object]:
     return {
-        "database": str(path),
-        "rebuild_due": due,
-        "programs": [asdict(row) | {"hint": str(row.hint) if row.hint else None} for row in known],
-        "running": [run.id for run in live],
-        "runs": [asdict(run) for run in runs],
-        "lost": log,
+        "database": str(found.database),
+        "rebuild_due": found.rebuild_due,
+        "programs": [
+            asdict(row) | {"hint": str(row.hint) if row.hint else None} for row in found.known
+        ],
+        "running": [run.id for run in found.live],
+        "runs": [asdict(run) for run in found.runs],
+        "lost": list(found.lost),
     }

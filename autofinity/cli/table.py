@@ -9,9 +9,7 @@ import click
 
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import (
-    hints_for,
     learning_options,
-    machine_of,
     machine_option,
     observations_argument,
 )
@@ -52,6 +50,7 @@ def command(
     from autofinity.learning.pipeline import chosen_features, cut, make_table, prepare
     from autofinity.model.affinity import HINTS
     from autofinity.store.observations import read
+    from autofinity.workflow.observations import hints_for, machine_of
 
     seen = read(observations)
     hints_of = hints_for(seen, machine, settings.leeway)

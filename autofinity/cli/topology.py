@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from autofinity.cli.backends import available_cpus, machine_topology
+from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.hint import hint_of, print_picture
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, topology_option
 from autofinity.model.errors import UsageError
+from autofinity.workflow.backends import machine_topology
 
 if TYPE_CHECKING:
     from autofinity.model.placement import CoreSet

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import click
 
-from autofinity import __version__
-from autofinity.cli.campaign import Wanted, gather
 from autofinity.cli.options.json import json_option
-from autofinity.cli.options.learning import learning_options, matches_for
+from autofinity.cli.options.learning import learning_options
 from autofinity.cli.options.profiling import (
     ProfilingOptions,
     profiling_options,
+    thread_counts,
     wanted_of,
 )
+from autofinity.cli.progress import Terminal
 from autofinity.learning.settings import LearningSettings
-
-if TYPE_CHECKING:
-    from autofinity.learning.pipeline import LearnedPolicy
-    from autofinity.store.observation_table import ObservationTable
 
 
 @click.command("train")
@@ -50,9 +46,9 @@ def command(
     """
     from autofinity.policy import files
     from autofinity.policy.readable import policy_text
+    from autofinity.workflow.train import train
 
-    wanted = wanted_of(options, threads)
-    learned = learn(gather(wanted), wanted, settings)
+    learned = train(wanted_of(options, thread_counts(threads)), settings, Terminal())
     files.save(learned.policy, output)
     if as_json:
         click.echo(files.dumps(learned.policy), nl=False)
@@ -61,24 +57,3 @@ def command(
     for note in learned.notes:
         click.echo(f"note: {note}", err=True)
     click.echo(f"policy kept in {output}", err=True)
-
-
-def learn(table: ObservationTable, wanted: Wanted, settings: LearningSettings) -> LearnedPolicy:
-    """The policy of these observations, with what it was made of."""
-    from autofinity.learning.leeway_hints import hints_on
-    from autofinity.learning.pipeline import learn_policy
-
-    matches = matches_for(table, wanted.machine)
-    return learn_policy(
-        table,
-        settings,
-        hints_on(matches, settings.leeway),
-        {
-            "machine": wanted.machine,
-            "suite": wanted.suite.name,
-            "size": wanted.size,
-            "threads": sorted(set(table.threads.tolist())),
-            "autofinity": __version__,
-        },
-        matches,
-    )

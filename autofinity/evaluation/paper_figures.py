@@ -28,6 +28,9 @@ from autofinity.evaluation.paper_studies import (
     SideBySide,
 )
 
+PROGRAMS = ("prodcons", "bfs", "align", "lu", "dedup", "fluid")
+"""Of the suite, where none are named: one of each way to share."""
+
 
 @dataclass(frozen=True, slots=True)
 class PaperFigure:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from autofinity.cli.host_programs import host_subjects
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.host_machine import HostMachine, event_groups, merged
 from autofinity.linux.marked_run import Conditions, MarkedRun, marks_library
@@ -27,6 +26,8 @@ from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval, RunRequest
 from autofinity.profiling.sampling import Run, observe
 from autofinity.trace.manifest import load_suite
+from autofinity.workflow.host_programs import host_programs
+from autofinity.workflow.wanted import Wanted
 
 ROOT = Path(__file__).resolve().parents[2]
 SOFTWARE = {"instructions": Encoding(1, 1), "cycles": Encoding(1, 0), "page_walks": Encoding(1, 2)}
@@ -230,7 +231,8 @@ def test_groups_of_events_have_instructions_each_and_lose_none() -> None:
 
 def test_a_program_of_the_training_suite_runs_natively_and_answers_rightly(tmp_path: Path) -> None:
     suite = load_suite(ROOT / "training" / "suite.toml")
-    programs, conditions = host_subjects(suite, ("pricer",), (2,), "small", tmp_path)
+    wanted = Wanted("host", suite, ("pricer",), "small", (2,), jobs=1, work=tmp_path)
+    programs, conditions = host_programs(wanted)
     (program,) = programs
     assert conditions[program.request.program].expect == "^ok "
     machine = HostMachine(host_topology(), SOFTWARE, conditions)

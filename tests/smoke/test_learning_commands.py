@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from autofinity.affinity.enumerate import enumerate_affinities
-from autofinity.cli.backends import machine_topology
 from autofinity.cli.main import cli
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import AutofinityError
 from autofinity.model.observation import Observation
 from autofinity.policy import files
 from autofinity.store.observations import ObservationStore
+from autofinity.workflow.backends import machine_topology
 
 MACHINE = "opteron-6164he"
 

@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 from sim_programs import streaming
 
-from autofinity.cli.backends import simulated
 from autofinity.cli.record_machine import command
 from autofinity.linux.topology import host_topology
 from autofinity.sim.preset import read_preset
 from autofinity.sim.replay import simulate
 from autofinity.sim.sources import count_marks
 from autofinity.sim.spec import MachineSpec
+from autofinity.workflow.backends import simulated
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,12 @@ def test_imports_run_downwards_only() -> None:
     assert lint.returncode == 0, lint.stdout + lint.stderr
 
 
+def test_scripts_and_notebooks_call_what_the_command_line_calls() -> None:
+    files = [*ROOT.glob("scripts/**/*.py"), *ROOT.glob("notebooks/*.ipynb")]
+    assert len(files) > 30
+    assert [file.name for file in files if "autofinity.cli" in file.read_text()] == []
+
+
 def test_the_package_imports_without_heavy_libraries() -> None:
     code = (
         "import sys, autofinity.cli.main, autofinity.ports;"

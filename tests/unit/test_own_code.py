@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from autofinity import own_code
-from autofinity.cli.comparing import DECIDES
 from autofinity.own_code import digest_of_code, digest_of_core
+from autofinity.workflow.compare import DECIDES
 
 UNDECIDED = ("linux", "store", "own_code", "resources", "whole_file", "_core", "__init__")
 """Loaded by a comparison: how files are read, found and kept; what runs on no machine of Linux.

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -30,11 +30,6 @@ from autofinity.learning.settings import (
     WEIGHTINGS,
     LearningSettings,
 )
-
-if TYPE_CHECKING:
-    from autofinity.affinity.best_matches import BestMatches
-    from autofinity.learning.action_table import HintsOf
-    from autofinity.store.observation_table import ObservationTable
 
 type Command = Callable[..., None]
 
@@ -265,24 +260,3 @@ machine_option = click.option(
     default=None,
     help="Machine whose hints are meant.  [default: the one the observations are from]",
 )
-
-
-def hints_for(observations: ObservationTable, machine: str | None, leeway: int) -> HintsOf:
-    """Hints of affinities on the machine named, or on the one the observations name."""
-    from autofinity.learning.leeway_hints import hints_on
-
-    return hints_on(matches_for(observations, machine), leeway)
-
-
-def matches_for(observations: ObservationTable, machine: str | None) -> BestMatches:
-    """Best matches of hints on the machine named, or on the one the observations name."""
-    from autofinity.affinity.best_matches import BestMatches
-    from autofinity.cli.backends import machine_topology
-
-    return BestMatches(machine_topology(machine or machine_of(observations)))
-
-
-def machine_of(observations: ObservationTable) -> str:
-    """Name of the machine of the first observation (learning refuses several)."""
-    name: str = observations.machine.names[int(observations.machine.codes[0])]
-    return name

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-PAGE_SIZES = {"4K": 4096, "16K": 16384, "2M": 2 << 20}
-"""Bytes by the names that users know."""
+from autofinity.workflow.backends import PAGE_SIZES
 
 page_size_option = click.option(
     "--page-size",

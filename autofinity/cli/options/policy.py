@@ -1,34 +1,7 @@
-"""Reading the policy that a command names: a file, or one that is shipped."""
+"""The policy that a command is about."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from autofinity.model.errors import AutofinityError, PolicyError
-from autofinity.model.policy import RulePolicy
-from autofinity.policy import files
-from autofinity.resources import shipped
-
 policy_argument = click.argument("policy", metavar="POLICY")
-
-
-def named_policy(name: str) -> RulePolicy:
-    """The policy in a file, or the shipped one called `name`. Raises `PolicyError`."""
-    if Path(name).exists():
-        return files.load(name)
-    known = shipped_policies()
-    if name in known:
-        return files.load(shipped("policies", f"{name}.json"))
-    also = f" or one of {', '.join(known)}" if known else ""
-    raise PolicyError(f"there is no policy {name!r}; expected a policy file{also}")
-
-
-def shipped_policies() -> tuple[str, ...]:
-    """Names of the policies that come with autofinity."""
-    try:
-        folder = shipped("policies")
-    except AutofinityError:
-        return ()
-    return tuple(sorted(path.stem for path in folder.glob("*.json")))

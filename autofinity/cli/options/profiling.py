@@ -8,15 +8,15 @@ from typing import TypedDict
 
 import click
 
-from autofinity.cli.campaign import Wanted
 from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.microseconds import microseconds
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
-from autofinity.cli.options.work import jobs_option, work_folder, work_option
+from autofinity.cli.options.work import jobs_option, work_option
 from autofinity.model.errors import UsageError
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite
+from autofinity.workflow.wanted import Wanted, work_folder
 
 
 class ProfilingOptions(TypedDict):
@@ -102,7 +102,7 @@ def profiling_options[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
-def wanted_of(options: ProfilingOptions, threads: str) -> Wanted:
+def wanted_of(options: ProfilingOptions, threads: tuple[int, ...]) -> Wanted:
     """What the options describe. Raises `SuiteError` and `UsageError`."""
     if options["twin"] and options["machine"] != "host":
         raise UsageError(
@@ -118,7 +118,7 @@ def wanted_of(options: ProfilingOptions, threads: str) -> Wanted:
         suite=load_suite(path),
         programs=options["programs"],
         size=options["size"],
-        threads=thread_counts(threads),
+        threads=threads,
         affinities=options["affinities"],
         seed=options["draw_seed"],
         page_seeds=options["page_seeds"],

@@ -12,7 +12,6 @@ from itertools import count
 import pytest
 from click.testing import CliRunner
 
-from autofinity.cli import detect_live
 from autofinity.cli.detect import command as detect
 from autofinity.linux import address_sampling, spe_ring
 from autofinity.linux.access_events import AccessEvent
@@ -339,7 +338,7 @@ def test_detect_takes_spe_where_it_is_usable_as_it_takes_the_others(
 ) -> None:
     """On one CPU two threads take turns on a page; `true` itself is not sampled here."""
     one_cpu = dataclasses.replace(SPE, cpus=frozenset({OsIndex(0)}))
-    monkeypatch.setattr(detect_live, "usable_events", lambda: ((one_cpu,), ""))
+    monkeypatch.setattr(address_sampling, "usable_events", lambda: ((one_cpu,), ""))
 
     def written(ring: KernelRing, cpu: int) -> None:
         for turn in range(6):

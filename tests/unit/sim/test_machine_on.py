@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autofinity.cli.backends import simulated
 from autofinity.cli.topology import command as topology_command
-from autofinity.model.errors import TopologyError, UsageError
+from autofinity.model.errors import TopologyError
 from autofinity.model.topology import PU, Cache, OsIndex, Topology
 from autofinity.resources import shipped
 from autofinity.sim.machine_on import assumed_latencies, machine_on
@@ -144,38 +143,6 @@ def test_a_latency_file_with_a_strange_key_is_refused(tmp_path: Path) -> None:
     file.write_text("speed = 3\n" + assumed_latencies().read_text())
     with pytest.raises(TopologyError, match=r"latencies\.toml: speed: unknown key"):
         machine_on(topology([(0, 0, 0)]), file)
-
-
-def test_a_topology_alone_is_simulated_with_assumed_latencies_and_says_so(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    machine = simulated("synthetic:pack:2 numa:1 l3:1 core:4 pu:1")
-    assert machine.spec.latency.dram[0] == 90
-    assert "assumed; give your own with --latencies" in capsys.readouterr().err
-    other = simulated("synthetic:pack:2 numa:1 l3:1 core:4 pu:1", "xeon-e5-2650")
-    assert other.spec.latency.dram[0] == 86
-    assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize(
-    ("machine", "latencies", "message"),
-    [
-        ("opteron-6164he", "xeon-8480", "opteron-6164he has its own"),
-        ("host", None, "record-machine -o host.toml"),
-        ("no/such.toml", None, "there is no such machine file"),
-        ("pdp-11", None, "unknown machine 'pdp-11'"),
-    ],
-)
-def test_what_cannot_be_simulated_is_refused(
-    machine: str, latencies: str | None, message: str
-) -> None:
-    with pytest.raises(UsageError, match=message):
-        simulated(machine, latencies)
-
-
-def test_a_latency_file_that_is_not_there_is_named() -> None:
-    with pytest.raises(TopologyError, match=r"nothing\.toml: cannot be read"):
-        simulated("synthetic:core:2 pu:1", "nothing.toml")
 
 
 def test_every_preset_can_be_drawn() -> None:

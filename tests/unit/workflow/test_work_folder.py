@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from autofinity.cli.campaign import DEFAULT_PERIOD_US, Wanted, observations_folder
-from autofinity.cli.options.work import work_folder
 from autofinity.model.errors import UsageError
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite
+from autofinity.workflow.wanted import DEFAULT_PERIOD_US, Wanted, observations_folder, work_folder
 
 
 def test_each_manifest_has_its_own_folder_in_the_cache(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 from autofinity.capture.build import Built, Compilers, build_program, skip_reason
@@ -13,28 +12,31 @@ from autofinity.model.errors import LearningError, LinuxError, SuiteError
 from autofinity.ports import RunRequest
 from autofinity.profiling.campaign import ReadyProgram
 from autofinity.trace.manifest import ProgramSpec, Suite
+from autofinity.workflow.reporter import SILENT, Reporter
+from autofinity.workflow.wanted import Wanted
 
 
-def host_subjects(
-    suite: Suite, programs: tuple[str, ...], threads: tuple[int, ...], size: str, work: Path
+def host_programs(
+    wanted: Wanted, reporter: Reporter = SILENT
 ) -> tuple[list[ReadyProgram], dict[str, Conditions]]:
     """Programs to run, and what holds for each by the path of its binary.
 
-    Those that cannot be built here, or not run with a thread count, are named on stderr. Raises
+    Of those that cannot be built here, or not run with a thread count, there is a notice. Raises
     `LearningError` when none is left.
     """
+    suite, size, work = wanted.suite, wanted.size, wanted.work
     compilers = Compilers.find(os.environ)
     ready: list[ReadyProgram] = []
     conditions: dict[str, Conditions] = {}
-    for spec in suite.pick(programs):
+    for spec in suite.pick(wanted.programs):
         try:
             built = _built(suite, spec, compilers, work / "programs")
         except (SuiteError, LinuxError) as error:
-            print(f"autofinity: {spec.name}: left out: {error}", file=sys.stderr)
+            reporter.notice(f"{spec.name}: left out: {error}")
             continue
-        for count in threads:
+        for count in wanted.threads:
             if not spec.threads.allows(count):
-                print(f"autofinity: {spec.name}: not with {count} threads", file=sys.stderr)
+                reporter.notice(f"{spec.name}: not with {count} threads")
                 continue
             request = CaptureRequest(suite, spec, built, count, size, work)
             argv = arguments_of(request)

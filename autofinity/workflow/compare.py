@@ -1,4 +1,4 @@
-"""What `compare` and the figures of mechanisms share: a comparison, from what was asked for."""
+"""Mechanisms side by side on the same programs and machine: what `compare` and figures run."""
 
 from __future__ import annotations
 
@@ -6,30 +6,33 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from autofinity.cli.campaign import Wanted, capture, observations_folder
-from autofinity.cli.options.work import work_folder
-from autofinity.cli.progress import progress
+from autofinity.detect.whole_trace import whole_trace
+from autofinity.evaluation.comparison import Comparison, MechanismCase, compare
+from autofinity.mechanisms.recipe import WholeTrace
+from autofinity.mechanisms.registry import Entry
 from autofinity.model.errors import UsageError
 from autofinity.own_code import digest_of_code
+from autofinity.policy import files
 from autofinity.profiling.campaign import ReadyProgram
 from autofinity.resources import shipped
+from autofinity.sim.machine import SimMachine
+from autofinity.sim.replay import workers_of
+from autofinity.sim.together import ProgramRun, prepare_together
+from autofinity.store.mechanism_runs import MechanismRuns
 from autofinity.trace.manifest import load_suite
-
-if TYPE_CHECKING:
-    from autofinity.evaluation.comparison import MechanismCase
-    from autofinity.mechanisms.recipe import WholeTrace
-    from autofinity.mechanisms.registry import Entry
-    from autofinity.model.policy import RulePolicy
-    from autofinity.sim.machine import SimMachine
+from autofinity.workflow.backends import simulated
+from autofinity.workflow.capture import capture
+from autofinity.workflow.policies import policy_for
+from autofinity.workflow.reporter import SILENT, Reporter
+from autofinity.workflow.wanted import Wanted, observations_folder, work_folder
 
 RESULTS = "mechanisms.jsonl"
 BESIDE = "+"
 """Between the names of programs that run side by side."""
 DECIDES = (
     *("affinity", "detect", "mapping", "mechanisms", "model", "policy", "profiling", "runtime"),
-    *("sim", "cli/comparing.py", "evaluation/comparison.py", "evaluation/mechanism_run.py"),
+    *("sim", "workflow/compare.py", "evaluation/comparison.py", "evaluation/mechanism_run.py"),
     "ports.py",
 )
 """Code that a run depends on, beside the native core: an edit of it makes runs anew."""
@@ -65,7 +68,6 @@ def programs_for(
     *,
     jobs: int,
     work: Path | None,
-    quiet: bool,
     suite: Path | None = None,
     latencies: str | None = None,
     page_size: str | None = None,
@@ -83,27 +85,24 @@ def programs_for(
         threads=(threads,),
         jobs=jobs,
         work=work_folder(work, path),
-        quiet=quiet,
         latencies=latencies,
         page_size=page_size,
     )
 
 
-def compared(asked: Asked, entries: Sequence[Entry]) -> list[MechanismCase]:
+def compared(
+    asked: Asked, entries: Sequence[Entry], reporter: Reporter = SILENT
+) -> list[MechanismCase]:
     """All cases, mechanisms in the order of `entries`. Runs that are kept are not made again.
 
     Raises `UsageError` for the machine at hand and for programs side by side that are to be
     repeated, and what capturing raises.
     """
-    from autofinity.cli.backends import simulated
-    from autofinity.evaluation.comparison import Comparison, compare
-    from autofinity.store.mechanism_runs import MechanismRuns
-
     wanted = asked.wanted
     if wanted.machine == "host":
         raise UsageError("--machine host: mechanisms are compared on simulated machines only")
-    machine = simulated(wanted.machine, wanted.latencies, wanted.page_size)
-    policy = _policy(asked.policy, wanted.machine)
+    machine = simulated(wanted.machine, wanted.latencies, wanted.page_size, reporter=reporter)
+    policy = files.load(asked.policy) if asked.policy else policy_for(wanted.machine)
     rates = f"{asked.repeats} {asked.paper_s} {asked.fault_share_per_s}"
     made_by = hashlib.sha256(
         digest_of_code(*DECIDES) + f"{machine.spec!r} {policy!r} {rates}".encode()
@@ -112,23 +111,23 @@ def compared(asked: Asked, entries: Sequence[Entry]) -> list[MechanismCase]:
         machine=machine,
         clock_hz=machine.clock_hz,
         policy=policy,
-        whole_trace=lambda program: _whole_trace(program, machine),
+        whole_trace=lambda ready: _whole_trace(ready, machine),
         seeds=tuple(range(1, 1 + asked.seeds)),
         repeats=asked.repeats,
         paper_s=asked.paper_s,
         fault_share_per_s=asked.fault_share_per_s,
-        made_of=lambda program: f"{program.origin} {made_by}",
+        made_of=lambda ready: f"{ready.origin} {made_by}",
     )
-    programs = _subjects(asked)
+    programs = _programs(asked, reporter)
     runs = MechanismRuns(observations_folder(wanted) / RESULTS)
     steps = len(programs) * len(entries) * asked.seeds
-    with progress("compare", steps, wanted.quiet) as bar:
-        cases = compare(comparison, programs, entries, runs, wanted.jobs, bar.step)
+    with reporter.progress("compare", steps) as done:
+        cases = compare(comparison, programs, entries, runs, wanted.jobs, done.step)
     rank = {entry.name: number for number, entry in enumerate(entries)}
     return sorted(cases, key=lambda case: rank[case.mechanism])
 
 
-def _subjects(asked: Asked) -> list[ReadyProgram]:
+def _programs(asked: Asked, reporter: Reporter) -> list[ReadyProgram]:
     """Programs alone, and programs side by side."""
     names = asked.wanted.programs
     some_beside = any(BESIDE in name for name in names)
@@ -138,7 +137,7 @@ def _subjects(asked: Asked) -> list[ReadyProgram]:
             "larger inputs where runs are too short"
         )
     parts = dict.fromkeys(part for name in names for part in name.split(BESIDE))
-    alone = capture(replace(asked.wanted, programs=tuple(parts)), asked.threads)
+    alone = capture(replace(asked.wanted, programs=tuple(parts)), asked.threads, reporter)
     if not some_beside:
         return alone
     by_name = {program.name: program for program in alone}
@@ -166,23 +165,7 @@ def _beside(programs: Sequence[ReadyProgram]) -> ReadyProgram:
     )
 
 
-def _policy(given: Path | None, machine: str) -> RulePolicy:
-    """The one named, or that of the machine, or the default one."""
-    from autofinity.policy import files
-
-    if given is None:
-        folder = shipped("policies", "default.json").parent
-        own = folder / f"{machine}.json"
-        given = own if own.exists() else folder / "default.json"
-    return files.load(given)
-
-
 def _whole_trace(ready: ReadyProgram, machine: SimMachine) -> WholeTrace:
-    from autofinity.detect.whole_trace import whole_trace
-    from autofinity.mechanisms.recipe import WholeTrace
-    from autofinity.sim.replay import workers_of
-    from autofinity.sim.together import ProgramRun, prepare_together
-
     traces = (ready.request.program, *ready.request.beside)
     program = prepare_together([ProgramRun(trace, ()) for trace in traces])
     each = ready.threads // len(traces)

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.options.hint import hint_of
 from autofinity.model.errors import UsageError
-from autofinity.model.topology import OsIndex, Topology
 
 if TYPE_CHECKING:
     from autofinity.sim.spec import MachineSpec
-    from autofinity.sim.together import ProgramRun, TogetherResult
+    from autofinity.sim.together import TogetherResult
 
 UNITS_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
@@ -42,52 +40,6 @@ def durations_ns(text: str | None, programs: int) -> tuple[float, ...]:
     if len(found) != programs:
         raise UsageError(f"got {len(found)} starts for {programs} programs; expected one each")
     return tuple(found)
-
-
-def bound_runs(
-    topology: Topology,
-    traces: Sequence[Path],
-    threads: Sequence[int],
-    hint: str | None,
-    starts_ns: Sequence[float],
-    after: bool,
-) -> list[ProgramRun]:
-    """Every program placed as the hint says: beside the earlier ones as long as there is room.
-
-    Programs that come one after the other, and those that find too few CPUs left, have the whole
-    machine to choose from.
-    """
-    from autofinity.affinity.hints import get_affinity
-    from autofinity.sim.together import ProgramRun
-
-    taken: frozenset[OsIndex] = frozenset()
-    runs = []
-    for number, (trace, each) in enumerate(zip(traces, threads, strict=True)):
-        left = topology.allowed - taken
-        roomy = not after and len(left) >= each
-        cpus = get_affinity(topology, each, hint_of(hint or "SLP"), left if roomy else None).cpus
-        taken |= frozenset(cpus)
-        runs.append(ProgramRun(trace, cpus, None, starts_ns[number], after=after and number > 0))
-    return runs
-
-
-def unbound_runs(
-    topology: Topology,
-    traces: Sequence[Path],
-    threads: Sequence[int],
-    cpus: Sequence[OsIndex] | None,
-    starts_ns: Sequence[float],
-    after: bool,
-) -> list[ProgramRun]:
-    """Every program on all of `cpus`, or of the machine, as the scheduler likes."""
-    from autofinity.sim.replay import workers_of
-    from autofinity.sim.together import ProgramRun
-
-    usable = tuple(cpus if cpus is not None else sorted(topology.allowed))
-    return [
-        ProgramRun(trace, usable, workers_of(trace, each), start, after=after and number > 0)
-        for number, (trace, each, start) in enumerate(zip(traces, threads, starts_ns, strict=True))
-    ]
 
 
 def show(traces: Sequence[Path], spec: MachineSpec, result: TogetherResult, as_json: bool) -> None:

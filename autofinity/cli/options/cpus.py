@@ -1,0 +1,63 @@
+"""Reading lists of CPUs that a command is given."""
+
+from __future__ import annotations
+
+from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.model.errors import UsageError
+from autofinity.model.topology import OsIndex, Topology
+
+
+def available_cpus(topology: Topology, text: str | None) -> frozenset[OsIndex] | None:
+    """CPUs of a list such as `0-5,12` (the kernel's form); None for no list.
+
+    Raises `UsageError` for a malformed list and for CPUs that the machine does not have or that
+    may not be used.
+    """
+    if text is None:
+        return None
+    found: set[OsIndex] = set()
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not (first.isascii() and first.isdigit()) or (
+            dash and not (last.isascii() and last.isdigit())
+        ):
+            raise UsageError(f"not a CPU list: {text!r}; expected for example 0-5,12")
+        low, high = int(first), int(last or first)
+        if high < low:
+            raise UsageError(f"not a CPU list: {text!r}; {low}-{high} runs backwards")
+        # Only numbers of the machine are kept, so that 0-4000000000 costs nothing.
+        within = {os_index for os_index in topology.by_os_index if low <= os_index <= high}
+        if len(within) <= high - low:
+            missing = next(i for i in range(low, high + 1) if i not in within)
+            raise UsageError(
+                f"CPU {missing} of {text!r} is not on {topology.name}, which has "
+                f"{len(topology.pus)} CPUs numbered "
+                f"{format_cpu_list(topology.by_os_index)}"
+            )
+        found |= within
+    forbidden = found - topology.allowed
+    if forbidden:
+        raise UsageError(
+            f"CPU {min(forbidden)} of {text!r} may not be used on {topology.name}; "
+            f"{len(topology.allowed)} of its {len(topology.pus)} CPUs may"
+        )
+    return frozenset(found)
+
+
+def cpus_in_order(text: str) -> tuple[OsIndex, ...]:
+    """The CPUs of a list such as `0,6,12-14` as they come; the same one may come twice.
+
+    Raises `UsageError` for a malformed list.
+    """
+    found: list[OsIndex] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not (first.isascii() and first.isdigit()) or (
+            dash and not (last.isascii() and last.isdigit())
+        ):
+            raise UsageError(f"not a CPU list: {text!r}; expected for example 0,6,12-14")
+        low, high = int(first), int(last or first)
+        if not low <= high < low + 100_000:
+            raise UsageError(f"not a CPU list: {text!r}; {part} is no range of CPUs")
+        found.extend(OsIndex(cpu) for cpu in range(low, high + 1))
+    return tuple(found)

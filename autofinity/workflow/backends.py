@@ -1,0 +1,118 @@
+"""The only place that knows all kinds of machines by name: `host`, presets, files, synthetic."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autofinity.model.errors import UsageError
+from autofinity.model.topology import Topology
+from autofinity.resources import shipped
+from autofinity.workflow.reporter import SILENT, Reporter
+
+if TYPE_CHECKING:
+    from autofinity.sim.machine import SimMachine
+    from autofinity.sim.spec import MachineSpec
+
+SYNTHETIC = "synthetic:"
+PAGE_SIZES = {"4K": 4096, "16K": 16384, "2M": 2 << 20}
+"""Bytes by the names that users know."""
+
+
+def machine_topology(name: str) -> Topology:
+    """The machine called `name`: `host`, a preset, a machine file of one's own (`.toml`, as the
+    presets are), an hwloc XML file, or `synthetic:…`.
+
+    A preset wins over a file of the same name; write `./NAME` for the file. Raises `UsageError`
+    for a name that is none of these, `TopologyError` when the machine cannot be read.
+    """
+    if name == "host":
+        from autofinity.linux.topology import host_topology
+
+        return host_topology()
+    if name.startswith(SYNTHETIC):
+        from autofinity.linux.topology import synthetic_topology
+
+        return synthetic_topology(name.removeprefix(SYNTHETIC))
+    from autofinity.sim.preset import load_preset, preset_names
+
+    if name in preset_names() or name.endswith(".toml"):
+        return load_preset(name).topology
+    if name and ("/" in name or name.endswith(".xml") or Path(name).exists()):
+        from autofinity.linux.topology import xml_topology
+
+        return xml_topology(name)
+    known = ", ".join(["host", *preset_names()])
+    raise UsageError(
+        f"unknown machine {name!r}; expected one of {known}, an hwloc XML file, or a synthetic "
+        "description such as 'synthetic:pack:4 numa:2 l3:1 core:6 pu:1'"
+    )
+
+
+def simulated(
+    name: str,
+    latencies: str | None = None,
+    page_size: str | None = None,
+    *,
+    twin: bool = False,
+    reporter: Reporter = SILENT,
+) -> SimMachine:
+    """The machine of `simulated_spec`, which raises the errors, too."""
+    from autofinity.sim.machine import SimMachine
+
+    return SimMachine(simulated_spec(name, latencies, page_size, twin=twin, reporter=reporter))
+
+
+def simulated_spec(
+    name: str,
+    latencies: str | None = None,
+    page_size: str | None = None,
+    *,
+    twin: bool = False,
+    reporter: Reporter = SILENT,
+) -> MachineSpec:
+    """The simulated machine called `name`: a preset, a machine file (TOML) of one's own, or any
+    topology (hwloc XML, `synthetic:…`, `host`) with the latencies of a file or of a preset.
+
+    With pages of `page_size` (`PAGE_SIZES`) if given. Without `latencies` those of a topology are
+    assumed, of which there is a notice; of `host` only where a `twin` of it is asked for. Raises
+    `UsageError` for a name that is no machine, `TopologyError` for a bad file.
+    """
+    spec = _with_own_pages(name, latencies, twin, reporter)
+    return spec if page_size is None else replace(spec, page_bytes=PAGE_SIZES[page_size])
+
+
+def _with_own_pages(
+    name: str, latencies: str | None, twin: bool, reporter: Reporter
+) -> MachineSpec:
+    from autofinity.sim.machine_on import assumed_latencies, machine_on
+    from autofinity.sim.preset import load_preset, preset_names
+
+    if name in preset_names() or name.endswith(".toml"):
+        if latencies is not None:
+            raise UsageError(
+                f"--latencies {latencies}: {name} has its own; expected it with an hwloc XML file "
+                "or a synthetic description"
+            )
+        if name not in preset_names() and not Path(name).is_file():
+            raise UsageError(f"--machine {name}: there is no such machine file")
+        return load_preset(name)
+    if name == "host" and latencies is None and not twin:
+        raise UsageError(
+            "--machine host: latencies of this machine are not known; measure them with "
+            "`autofinity record-machine -o host.toml` and give that file as the machine, or take "
+            "those of a preset with --latencies (autofinity machines lists them)"
+        )
+    topology = machine_topology(name)
+    if latencies is None:
+        file = assumed_latencies()
+        reporter.notice(
+            f"{name} says nothing of latencies and bandwidths: those of {file} are assumed; give "
+            "your own with --latencies"
+        )
+    elif latencies in preset_names():
+        file = shipped("data", "machines", f"{latencies}.toml")
+    else:
+        file = Path(latencies)
+    return machine_on(topology, file)

@@ -1,0 +1,65 @@
+"""A suite's programs, captured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autofinity.capture.suite_capture import CaptureReport, capture_suite
+from autofinity.ports import RunRequest
+from autofinity.profiling.campaign import ReadyProgram
+from autofinity.trace.manifest import Suite
+from autofinity.trace.meta import TraceMeta
+from autofinity.workflow.reporter import SILENT, Reporter
+from autofinity.workflow.wanted import Wanted
+
+
+def capture_traces(
+    suite: Suite,
+    programs: tuple[str, ...],
+    threads: int,
+    size: str,
+    out: Path,
+    *,
+    keep_going: bool = False,
+    reporter: Reporter = SILENT,
+) -> list[TraceMeta]:
+    """`capture_suite`, whose errors it raises; of what is left out there is a notice with why."""
+    left_out: list[CaptureReport] = []
+    with reporter.progress(f"capture {threads}t", len(suite.pick(programs))) as done:
+
+        def report(now: CaptureReport) -> None:
+            if now.stage == "skipped" or (now.stage == "failed" and keep_going):
+                left_out.append(now)
+            if now.stage in ("done", "skipped", "failed"):
+                done.step(now.program)
+
+        traces = capture_suite(suite, programs, threads, size, out, report, keep_going=keep_going)
+    for now in left_out:
+        reporter.notice(f"{now.program} is left out: {now.reason}")
+    return traces
+
+
+def capture(wanted: Wanted, threads: int, reporter: Reporter = SILENT) -> list[ReadyProgram]:
+    """The wanted programs with `threads` threads, captured, for the simulator to replay.
+
+    Those that cannot be captured are left out. Raises what `capture_suite` raises when none can.
+    """
+    traces = capture_traces(
+        wanted.suite,
+        wanted.programs,
+        threads,
+        wanted.size,
+        wanted.work / "traces",
+        keep_going=True,
+        reporter=reporter,
+    )
+    return [
+        ReadyProgram(
+            trace.program,
+            trace.input,
+            trace.threads,
+            RunRequest(program=str(trace.path), threads=trace.threads),
+            origin=trace.digest,
+        )
+        for trace in traces
+    ]

@@ -1,0 +1,39 @@
+"""Which behaviours the programs of a suite show on a machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from autofinity.evaluation.coverage import ProgramCoverage, covered_by
+from autofinity.learning.settings import LearningSettings
+from autofinity.workflow.observations import hints_for, observations_of
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """The programs in the order of the paper's figure, and what they were told apart by."""
+
+    counters: tuple[str, ...]
+    programs: list[ProgramCoverage]
+
+    @property
+    def adding_nothing(self) -> list[str]:
+        """Programs without which no behaviour would be missed."""
+        return [each.program for each in self.programs if each.own == 0]
+
+
+def coverage(
+    machine: str,
+    threads: int,
+    settings: LearningSettings | None = None,
+    observations: Path | None = None,
+) -> Covered:
+    """Of the runs with `threads` threads in these observations, or the shipped ones of the machine.
+
+    The settings say which counters are looked at and how they are cut. Raises as `observations_of`
+    and `covered_by` do.
+    """
+    settings = settings or LearningSettings()
+    table = observations_of(machine, threads, observations)
+    return Covered(*covered_by(table, settings, hints_for(table, machine, settings.leeway)))

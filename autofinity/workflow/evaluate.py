@@ -1,0 +1,143 @@
+"""A policy judged on programs that it has not seen.
+
+Each program is left out in turn: a policy is learned from the others, or one is given, and shown
+what the program did in the distributed affinity; then its time in the chosen one is looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from autofinity.affinity.best_matches import BestMatches
+from autofinity.evaluation.cases import Case
+from autofinity.evaluation.judge import Learn, Skipped, judge
+from autofinity.evaluation.left_out import leaving_out
+from autofinity.evaluation.verdict import Verdict, verdict_of
+from autofinity.learning.settings import LearningSettings
+from autofinity.model.errors import LearningError
+from autofinity.model.observation import Workload
+from autofinity.policy import files
+from autofinity.store.observation_table import ObservationTable
+from autofinity.store.observations import read
+from autofinity.workflow.backends import machine_topology
+from autofinity.workflow.observations import thread_counts_of
+from autofinity.workflow.profile import gather
+from autofinity.workflow.reporter import SILENT, Reporter
+from autofinity.workflow.train import learn
+from autofinity.workflow.wanted import Wanted
+
+DEFAULT_THREADS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What came of it."""
+
+    cases: list[Case]
+    skipped: list[Skipped]
+    verdict: Verdict
+    affinities: int
+    """Of how many the oracle is the best."""
+
+
+def evaluate(
+    wanted: Wanted,
+    settings: LearningSettings | None = None,
+    *,
+    train_threads: Sequence[int] = (),
+    policy: Path | None = None,
+    observations: Path | None = None,
+    samples: int = 0,
+    reporter: Reporter = SILENT,
+) -> Evaluated:
+    """Judge at the wanted thread counts; where none are, at those of the observations, or at 8.
+
+    `policy` is judged as it is; otherwise policies are learned at `train_threads`, by default 8, or
+    those of the observations where 8 is not among them. With `observations` (a file or folder)
+    nothing is profiled; otherwise what is wanted is, and baselines, at the thread counts of both.
+    The policy is shown the mean of so many `samples`, 0: of the whole run. Raises `LearningError`
+    when no case can be judged.
+    """
+    settings = settings or LearningSettings()
+    if observations is None:
+        threads = wanted.threads or (DEFAULT_THREADS,)
+        wanted = replace(wanted, threads=threads, baselines=True)
+        judged = gather(wanted, reporter)
+    else:
+        judged = _recorded(observations, wanted)
+        wanted = replace(wanted, threads=wanted.threads or thread_counts_of(judged))
+    if policy is not None:
+        learner = _given(policy)
+    else:
+        table = _to_learn_from(judged, wanted, train_threads, observations is None, reporter)
+        learner = leaving_out(table, lambda others: learn(others, wanted, settings).policy)
+    with reporter.progress("judge", len(judged.programs()) * len(wanted.threads)) as done:
+        cases, skipped = judge(
+            judged,
+            wanted.threads,
+            learner,
+            BestMatches(machine_topology(wanted.machine)),
+            settings.warmup,
+            samples,
+            lambda workload: done.step(workload.program),
+        )
+    skipped += _not_run(judged, wanted)
+    if not cases:
+        counts = ",".join(map(str, thread_counts_of(judged)))
+        raise LearningError(
+            f"no case on {wanted.machine} can be judged: "
+            + "; ".join(sorted({missed.reason for missed in skipped}))
+            + f". There are runs with {counts} threads; --fresh profiles others"
+        )
+    affinities = len(judged.placed_by("affinity").affinity.names)
+    return Evaluated(cases, skipped, verdict_of(cases), affinities)
+
+
+def _recorded(path: Path, wanted: Wanted) -> ObservationTable:
+    """Observations from a file, of the programs wanted. Raises `StoreError`, `SuiteError`."""
+    table = read(path)
+    if not wanted.programs:
+        return table
+    return table.take(np.isin(table.program.text(), wanted.programs))
+
+
+def _given(path: Path) -> Learn:
+    policy = files.load(path)
+    return lambda program: policy
+
+
+def _to_learn_from(
+    judged: ObservationTable,
+    wanted: Wanted,
+    train_threads: Sequence[int],
+    may_profile: bool,
+    reporter: Reporter,
+) -> ObservationTable:
+    """Observations at the thread counts that policies are learned at."""
+    counts = tuple(train_threads)
+    if not counts:
+        there = may_profile or DEFAULT_THREADS in judged.threads
+        counts = (DEFAULT_THREADS,) if there else thread_counts_of(judged)
+    table = judged
+    if may_profile and any(count not in wanted.threads for count in counts):
+        table = gather(replace(wanted, threads=counts), reporter)
+    return table.take(np.isin(table.threads, counts))
+
+
+def _not_run(judged: ObservationTable, wanted: Wanted) -> list[Skipped]:
+    """Programs of the suite that have no runs with a thread count, and why."""
+    seen = set(zip(judged.program.text(), judged.threads.tolist(), strict=True))
+    missing = []
+    for spec in wanted.suite.pick(wanted.programs):
+        for threads in wanted.threads:
+            if (spec.name, threads) in seen:
+                continue
+            reason = f"was not profiled with {threads} threads"
+            if not spec.threads.allows(threads):
+                reason = f"does not run with {threads} threads (allowed: {spec.threads})"
+            missing.append(Skipped(Workload(spec.name, wanted.size, threads), reason))
+    return missing

@@ -1,0 +1,40 @@
+"""Who sits where, from who shares with whom: by one mapper, and beside all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autofinity.affinity.hints import get_affinity
+from autofinity.mapping.compare import Mapped, compared, mapped
+from autofinity.model.affinity import Hint
+from autofinity.model.sharing import SharingMatrix
+from autofinity.model.topology import OsIndex, Topology
+
+
+@dataclass(frozen=True, slots=True)
+class MappedBeside:
+    """What the mapper chose, and what all would."""
+
+    used: frozenset[OsIndex]
+    """The CPUs that all of them had."""
+    chosen: Mapped
+    all: list[Mapped]
+
+
+def map_threads(
+    sharing: SharingMatrix,
+    topology: Topology,
+    algorithm: str,
+    hint: Hint,
+    available: frozenset[OsIndex] | None = None,
+) -> MappedBeside:
+    """Map onto the best match of the hint among the available CPUs, by default all allowed ones.
+
+    With more threads than CPUs all are used. Raises as `mapped` does.
+    """
+    used = topology.allowed if available is None else available
+    if sharing.threads <= len(used):
+        used = frozenset(get_affinity(topology, sharing.threads, hint, used).cpus)
+    chosen = mapped(algorithm, sharing, topology, used)
+    everyone = [chosen if m.name == algorithm else m for m in compared(sharing, topology, used)]
+    return MappedBeside(used, chosen, everyone)

@@ -1,0 +1,72 @@
+"""Observations that come with autofinity or are named, and the hints of the machine they are of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from autofinity.affinity.best_matches import BestMatches
+from autofinity.learning.action_table import HintsOf
+from autofinity.learning.leeway_hints import hints_on
+from autofinity.model.errors import AutofinityError, LearningError, UsageError
+from autofinity.resources import shipped
+from autofinity.store.observation_table import ObservationTable
+from autofinity.store.observations import read
+from autofinity.workflow.backends import machine_topology
+
+
+def shipped_observations(machine: str) -> Path | None:
+    """The file of a machine by its preset name; None where there is none."""
+    if "/" in machine:
+        return None
+    try:
+        return shipped("data", "observations", f"{machine}.parquet")
+    except AutofinityError:
+        return None
+
+
+def observations_of(
+    machine: str, threads: int | None = None, given: Path | None = None
+) -> ObservationTable:
+    """Those of the file or folder given, or the shipped ones of a preset machine.
+
+    With `threads` only the rows with that thread count that affinities placed. Raises `UsageError`
+    when none are shipped, `LearningError` when none have that thread count, `StoreError`.
+    """
+    path = given or shipped_observations(machine)
+    if path is None:
+        raise UsageError(
+            f"no observations of {machine} are shipped; name a file or folder of `autofinity "
+            "profile`"
+        )
+    table = read(path)
+    if threads is None:
+        return table
+    placed = table.placed_by("affinity")
+    chosen = placed.take(placed.threads == threads)
+    if not len(chosen):
+        counts = ", ".join(map(str, thread_counts_of(placed)))
+        raise LearningError(f"{path} has no runs with {threads} threads; it has {counts}")
+    return chosen
+
+
+def thread_counts_of(table: ObservationTable) -> tuple[int, ...]:
+    """Those that were observed, ascending."""
+    return tuple(np.unique(table.threads).tolist())
+
+
+def machine_of(table: ObservationTable) -> str:
+    """Name of the machine of the first observation (learning refuses several)."""
+    name: str = table.machine.names[int(table.machine.codes[0])]
+    return name
+
+
+def matches_for(table: ObservationTable, machine: str | None = None) -> BestMatches:
+    """Best matches of hints on the machine named, or on the one the observations name."""
+    return BestMatches(machine_topology(machine or machine_of(table)))
+
+
+def hints_for(table: ObservationTable, machine: str | None, leeway: int) -> HintsOf:
+    """Hints of affinities on the machine named, or on the one the observations name."""
+    return hints_on(matches_for(table, machine), leeway)

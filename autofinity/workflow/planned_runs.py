@@ -1,0 +1,146 @@
+"""The runs that are wanted, planned on their machine, and made as far as they are not there."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autofinity import __version__
+from autofinity.model.observation import Workload
+from autofinity.profiling.campaign import (
+    Cell,
+    Failure,
+    ReadyProgram,
+    Target,
+    in_order,
+    plan,
+    plan_baselines,
+    plan_switches,
+    profile,
+)
+from autofinity.profiling.sampling import Run
+from autofinity.profiling.selection import select
+from autofinity.store.observation_table import ObservationTable
+from autofinity.store.observations import ObservationStore
+from autofinity.workflow.backends import simulated
+from autofinity.workflow.capture import capture
+from autofinity.workflow.reporter import Reporter
+from autofinity.workflow.wanted import (
+    DEFAULT_PERIOD_US,
+    HOST_PERIOD_US,
+    Wanted,
+    observations_folder,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRuns:
+    """What is to be run, and where it is kept."""
+
+    target: Target
+    programs: list[ReadyProgram]
+    cells: list[Cell]
+    store: ObservationStore
+    jobs: int
+
+    def make(
+        self,
+        cells: Sequence[Cell],
+        title: str,
+        reporter: Reporter,
+        cpu_s: dict[Workload, float] | None = None,
+    ) -> list[Failure]:
+        """Make these runs, note what one of each program took in `cpu_s`; those that failed."""
+
+        def report(run: Run, took_s: float | None) -> None:
+            if took_s is None:
+                done.found()
+            else:
+                done.step(_label(run))
+            if cpu_s is not None and took_s:
+                cpu_s[run.workload] = took_s
+
+        with reporter.progress(title, len(cells)) as done:
+            return profile(self.target, cells, self.store, self.jobs, report)
+
+    def observed(self) -> ObservationTable:
+        """What the programs showed; the folder may hold more."""
+        import numpy as np
+
+        asked = {program.workload for program in self.programs}
+        table = self.store.read()
+        keys = zip(table.program.text(), table.input.text(), table.threads.tolist(), strict=True)
+        return table.take(np.fromiter((key in asked for key in keys), dtype=bool, count=len(table)))
+
+
+def planned(wanted: Wanted, reporter: Reporter) -> PlannedRuns:
+    """Make the programs ready and plan their runs; stale ones that are kept go.
+
+    Raises `CapabilityError` for the machine at hand without a PMU, `LearningError` when no program
+    can be run on it, and what `simulated` and `capture` raise.
+    """
+    target, programs, made_by = (_on_host if wanted.native else _in_simulation)(wanted, reporter)
+    topology = target.machine.topology
+    affinities = {
+        threads: select(topology, threads, wanted.affinities, wanted.seed)
+        for threads in wanted.threads
+    }
+    seeds = range(1, 1 + wanted.page_seeds)
+    cells = plan([p for p in programs if p.name not in wanted.certify], affinities, seeds)
+    certified = [p for p in programs if p.name in wanted.certify]
+    if certified:
+        everything = {
+            threads: select(topology, threads, "all", wanted.seed) for threads in wanted.threads
+        }
+        cells += plan(certified, everything, seeds)
+    if wanted.baselines:
+        cells += plan_baselines(topology, programs)
+        cells += plan_switches(topology, programs)
+    store = ObservationStore(observations_folder(wanted))
+    store.expect({p.workload: f"{p.origin} {made_by}" for p in programs})
+    jobs = 1 if wanted.native else wanted.jobs  # a run has the machine to itself
+    return PlannedRuns(target, programs, in_order(cells), store, jobs)
+
+
+def _in_simulation(wanted: Wanted, reporter: Reporter) -> tuple[Target, list[ReadyProgram], str]:
+    """The simulated machine, captured programs, and a digest of what makes their times."""
+    machine = simulated(
+        wanted.machine, wanted.latencies, wanted.page_size, twin=wanted.twin, reporter=reporter
+    )
+    target = Target(
+        machine=machine,
+        name=wanted.machine,
+        backend="sim",
+        clock_hz=machine.clock_hz,
+        period_ns=round((wanted.period_us or DEFAULT_PERIOD_US) * 1000),
+        version=__version__,
+    )
+    programs = [
+        program for threads in wanted.threads for program in capture(wanted, threads, reporter)
+    ]
+    return target, programs, hashlib.sha256(f"{__version__} {machine.spec!r}".encode()).hexdigest()
+
+
+def _on_host(wanted: Wanted, reporter: Reporter) -> tuple[Target, list[ReadyProgram], str]:
+    """The machine at hand, and programs built for it."""
+    from autofinity.linux.host_machine import host_machine
+    from autofinity.workflow.host_programs import host_programs
+
+    machine = host_machine({})  # before anything is built: is anything counted here?
+    programs, conditions = host_programs(wanted, reporter)
+    target = Target(
+        machine=host_machine(conditions),
+        name=wanted.machine,
+        backend="linux",
+        clock_hz=machine.clock_hz,
+        period_ns=round((wanted.period_us or HOST_PERIOD_US) * 1000),
+        version=__version__,
+    )
+    return target, programs, machine.topology.model
+
+
+def _label(run: Run) -> str:
+    if run.placement == "affinity":
+        return f"{run.program} {run.affinity}"
+    return f"{run.program} {run.placement} {run.affinity}".rstrip()

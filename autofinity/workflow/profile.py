@@ -1,0 +1,142 @@
+"""From a suite to observations of a machine: what `train` and `evaluate` do first, too.
+
+    suite ─► traces (captured once, kept) ─► runs ─► observations (kept run by run)
+
+Everything is in one work folder, and whatever is complete there is not done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from autofinity.evaluation.times import times_of
+from autofinity.model.affinity import Affinity
+from autofinity.model.errors import LearningError
+from autofinity.model.observation import Workload
+from autofinity.profiling.campaign import Cell, Failure
+from autofinity.profiling.estimate import expected, probes
+from autofinity.profiling.sampling import Run
+from autofinity.profiling.search import to_try
+from autofinity.profiling.selection import best_matches
+from autofinity.profiling.thinning import thinned
+from autofinity.store.observation_table import ObservationTable
+from autofinity.store.observations import read, write_one
+from autofinity.workflow.backends import machine_topology
+from autofinity.workflow.planned_runs import PlannedRuns, planned
+from autofinity.workflow.reporter import SILENT, Reporter
+from autofinity.workflow.wanted import Wanted
+
+type Cost = dict[int, tuple[int, float]]
+"""By thread count: how many runs, and their CPU seconds."""
+
+
+def gather(wanted: Wanted, reporter: Reporter = SILENT) -> ObservationTable:
+    """Observations of every wanted program, in every selected affinity, at every thread count.
+
+    Of programs that cannot be captured or replayed there is a notice, and what it will cost is
+    said first. Raises `LearningError` when nothing is left, and as `planned` does.
+    """
+    runs = planned(wanted, reporter)
+    for threads, (count, cpu_s) in sorted(_cost(runs, wanted, reporter).items()):
+        if cpu_s > 0:
+            reporter.notice(f"{wanted.machine}, {threads} threads: {cost_text(count, cpu_s)}")
+    failures = runs.make(runs.cells, "profile", reporter)
+    if wanted.search:
+        failures += _search(runs, wanted, reporter)
+    _tell(failures, reporter)
+    table = runs.observed()
+    if not len(table):
+        raise LearningError(
+            f"no observations on {wanted.machine}: all {len(runs.cells)} runs failed, see above"
+        )
+    return table
+
+
+def estimate(wanted: Wanted, reporter: Reporter = SILENT) -> Cost:
+    """Runs that `gather` has left to make.
+
+    Captures what is not captured yet, and runs each program once. What a search adds is counted in
+    full. Raises as `gather` does.
+    """
+    return _cost(planned(wanted, reporter), wanted, reporter)
+
+
+def cost_text(runs: int, cpu_s: float) -> str:
+    """For a person: so many runs in so much time."""
+    return f"up to {runs} runs, about {cpu_s / 60:.1f} CPU minutes"
+
+
+def keep(
+    table: ObservationTable,
+    output: Path,
+    *,
+    machine: str,
+    packed: bool = False,
+    thin: Sequence[int] = (),
+) -> ObservationTable:
+    """Write all into one Parquet file, small if `packed`, and return what is in it.
+
+    With the thread counts in `thin` sample periods are kept of the hints' best matches only, of
+    other runs their mean. Raises `StoreError`.
+    """
+    if thin:
+        topology = machine_topology(machine)
+        table = thinned(table, {threads: best_matches(topology, threads) for threads in thin})
+    write_one(table, output, packed=packed)
+    return read(output)  # packing rounds
+
+
+def _cost(runs: PlannedRuns, wanted: Wanted, reporter: Reporter) -> Cost:
+    """Of what is left; programs with much left are run once."""
+    cpu_s: dict[Workload, float] = {}
+    runs.make(probes(runs.cells, runs.store.done()), "estimate", reporter, cpu_s)
+    left = expected(runs.cells, runs.store.done(), cpu_s)
+    for threads in wanted.threads if wanted.search else ():
+        count, total_s = left.get(threads, (0, 0.0))
+        took = [s for workload, s in cpu_s.items() if workload.threads == threads]
+        more = wanted.search * wanted.page_seeds
+        left[threads] = (count + more * len(took), total_s + more * sum(took))
+    return left
+
+
+def _search(runs: PlannedRuns, wanted: Wanted, reporter: Reporter) -> list[Failure]:
+    """Run neighbours of the best affinities until none is left to try, or enough were.
+
+    Begins with the selected affinities only, whatever else is kept there: so a search that was
+    interrupted takes the same way again, past the runs it has made.
+    """
+    topology = runs.target.machine.topology
+    known: dict[Workload, set[Affinity]] = {}
+    for cell in runs.cells:
+        if cell.run.placement == "affinity" and cell.run.program not in wanted.certify:
+            known.setdefault(cell.program.workload, set()).add(cell.run.affinity)
+    left = dict.fromkeys(known, wanted.search)
+    failures: list[Failure] = []
+    while True:
+        times = times_of(runs.store.read()).roi_s
+        added: dict[Workload, list[Affinity]] = {}
+        for workload, some in known.items():
+            roi_s = {a: s for a, s in times.get(workload, {}).items() if a in some}
+            added[workload] = to_try(topology, roi_s, left[workload])
+            some |= set(added[workload])
+            left[workload] -= len(added[workload])
+        cells = [
+            Cell(program, Run(*program.workload, affinity, seed))
+            for program in runs.programs
+            for affinity in added.get(program.workload, ())
+            for seed in range(1, 1 + wanted.page_seeds)
+        ]
+        if not cells:
+            return failures
+        failures += runs.make(cells, "search", reporter)
+
+
+def _tell(failures: Sequence[Failure], reporter: Reporter) -> None:
+    """A notice of each distinct reason."""
+    reasons: dict[tuple[str, str], int] = {}
+    for failure in failures:
+        key = (failure.run.program, failure.reason)
+        reasons[key] = reasons.get(key, 0) + 1
+    for (program, reason), count in reasons.items():
+        reporter.notice(f"{program}: {count} runs failed: {reason}")

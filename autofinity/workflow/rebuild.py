@@ -1,0 +1,228 @@
+"""The user's policy, learned anew from what runs have shown.
+
+behaviour database ─► own runs ─┬─► learn_policy (settings of the present policy) ─► policy.json
+observations of this machine ───┘                                          of the user
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autofinity import __version__
+from autofinity.model.errors import LearningError, UsageError
+from autofinity.runtime.policies import default_policy, digest_of, user_policy
+from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.behaviour_file import default_path
+
+if TYPE_CHECKING:
+    from autofinity.learning.own_runs import OwnRuns
+    from autofinity.learning.pipeline import LearnedPolicy
+    from autofinity.learning.settings import LearningSettings
+    from autofinity.model.observation import Observation
+    from autofinity.model.policy import RulePolicy
+    from autofinity.model.topology import Topology
+
+HOST = "host"
+"""Name of the machine this runs on, in observations and policies."""
+
+_MOST_CPUS = 65_536  # as many as the launcher knows
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """The new policy, and what it was learned from."""
+
+    learned: LearnedPolicy
+    own: OwnRuns
+    joined: int
+    """Observations from elsewhere that were learned from, too."""
+    notes: tuple[str, ...]
+    old: Path | None
+    """The policy whose settings and counters were kept."""
+    old_digest: str | None
+    """Of its file, as it was: the new policy may be in its place."""
+    target: Path
+    """Where the new one is, or would be."""
+    digest: str | None
+    """Of the file that was written; None: nothing was."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotRebuilt:
+    """Nothing was to be done."""
+
+    reason: str
+
+
+def rebuild(
+    *,
+    database: Path | None = None,
+    policy: Path | None = None,
+    observations: Path | None = None,
+    output: Path | None = None,
+    if_due: bool = False,
+    dry_run: bool = False,
+) -> Rebuilt | NotRebuilt:
+    """Learn from the runs in the behaviour database, by default the one in the state folder.
+
+    Settings and counters are those of `policy`, by default of the one that runs ask; the new one
+    goes to `output`, by default to where runs look first. `observations` are those that `policy`
+    was learned from, by default the shipped ones of its machine; they are learned from as well when
+    they are of this machine. With `if_due` only when the learnable rows have grown by a fifth; with
+    `dry_run` nothing is written.
+
+    Raises `LearningError` saying why nothing can be learned, `UsageError` without a configuration
+    folder.
+    """
+    path = database or default_path()
+    target = output or user_policy()
+    if target is None:
+        raise UsageError("no configuration folder: set XDG_CONFIG_HOME or HOME, or give --output")
+    if not path.exists():
+        if if_due:
+            return NotRebuilt(f"there is no behaviour database at {path}")
+        raise LearningError(
+            f"there is no behaviour database at {path}: nothing has been run yet; start programs "
+            "with `autofinity run`"
+        )
+    with _alone(path), BehaviourDB.open(path) as opened:
+        if if_due and not opened.rebuild_due():
+            return NotRebuilt("not due: too little new to learn from")
+        old = policy or default_policy()
+        try:
+            made = _learned(opened, old, observations, target)
+        except LearningError:
+            if if_due and not dry_run:
+                opened.mark_built()  # tried: the next attempt waits for another fifth
+            raise
+        if dry_run:
+            return made
+        from autofinity.policy import files
+
+        target.parent.mkdir(parents=True, exist_ok=True)
+        files.save(made.learned.policy, target)
+        opened.mark_built()
+        return replace(made, digest=digest_of(target))
+
+
+def _learned(
+    database: BehaviourDB, old: Path | None, observations: Path | None, target: Path
+) -> Rebuilt:
+    """Learn from what there is."""
+    from autofinity.affinity.best_matches import BestMatches
+    from autofinity.learning.leeway_hints import hints_on
+    from autofinity.learning.own_runs import own_runs
+    from autofinity.learning.pipeline import learn_policy
+    from autofinity.policy.files import load
+    from autofinity.runtime.machine_text import machine_text
+    from autofinity.store.observations import table_of
+
+    present = load(old) if old else None
+    topology = _whole_machine()
+    settings = _settings(present)
+    counters = present.counters if present else ()
+    own = own_runs(database.observations(), counters, machine_text(topology), HOST, __version__)
+    notes = [own.left_out] if own.left_out else []
+    others, note = _of_this_machine(observations or _shipped(present))
+    notes += [note] if note else []
+    if not own.observations or (not others and own.too_few):
+        raise LearningError(
+            "nothing can be learned from the runs so far: "
+            + "; ".join([own.too_few or "no learnable row", *notes])
+            + ". Run more programs with `autofinity run` where hardware counters work "
+            "(`autofinity doctor`)"
+        )
+    matches = BestMatches(topology)
+    old_digest = digest_of(old) if old else None
+    made = learn_policy(
+        table_of([*others, *own.observations]),
+        settings,
+        hints_on(matches, settings.leeway),
+        {
+            "machine": HOST,
+            "model": topology.model,
+            "autofinity": __version__,
+            "rebuilt_from": old_digest,
+            "own_rows": len(own.observations),
+        },
+        matches,
+    )
+    if len(made.table) == 0:
+        raise LearningError(
+            "nothing can be learned from the runs so far: "
+            + "; ".join([*made.notes, *notes])
+            + ". The present policy is kept"
+        )
+    return Rebuilt(made, own, len(others), tuple(notes), old, old_digest, target, None)
+
+
+def _whole_machine() -> Topology:
+    """As a run's monitor sees it (AUTOFINITY_SYSFS included), but all of it: affinities are classes
+    on the machine, whatever this process happens to be confined to.
+    """
+    from autofinity.linux.sysfs_topology import read_sysfs
+
+    root = os.environ.get("AUTOFINITY_SYSFS", "/sys")
+    return read_sysfs(root, allowed=frozenset(range(_MOST_CPUS)))
+
+
+def _of_this_machine(source: Path | None) -> tuple[list[Observation], str]:
+    """Observations that were made here, or a note why they are not learned from."""
+    from autofinity.store.observations import read
+
+    if source is None:
+        return [], ""
+    table = read(source)
+    if table.machine.names and {table.machine.names[c] for c in table.machine.codes} == {HOST}:
+        return list(table.observations()), ""
+    of = ", ".join(table.machine.names)
+    return [], f"{source} is of {of}, not of this machine: it is not learned from"
+
+
+def _settings(present: RulePolicy | None) -> LearningSettings:
+    """The present policy's settings, with what its rules look at: runs have measured that."""
+    from autofinity.learning.settings import PAPER, LearningSettings
+
+    if present is None:
+        return LearningSettings(features="both")  # runs measure what the machine has
+    kept = present.provenance.get("settings")
+    known = LearningSettings.__dataclass_fields__
+    given = {
+        name: value
+        for name, value in (kept.items() if isinstance(kept, Mapping) else ())
+        if name in known
+    }
+    given["counters"] = tuple(present.cut_points) or None
+    try:
+        # What a policy of an earlier version does not say was as in the paper.
+        return replace(PAPER, **given)
+    except (UsageError, TypeError) as error:
+        raise LearningError(
+            f"the settings in the present policy's provenance cannot be used: {error}; name "
+            "another policy with --policy"
+        ) from error
+
+
+def _shipped(present: RulePolicy | None) -> Path | None:
+    """Shipped observations of the machine the policy is for; None when there are none."""
+    from autofinity.workflow.observations import shipped_observations
+
+    machine = present.provenance.get("machine") if present else None
+    return shipped_observations(machine) if isinstance(machine, str) else None
+
+
+@contextmanager
+def _alone(db: Path) -> Iterator[None]:
+    """One rebuild at a time for a database. Raises `LearningError` when another is under way."""
+    with db.with_name("rebuild.lock").open("a", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LearningError("another rebuild is under way; wait for it to end") from None
+        yield

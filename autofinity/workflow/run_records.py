@@ -1,0 +1,140 @@
+"""Runs that the behaviour database knows: one of them explained, and all that is going on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.linux.pins import PIN_VARIABLES, other_pins
+from autofinity.linux.proc import environment_of
+from autofinity.model.errors import AutofinityError, StoreError, UsageError
+from autofinity.model.policy import RulePolicy
+from autofinity.runtime.claims import live_runs, process_of
+from autofinity.runtime.policies import digest_of
+from autofinity.runtime.threads_now import ThreadNow, threads_now
+from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.behaviour_file import default_path
+from autofinity.store.behaviour_rows import Known, RunRecord
+
+LAST = "last"
+"""Names the latest run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunNow:
+    """A run, as it is on record and as the kernel has it now."""
+
+    run: RunRecord
+    alive: bool
+    sample: Mapping[str, float]
+    """What its hint was decided by, in this run or in the one that it is known from."""
+    known: bool
+    """Whether the hint was known when it began."""
+    threads: tuple[ThreadNow, ...]
+    others: tuple[str, ...]
+    """Who else says where it runs, one line each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is on record."""
+
+    database: Path
+    known: tuple[Known, ...] = ()
+    """Programs."""
+    live: tuple[RunRecord, ...] = ()
+    runs: tuple[RunRecord, ...] = ()
+    """The latest."""
+    rebuild_due: bool = False
+    lost: tuple[str, ...] = ()
+    """What monitors could not keep."""
+
+
+def database_named(db: Path | None) -> Path:
+    """The database given, or the one in the state folder. Raises `StoreError`: there is none."""
+    path = db or default_path()
+    if not path.is_file():
+        raise StoreError(f"there is no behaviour database at {path}; `autofinity run` makes it")
+    return path
+
+
+def status(db: Path | None, latest: int) -> Status:
+    """Of the database given, or of the one in the state folder, which may not be there yet.
+
+    Raises `StoreError`.
+    """
+    path = db or default_path()
+    lost = _lost(path)
+    if db is None and not path.exists():
+        return Status(path, lost=lost)
+    with BehaviourDB.open(path, read_only=True) as database:
+        return Status(
+            path,
+            database.programs(),
+            live_runs(database),
+            database.runs(latest),
+            database.rebuild_due(),
+            lost,
+        )
+
+
+def run_now(text: str, db: Path) -> RunNow:
+    """The run with this number, or the `LAST`. Raises `StoreError`, `UsageError`."""
+    with BehaviourDB.open(db, read_only=True) as database:
+        run = next(iter(database.runs(1)), None) if text == LAST else database.run(int(text))
+        if run is None:
+            raise UsageError(
+                f"no run is on record in {db} yet; `autofinity run -- APP` makes one"
+                if text == LAST
+                else f"there is no run {text} in {db}; `autofinity status` lists them"
+            )
+        alive = run.ended is None and process_of(run).alive
+        known = bool(run.hint) and not run.sample
+        sample = run.sample
+        if known:
+            rows = (
+                row.sample
+                for row in database.programs()
+                if (row.program, row.threads) == (run.program, run.threads)
+            )
+            sample = next(rows, {})
+        others = _others(run, live_runs(database)) if alive else ()
+        threads = threads_now(run, database.masks(run.id)) if alive else ()
+    return RunNow(run, alive, sample, known, threads, others)
+
+
+def _others(run: RunRecord, live: tuple[RunRecord, ...]) -> tuple[str, ...]:
+    environment = environment_of(run.pid, PIN_VARIABLES)
+    return (
+        *other_pins(run.pid, environment, parse_cpu_list(run.allowed)),
+        *(
+            f"run {other.id} ({other.path}, pid {other.pid}) claims CPUs {other.cpus}"
+            for other in live
+            if other.id != run.id and other.cpus
+        ),
+    )
+
+
+def policy_of(run: RunRecord) -> tuple[RulePolicy | None, str]:
+    """The policy that decided, or why it cannot be shown."""
+    from autofinity.policy.files import load
+
+    if not run.policy_path:
+        return None, "no policy decided"
+    path = Path(run.policy_path)
+    try:
+        if digest_of(path) != run.policy:
+            return None, f"{path} is another policy by now than the one that decided"
+        return load(path), ""
+    except AutofinityError as error:
+        return None, str(error)
+
+
+def _lost(database: Path) -> tuple[str, ...]:
+    try:
+        log = database.with_name("monitor.log").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ()
+    return tuple(log.splitlines()[-5:])

@@ -1,0 +1,180 @@
+"""Captured programs replayed on a simulated machine: one, several, or one that a policy moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autofinity.affinity.enumerate import place
+from autofinity.affinity.hints import get_affinity
+from autofinity.evaluation.in_run import InRun, Sampling, run_in
+from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
+from autofinity.model.errors import UsageError
+from autofinity.model.policy import RulePolicy
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.ports import RunRequest
+from autofinity.sim.machine import SimMachine
+from autofinity.sim.replay import PagePolicy, load_program, simulate, workers_of
+from autofinity.sim.result import SimResult
+from autofinity.sim.spec import MachineSpec
+from autofinity.sim.together import ProgramRun, TogetherResult, simulate_together
+from autofinity.trace.meta import read_meta
+
+DEFAULT_PERIOD_US = 500.0
+"""Of samples, simulated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seats:
+    """Where a program's threads run: on these CPUs, else as the affinity says, else as the hint."""
+
+    cpus: tuple[OsIndex, ...] = ()
+    """One a thread."""
+    affinity: Affinity | None = None
+    hint: Hint = DISTRIBUTED
+
+    def on(self, topology: Topology, threads: int) -> tuple[OsIndex, ...]:
+        """CPU of each thread. Raises `UsageError` for another thread count, `PlacementError`."""
+        if self.cpus:
+            if len(self.cpus) != threads:
+                raise UsageError(
+                    f"got {len(self.cpus)} CPUs for {threads} threads; expected one each"
+                )
+            return self.cpus
+        if self.affinity is None:
+            return get_affinity(topology, threads, self.hint).cpus
+        if self.affinity.threads != threads:
+            raise UsageError(
+                f"the affinity {self.affinity} has {self.affinity.threads} threads, the program "
+                f"{threads}"
+            )
+        return place(topology, self.affinity).cpus
+
+
+def simulate_trace(
+    spec: MachineSpec,
+    trace: Path,
+    seats: Seats | None = None,
+    *,
+    threads: int | None = None,
+    period_us: float = DEFAULT_PERIOD_US,
+    seed: int = 0,
+    pages: PagePolicy = "first_touch",
+) -> SimResult:
+    """One program, its threads bound.
+
+    `threads` are those that are placed, by default as many as there are CPUs in `seats`, or as the
+    program had. Raises `UsageError`, `TraceError`, `PlacementError`, `SimulationError`.
+    """
+    seats = seats or Seats()
+    if threads is None:
+        threads = len(seats.cpus) or threads_of(trace)
+    return simulate(
+        spec,
+        load_program(trace),
+        seats.on(spec.topology, threads),
+        workers=workers_of(trace, threads),
+        sample_period_ns=period_us * 1000,
+        seed=seed,
+        page_policy=pages,
+    )
+
+
+def simulate_policy(
+    spec: MachineSpec,
+    trace: Path,
+    policy: RulePolicy,
+    *,
+    threads: int | None = None,
+    period_us: float = DEFAULT_PERIOD_US,
+    seed: int = 0,
+) -> InRun:
+    """One program that starts distributed, is sampled, and moved as the policy says.
+
+    Raises as `run_in` does.
+    """
+    return run_in(
+        SimMachine(spec),
+        RunRequest(program=str(trace), threads=threads_of(trace, threads)),
+        policy,
+        Sampling(round(period_us * 1000)),
+        seed,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Programs on one machine, and when each begins."""
+
+    traces: Sequence[Path]
+    starts_ns: Sequence[float] = ()
+    """Of each program; empty: all begin at once."""
+    after: bool = False
+    """One after the other, instead."""
+    threads: int | None = None
+    """Of each program that are placed. None: as many as it had."""
+
+    def bound(self, topology: Topology, hint: Hint = DISTRIBUTED) -> list[ProgramRun]:
+        """Every program placed as the hint says: beside the earlier ones as long as there is room.
+
+        Programs that come one after the other, and those that find too few CPUs left, have the
+        whole machine to choose from. Raises `PlacementError`.
+        """
+        taken: frozenset[OsIndex] = frozenset()
+        runs = []
+        for number, trace in enumerate(self.traces):
+            threads = threads_of(trace, self.threads)
+            left = topology.allowed - taken
+            roomy = not self.after and len(left) >= threads
+            cpus = get_affinity(topology, threads, hint, left if roomy else None).cpus
+            taken |= frozenset(cpus)
+            runs.append(self._run(number, cpus, None))
+        return runs
+
+    def unbound(self, topology: Topology, cpus: Sequence[OsIndex] = ()) -> list[ProgramRun]:
+        """Every program on all of `cpus`, or of the machine, as the scheduler likes."""
+        usable = tuple(cpus or sorted(topology.allowed))
+        return [
+            self._run(number, usable, workers_of(trace, threads_of(trace, self.threads)))
+            for number, trace in enumerate(self.traces)
+        ]
+
+    def _run(
+        self, number: int, cpus: tuple[OsIndex, ...], workers: tuple[int, ...] | None
+    ) -> ProgramRun:
+        start_ns = self.starts_ns[number] if self.starts_ns else 0.0
+        after = self.after and number > 0
+        return ProgramRun(self.traces[number], cpus, workers, start_ns, after=after)
+
+
+def simulate_several(
+    spec: MachineSpec,
+    several: Several,
+    *,
+    hint: Hint = DISTRIBUTED,
+    unbound: bool = False,
+    cpus: Sequence[OsIndex] = (),
+    restart: bool = False,
+    period_us: float = DEFAULT_PERIOD_US,
+    seed: int = 0,
+) -> TogetherResult:
+    """Programs side by side, bound as the hint says; `unbound`: a model of Linux's scheduler moves
+    their threads, on all of `cpus` or of the machine.
+
+    With `restart` programs begin again until the longest has ended. Raises as `simulate_trace`.
+    """
+    topology = spec.topology
+    return simulate_together(
+        spec,
+        several.unbound(topology, cpus) if unbound else several.bound(topology, hint),
+        scheduler="os" if unbound else "bound",
+        restart=restart,
+        sample_period_ns=period_us * 1000,
+        seed=seed,
+    )
+
+
+def threads_of(trace: Path, given: int | None = None) -> int:
+    """As many as are given, or as the program was captured with. Raises `TraceError`."""
+    return read_meta(trace).threads if given is None else given

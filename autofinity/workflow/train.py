@@ -1,0 +1,101 @@
+"""From a suite, from observations or from an action table to a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from autofinity import __version__
+from autofinity.learning import table_file
+from autofinity.learning.leeway_hints import hints_on
+from autofinity.learning.pipeline import LearnedPolicy, learn_policy, learn_rules
+from autofinity.learning.settings import LearningSettings
+from autofinity.model.errors import LearningError
+from autofinity.model.policy import RulePolicy
+from autofinity.store.observation_table import ObservationTable
+from autofinity.store.observations import read
+from autofinity.workflow.observations import machine_of, matches_for, thread_counts_of
+from autofinity.workflow.profile import gather
+from autofinity.workflow.reporter import SILENT, Reporter
+from autofinity.workflow.wanted import Wanted
+
+
+def train(
+    wanted: Wanted, settings: LearningSettings | None = None, reporter: Reporter = SILENT
+) -> LearnedPolicy:
+    """Capture, profile and learn; what is there already is not done again.
+
+    Raises `LearningError` when nothing can be profiled or learned.
+    """
+    return learn(gather(wanted, reporter), wanted, settings or LearningSettings())
+
+
+def learn(table: ObservationTable, wanted: Wanted, settings: LearningSettings) -> LearnedPolicy:
+    """The policy of these observations, with what it was made of."""
+    made_of = {
+        "machine": wanted.machine,
+        "suite": wanted.suite.name,
+        "size": wanted.size,
+        "threads": list(thread_counts_of(table)),
+        "autofinity": __version__,
+    }
+    return _learned(table, wanted.machine, settings, made_of)
+
+
+def rules_of_observations(
+    source: Path,
+    settings: LearningSettings,
+    *,
+    machine: str | None = None,
+    threads: Collection[int] = (),
+) -> tuple[RulePolicy, tuple[str, ...]]:
+    """The policy of a file or folder of observations, and notes on how it came about.
+
+    With `threads` of these thread counts only. Raises `LearningError` where there are none.
+    """
+    seen = read(source)
+    if threads:
+        there = ", ".join(map(str, thread_counts_of(seen))) or "none"
+        seen = seen.take(np.isin(seen.threads, list(threads)))
+        if not len(seen):
+            wanted = ",".join(map(str, threads))
+            raise LearningError(f"no observation with {wanted} threads; there are {there}")
+    made_of = {
+        "machine": machine_of(seen),
+        "threads": list(thread_counts_of(seen)),
+        "autofinity": __version__,
+    }
+    learned = _learned(seen, machine, settings, made_of)
+    return learned.policy, learned.notes
+
+
+def rules_of_table(source: Path, settings: LearningSettings) -> tuple[RulePolicy, tuple[str, ...]]:
+    """The policy of an action table that was kept, and notes on how it came about."""
+    table, provenance = table_file.load(source)
+    policy = learn_rules(table, settings)
+    made_of = {
+        **provenance,
+        "autofinity": __version__,
+        "action_table_rows": len(table),
+        "rules": {
+            "learner": settings.learner,
+            "bin_type": settings.bin_type,
+            "weighting": settings.weighting,
+            "seed": settings.seed,
+        },
+    }
+    notes = () if policy.rules else (f"no rule: the policy always says {policy.default}",)
+    return replace(policy, provenance=made_of), notes
+
+
+def _learned(
+    table: ObservationTable,
+    machine: str | None,
+    settings: LearningSettings,
+    made_of: Mapping[str, object],
+) -> LearnedPolicy:
+    matches = matches_for(table, machine)
+    return learn_policy(table, settings, hints_on(matches, settings.leeway), made_of, matches)

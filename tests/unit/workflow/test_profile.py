@@ -1,0 +1,75 @@
+"""From a suite to observations: what is made, what is there already, and what is said of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from told import Told
+
+from autofinity.capture.suite_capture import capture_suite
+from autofinity.resources import shipped
+from autofinity.store.observations import read
+from autofinity.trace.manifest import Suite, load_suite
+from autofinity.workflow.capture import capture
+from autofinity.workflow.profile import estimate, gather, keep
+from autofinity.workflow.wanted import Wanted, observations_folder
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    return load_suite(shipped("training", "suite.toml"))
+
+
+@pytest.fixture
+def wanted(suite: Suite, captured: Path, tmp_path: Path) -> Wanted:
+    """One program that is captured already, and a folder of its own for what it shows."""
+    (tmp_path / "traces").symlink_to(captured)
+    return Wanted("xeon-e5-2650", suite, ("keysearch",), "tiny", (2,), jobs=2, work=tmp_path)
+
+
+@pytest.fixture(scope="module")
+def captured(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    traces = tmp_path_factory.mktemp("traces")
+    capture_suite(suite, ["keysearch"], 2, "tiny", traces)
+    return traces
+
+
+def test_runs_are_made_once_and_found_the_next_time(wanted: Wanted) -> None:
+    first, again = Told(), Told()
+    table = gather(wanted, first)
+    assert table.programs() == ("keysearch",)
+    assert any(observations_folder(wanted).glob("*.parquet"))
+    assert [title for title, _ in first.work] == ["capture 2t", "estimate", "profile"]
+    assert gather(wanted, again).digest() == table.digest()
+    assert set(again.done[1:]) == {"found"}
+    assert estimate(wanted) == {}
+
+
+def test_what_it_will_cost_is_said_first(wanted: Wanted) -> None:
+    told = Told()
+    gather(replace(wanted, affinities="all", page_seeds=2), told)
+    (notice,) = told.notices
+    assert notice.startswith("xeon-e5-2650, 2 threads: up to ")
+    assert notice.endswith("CPU minutes")
+
+
+def test_programs_that_cannot_be_captured_are_left_out_and_named(wanted: Wanted) -> None:
+    suite = wanted.suite
+    larger = replace(suite.programs["fft"], inputs={"large": ""})
+    suite = replace(suite, programs={**suite.programs, "fft": larger})
+    told = Told()
+    ready = capture(replace(wanted, suite=suite, programs=("keysearch", "fft")), 2, told)
+    assert [program.name for program in ready] == ["keysearch"]
+    assert told.notices == ["fft is left out: has no input of size 'tiny' (known: large)"]
+
+
+def test_a_kept_file_has_what_was_gathered_or_only_the_best_matches_periods(
+    wanted: Wanted, tmp_path: Path
+) -> None:
+    table = gather(replace(wanted, period_us=20, affinities="all", baselines=True))
+    whole = keep(table, tmp_path / "whole.parquet", machine=wanted.machine)
+    thin = keep(table, tmp_path / "thin.parquet", machine=wanted.machine, thin=[2])
+    assert whole.digest() == table.digest() == read(tmp_path / "whole.parquet").digest()
+    assert 0 < len(thin) < len(whole)
