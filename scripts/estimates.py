@@ -41,9 +41,8 @@ from autofinity.sim.replay import load_program, simulate, workers_of
 from autofinity.sim.result import SimResult
 from autofinity.sim.sources import RECALLED_WITHIN, Sourced, alternatives, sourced_values
 from autofinity.sim.spec import MachineSpec
-from autofinity.trace.manifest import load_suite
 from autofinity.workflow.capture import capture
-from autofinity.workflow.wanted import Wanted
+from autofinity.workflow.wanted import wanted_on
 
 HERE = Path(__file__).resolve().parents[1]
 MACHINES = (
@@ -122,15 +121,7 @@ def main() -> None:
 
 def captured(programs: Sequence[str], size: str, work: Path, threads: int) -> list[Case]:
     """The programs' traces, made where there are none."""
-    wanted = Wanted(
-        machine=MACHINES[0],
-        suite=load_suite(HERE / "training" / "suite.toml"),
-        programs=tuple(programs),
-        size=size,
-        threads=(threads,),
-        jobs=1,
-        work=work,
-    )
+    wanted = wanted_on(MACHINES[0], programs=tuple(programs), size=size, work=work)
     traces = [program.request.program for program in capture(wanted, threads)]
     return [Case(load_program(trace), workers_of(trace, threads)) for trace in traces]
 

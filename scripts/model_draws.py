@@ -41,9 +41,8 @@ from autofinity.sim.preset import load_preset
 from autofinity.sim.spec import MachineSpec
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import ObservationStore, table_of
-from autofinity.trace.manifest import load_suite
 from autofinity.workflow.capture import capture
-from autofinity.workflow.wanted import Wanted
+from autofinity.workflow.wanted import Wanted, wanted_on
 
 HERE = Path(__file__).resolve().parents[1]
 WITHIN = 0.01
@@ -66,16 +65,15 @@ def main() -> None:
     words.add_argument("--jobs", type=int, default=1)
     words.add_argument("--into", type=Path, help="a document with marks for the table")
     asked = words.parse_args()
-    wanted = Wanted(
-        machine=asked.machine,
-        suite=load_suite(HERE / "training" / "suite.toml"),
+    wanted = wanted_on(
+        asked.machine,
         programs=tuple(asked.programs),
         size=asked.size,
         threads=(asked.threads,),
-        period_us=asked.period_us,
         jobs=asked.jobs,
         work=asked.work,
     )
+    wanted = replace(wanted, period_us=asked.period_us)
     programs = capture(wanted, asked.threads)
     base = shrunk(load_preset(asked.machine), asked.shrink)
     draws = [
@@ -107,7 +105,7 @@ def observed(
     named = [replace(program, input=f"{program.input}, draw {draw}") for program in programs]
     cells = in_order(plan(named, {threads: best_matches(machine.topology, threads)}, [draw]))
     store = ObservationStore(wanted.work / "observations" / f"{name}-draw-{draw}")
-    store.expect({s.key: f"{s.origin} {machine.spec!r}" for s in named})
+    store.expect({s.workload: f"{s.origin} {machine.spec!r}" for s in named})
     for failure in profile(target, cells, store, wanted.jobs):
         print(f"{failure.run.program} on draw {draw}: {failure.reason}")
     return store.read()

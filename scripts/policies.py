@@ -2,8 +2,8 @@
 
     python scripts/policies.py [MACHINE…] [--threads N] [--root DIR] [--work DIR]
 
-For each machine (default: every one with a file in data/observations) these commands of autofinity
-run one after the other:
+For each machine (default: every one with a file in data/observations) this is done, as commands of
+autofinity do it, too:
 
     data/observations/M.parquet ─► rules ─► policies/M.json ─► export ─► policies/M.h
                                 └► evaluate, leaving one program out ─► policies/README.md
@@ -16,13 +16,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+from autofinity.learning.settings import LearningSettings
+from autofinity.policy.export import exported
+from autofinity.policy.files import save, write_text
+from autofinity.report import evaluation_table
 from autofinity.report.marked import put_between_marks
 from autofinity.store.observations import read
+from autofinity.workflow.evaluate import evaluate
+from autofinity.workflow.observations import thread_counts_of
+from autofinity.workflow.train import rules_of_observations
+from autofinity.workflow.wanted import wanted_on
 
 HERE = Path(__file__).resolve().parents[1]
 DEFAULT = (
@@ -59,32 +65,24 @@ def observed(root: Path) -> list[str]:
 def make(machine: str, threads: int, root: Path, work: Path) -> None:
     """Policy, header and evaluation of one machine."""
     observations = root / "data" / "observations" / f"{machine}.parquet"
-    policy = root / "policies" / f"{'default' if machine == DEFAULT else machine}.json"
-    profiled = sorted(set(read(observations).threads.tolist()))
+    path = root / "policies" / f"{'default' if machine == DEFAULT else machine}.json"
+    profiled = thread_counts_of(read(observations))
     if threads not in profiled:
         threads = profiled[0]
-    autofinity(
-        *("rules", observations, "--machine", machine, "--threads", str(threads), "-o", policy)
+    settings = LearningSettings()
+    policy, notes = rules_of_observations(
+        observations, settings, machine=machine, threads=(threads,)
     )
-    autofinity("export", policy, "--format", "c", "-o", policy.with_suffix(".h"))
-    judged = ",".join(map(str, profiled))
-    counts = ("--threads", judged, "--train-threads", str(threads))
-    said = autofinity(
-        *("evaluate", "--machine", machine, *counts, "--observations", observations, "--json"),
-        stdout=subprocess.PIPE,
-    )
-    evaluation_of(work, policy).write_text(json.dumps({"threads": judged, **json.loads(said)}))
-
-
-def autofinity(*words: str | Path, stdout: int | None = None) -> str:
-    """Run one command, shown first; ends the program when it fails."""
-    print("$ autofinity", *words, flush=True)
-    done = subprocess.run(
-        [sys.executable, "-m", "autofinity", *map(str, words)], stdout=stdout, text=True
-    )
-    if done.returncode:
-        sys.exit(done.returncode)
-    return done.stdout or ""
+    save(policy, path)
+    write_text(path.with_suffix(".h"), exported(policy, "c"))
+    print(f"{path.name}: {len(policy.rules)} rules, learned with {threads} threads", flush=True)
+    for note in notes:
+        print(f"  {note}")
+    wanted = wanted_on(machine, threads=profiled, work=work)
+    judged = evaluate(wanted, settings, train_threads=(threads,), observations=observations)
+    document = evaluation_table.as_json(judged.cases, judged.verdict, judged.skipped)
+    counts = ",".join(map(str, profiled))
+    evaluation_of(work, path).write_text(json.dumps({"threads": counts, **document}))
 
 
 def evaluation_of(work: Path, policy: Path) -> Path:

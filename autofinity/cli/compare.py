@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,24 +103,24 @@ def command(
     from autofinity.evaluation.comparison_summary import summarise
     from autofinity.mechanisms.registry import pick
     from autofinity.report import comparison_table
-    from autofinity.workflow.compare import Asked, compared, programs_for
+    from autofinity.workflow.compare import Asked, compared
+    from autofinity.workflow.wanted import wanted_on
 
     entries = pick(_names(mechanisms))
     if only_list:
         _list(entries, as_json)
         return
-    (count,) = _one(thread_counts(threads))
-    wanted = programs_for(
+    count = _one(thread_counts(threads))
+    wanted = wanted_on(
         machine,
-        _names(programs),
-        size,
-        count,
+        programs=_names(programs),
+        size=size,
+        threads=(count,),
         jobs=jobs,
-        work=work,
         suite=suite_path,
-        latencies=latencies,
-        page_size=page_size,
+        work=work,
     )
+    wanted = replace(wanted, latencies=latencies, page_size=page_size)
     asked = Asked(wanted, seeds, repeats, paper_seconds, fault_rate / 100, policy)
     cases = compared(asked, entries, Terminal(quiet=as_json))
     summary = summarise(cases)
@@ -150,10 +151,10 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def _one(counts: tuple[int, ...]) -> tuple[int]:
+def _one(counts: tuple[int, ...]) -> int:
     if len(counts) != 1:
         raise UsageError(f"--threads: got {len(counts)} thread counts; expected one")
-    return (counts[0],)
+    return counts[0]
 
 
 def _list(entries: Sequence[Entry], as_json: bool) -> None:

@@ -15,8 +15,9 @@ from autofinity.cli.progress import Terminal, progress
 from autofinity.evaluation.paper_figures import PAPER_FIGURES, PROGRAMS
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
-from autofinity.workflow.compare import Asked, programs_for
+from autofinity.workflow.compare import Asked
 from autofinity.workflow.observations import hints_for, observations_of
+from autofinity.workflow.wanted import wanted_on
 
 if TYPE_CHECKING:
     from autofinity.report.chart import Chart
@@ -101,11 +102,11 @@ def command(
                 f"--program, --size: figure {name} is of {', '.join(figure.programs)} with an "
                 f"input of its own, {figure.own_input}; expected neither"
             )
-        wanted = programs_for(
+        wanted = wanted_on(
             machine or figure.machine,
-            programs or figure.programs or PROGRAMS,
-            size or figure.size,
-            threads or figure.default_threads,
+            programs=programs or figure.programs or PROGRAMS,
+            size=size or figure.size,
+            threads=(threads or figure.default_threads,),
             jobs=jobs,
             work=work,
         )

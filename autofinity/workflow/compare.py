@@ -15,17 +15,15 @@ from autofinity.model.errors import UsageError
 from autofinity.own_code import digest_of_code
 from autofinity.policy import files
 from autofinity.profiling.campaign import ReadyProgram
-from autofinity.resources import shipped
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.replay import workers_of
 from autofinity.sim.together import ProgramRun, prepare_together
 from autofinity.store.mechanism_runs import MechanismRuns
-from autofinity.trace.manifest import load_suite
 from autofinity.workflow.backends import simulated
 from autofinity.workflow.capture import capture
 from autofinity.workflow.policies import policy_for
 from autofinity.workflow.reporter import SILENT, Reporter
-from autofinity.workflow.wanted import Wanted, observations_folder, work_folder
+from autofinity.workflow.wanted import Wanted, observations_folder
 
 RESULTS = "mechanisms.jsonl"
 BESIDE = "+"
@@ -58,36 +56,6 @@ class Asked:
     def threads(self) -> int:
         """Of each program."""
         return self.wanted.threads[0]
-
-
-def programs_for(
-    machine: str,
-    programs: tuple[str, ...],
-    size: str,
-    threads: int,
-    *,
-    jobs: int,
-    work: Path | None,
-    suite: Path | None = None,
-    latencies: str | None = None,
-    page_size: str | None = None,
-) -> Wanted:
-    """Programs of the suite (default: the one that is shipped), and where their runs are kept.
-
-    Raises `SuiteError`, and `UsageError` where there is no such folder.
-    """
-    path = suite or shipped("training", "suite.toml")
-    return Wanted(
-        machine=machine,
-        suite=load_suite(path),
-        programs=programs,
-        size=size,
-        threads=(threads,),
-        jobs=jobs,
-        work=work_folder(work, path),
-        latencies=latencies,
-        page_size=page_size,
-    )
 
 
 def compared(

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.model.errors import UsageError
-from autofinity.trace.manifest import Suite
+from autofinity.resources import shipped
+from autofinity.trace.manifest import Suite, load_suite
 
 DEFAULT_PERIOD_US = 500.0
 """Simulated. The paper samples for 10 s of some 100 s runs; a `small` input runs 5 to 30 ms."""
@@ -59,6 +60,26 @@ class Wanted:
     def native(self) -> bool:
         """Whether programs run on the machine at hand itself."""
         return self.machine == "host" and self.latencies is None and not self.twin
+
+
+def wanted_on(
+    machine: str,
+    *,
+    programs: tuple[str, ...] = (),
+    size: str = "small",
+    threads: tuple[int, ...] = (8,),
+    jobs: int = 1,
+    suite: Path | None = None,
+    work: Path | None = None,
+) -> Wanted:
+    """Programs of a suite, by default the one that is shipped, all as `Wanted` has it by default.
+
+    What they show is kept in `work_folder`. Raises `SuiteError`, and `UsageError` where there is no
+    such folder.
+    """
+    path = suite or shipped("training", "suite.toml")
+    folder = work_folder(work, path)
+    return Wanted(machine, load_suite(path), programs, size, threads, jobs, folder)
 
 
 def observations_folder(wanted: Wanted) -> Path:

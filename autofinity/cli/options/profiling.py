@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
@@ -14,9 +15,7 @@ from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.options.work import jobs_option, work_option
 from autofinity.model.errors import UsageError
-from autofinity.resources import shipped
-from autofinity.trace.manifest import load_suite
-from autofinity.workflow.wanted import Wanted, work_folder
+from autofinity.workflow.wanted import Wanted, wanted_on
 
 
 class ProfilingOptions(TypedDict):
@@ -109,22 +108,24 @@ def wanted_of(options: ProfilingOptions, threads: tuple[int, ...]) -> Wanted:
             f"--simulated: {options['machine']} is simulated anyway; expected "
             "--machine host with it"
         )
-    path = options["suite_path"] or shipped("training", "suite.toml")
-    return Wanted(
-        machine=options["machine"],
-        latencies=options["latencies"],
-        twin=options["twin"],
-        page_size=options["page_size"],
-        suite=load_suite(path),
+    wanted = wanted_on(
+        options["machine"],
         programs=options["programs"],
         size=options["size"],
         threads=threads,
+        jobs=options["jobs"],
+        suite=options["suite_path"],
+        work=options["work"],
+    )
+    return replace(
+        wanted,
+        latencies=options["latencies"],
+        twin=options["twin"],
+        page_size=options["page_size"],
         affinities=options["affinities"],
         seed=options["draw_seed"],
         page_seeds=options["page_seeds"],
         period_us=options["period_us"],
-        jobs=options["jobs"],
-        work=work_folder(options["work"], path),
     )
 
 

@@ -13,13 +13,11 @@ from autofinity.model.affinity import PACKED
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import save
-from autofinity.resources import shipped
 from autofinity.store.observations import write_one
-from autofinity.trace.manifest import load_suite
 from autofinity.workflow.evaluate import evaluate
 from autofinity.workflow.observations import observations_of, thread_counts_of
 from autofinity.workflow.train import rules_of_observations
-from autofinity.workflow.wanted import Wanted
+from autofinity.workflow.wanted import Wanted, wanted_on
 
 MACHINE = "xeon-e5-2650"
 PROGRAMS = ("cg", "lu", "md", "pic")
@@ -36,8 +34,7 @@ def observations(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def wanted(work: Path, threads: tuple[int, ...] = ()) -> Wanted:
-    suite = load_suite(shipped("training", "suite.toml"))
-    return Wanted(MACHINE, suite, PROGRAMS, "small", threads, jobs=1, work=work)
+    return wanted_on(MACHINE, programs=PROGRAMS, threads=threads, work=work)
 
 
 def test_what_is_recorded_is_judged_at_its_own_thread_counts_and_nothing_is_run(

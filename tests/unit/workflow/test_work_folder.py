@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from autofinity.model.errors import UsageError
-from autofinity.resources import shipped
-from autofinity.trace.manifest import load_suite
-from autofinity.workflow.wanted import DEFAULT_PERIOD_US, Wanted, observations_folder, work_folder
+from autofinity.workflow.wanted import (
+    DEFAULT_PERIOD_US,
+    observations_folder,
+    wanted_on,
+    work_folder,
+)
 
 
 def test_each_manifest_has_its_own_folder_in_the_cache(
@@ -33,17 +37,8 @@ def test_a_user_without_a_home_is_asked_for_a_folder(monkeypatch: pytest.MonkeyP
 
 def test_observations_made_differently_are_kept_apart(tmp_path: Path) -> None:
     def folder(period_us: float | None) -> Path:
-        wanted = Wanted(
-            machine="opteron-6164he",
-            suite=load_suite(shipped("training", "suite.toml")),
-            programs=(),
-            size="small",
-            threads=(4,),
-            period_us=period_us,
-            jobs=1,
-            work=tmp_path,
-        )
-        return observations_folder(wanted)
+        wanted = wanted_on("opteron-6164he", work=tmp_path)
+        return observations_folder(replace(wanted, period_us=period_us))
 
     assert folder(None) == folder(DEFAULT_PERIOD_US)
     assert len({folder(None), folder(20), folder(20.5)}) == 3
