@@ -24,11 +24,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from autofinity.evaluation.paper_figures import PAPER_FIGURES, PROGRAMS, PUS, PaperFigure
-from autofinity.evaluation.paper_studies import Bars
 from autofinity.mechanisms.registry import BASELINE
+from autofinity.papers.bars import Bars
+from autofinity.papers.beside import MEAN, OURS, PAPER
+from autofinity.papers.mechanism_figure import PROGRAMS, MechanismFigure, pus_of
+from autofinity.papers.registry import OF_MECHANISMS
 from autofinity.report.marked import put_between_marks
-from autofinity.report.paper_charts import MEAN, OURS, PAPER
 
 COMMAND = "scripts/mechanisms_table.py"
 ORACLE = "oracle-trace"
@@ -81,7 +82,7 @@ def compared(
     """The summary of `autofinity compare` with a thread for each PU, by mechanism."""
     asked = {
         "machine": machine,
-        "threads": PUS[machine],
+        "threads": pus_of(machine),
         "mechanisms": ",".join(mechanisms),
         "programs": ",".join(programs),
         "size": "tiny",
@@ -92,14 +93,14 @@ def compared(
     return summary
 
 
-def of_times() -> list[PaperFigure]:
+def of_times() -> list[MechanismFigure[Any]]:
     """Figures of times against the operating system's that the paper gives means of."""
     return [
         figure
-        for figure in PAPER_FIGURES.values()
+        for figure in OF_MECHANISMS.values()
         if isinstance(figure.study, Bars)
         and (figure.study.quantity, figure.study.baseline) == ("time", BASELINE)
-        and figure.paper
+        and figure.numbers
     ]
 
 
@@ -107,7 +108,7 @@ def times(options: Sequence[str]) -> Iterator[str]:
     """A row for each mechanism of each figure."""
     machines: dict[str, dict[str, None]] = {}
     for figure in of_times():
-        machines.setdefault(figure.machine, {}).update(dict.fromkeys(figure.paper))
+        machines.setdefault(figure.default_machine, {}).update(dict.fromkeys(figure.numbers))
     ours = {
         machine: compared(machine, list(mechanisms), PROGRAMS, options)
         for machine, mechanisms in machines.items()
@@ -118,13 +119,13 @@ def times(options: Sequence[str]) -> Iterator[str]:
     )
     yield "|---|---|---|---|---|---|---|---|---|---|"
     for figure in of_times():
-        for mechanism, time in figure.paper.items():
-            of = ours[figure.machine][mechanism]
-            oracle = figure.paper.get(ORACLE)
+        for mechanism, time in figure.numbers.items():
+            of = ours[figure.default_machine][mechanism]
+            oracle = figure.numbers.get(ORACLE)
             low, high = of["time_vs_os_interval"]
             yield row(
                 figure.name,
-                f"{figure.machine}, {PUS[figure.machine]}",
+                f"{figure.default_machine}, {pus_of(figure.default_machine)}",
                 mechanism,
                 f"{time:.3f}",
                 f"{of['time_vs_os']:.3f}",
@@ -141,17 +142,17 @@ def quantities(options: Sequence[str]) -> Iterator[str]:
     yield "| figure | what | machine, threads | of | paper | ours |"
     yield "|---|---|---|---|---|---|"
     done = {figure.name for figure in of_times()}
-    for figure in PAPER_FIGURES.values():
-        if not figure.paper or figure.name in done:
+    for figure in OF_MECHANISMS.values():
+        if not figure.numbers or figure.name in done:
             continue
         said = answered("figure", figure.name, *options)["series"]
-        for name, paper in figure.paper.items():
+        for name, paper in figure.numbers.items():
             ours = said[OURS].get(name) if OURS in said else said[name][MEAN]
             assert paper == (said[PAPER][name] if OURS in said else said[name][PAPER])
             yield row(
                 figure.name,
                 figure.title,
-                f"{figure.machine}, {figure.default_threads}",
+                f"{figure.default_machine}, {figure.default_threads}",
                 name,
                 f"{paper:.4g}",
                 "" if ours is None else f"{ours:.4g}",
@@ -161,7 +162,7 @@ def quantities(options: Sequence[str]) -> Iterator[str]:
 def suite(options: Sequence[str]) -> Iterator[str]:
     """All training programs: time / OS (of the oracle, the same once settled, overhead)."""
     ours = {machine: compared(machine, IN_SUITE, (), options) for machine in SUITE}
-    yield row("mechanism", *(f"{machine}, {PUS[machine]}" for machine in SUITE))
+    yield row("mechanism", *(f"{machine}, {pus_of(machine)}" for machine in SUITE))
     yield f"|---|{'---|' * len(SUITE)}"
     for name in dict.fromkeys(name for summary in ours.values() for name in summary):
         cells = (of.get(name) for of in ours.values())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.options.figure import picture_option, show_chart
+from autofinity.cli.options.figure import picture_option, show
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import learning_options
 from autofinity.cli.options.placing import simulated_option
@@ -59,9 +59,9 @@ def command(
         click.echo(json.dumps(document))
         return
     if output is not None:
-        from autofinity.report.figures import figure_10
+        from autofinity.papers.cc13.figure_10 import FIGURE
 
-        show_chart(figure_10(covered.programs), output)
+        show(FIGURE.draw(covered.programs, machine), output)
         return
     _print(covered)
     added = ", ".join(covered.adding_nothing) or "none"

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.figure_papers import draw, with_own_input
 from autofinity.cli.options.comparing import comparing_options
-from autofinity.cli.options.figure import picture_option, show_chart
+from autofinity.cli.options.figure import document, picture_option, show
 from autofinity.cli.options.json import json_option
-from autofinity.cli.progress import Terminal, progress
-from autofinity.evaluation.paper_figures import PAPER_FIGURES, PROGRAMS
+from autofinity.cli.progress import Terminal
 from autofinity.model.errors import UsageError
+from autofinity.papers.observed import THREADS, Observed
+from autofinity.papers.registry import OF_MECHANISMS, OF_OBSERVATIONS
 from autofinity.workflow.backends import machine_topology
 from autofinity.workflow.compare import Asked
-from autofinity.workflow.observations import hints_for, observations_of
+from autofinity.workflow.observations import observations_of
+from autofinity.workflow.paper_runs import PaperRuns, with_own_input
 from autofinity.workflow.wanted import wanted_on
-
-if TYPE_CHECKING:
-    from autofinity.report.chart import Chart
-    from autofinity.store.observation_table import ObservationTable
-
-NAMES = ("1", "2a", "9a", "9b", "10", "11", "12")
-MACHINE = "opteron-6164he"
-THREADS = 8
-"""Of the AutoFinity paper's figures, as the machine above."""
 
 
 @click.command("figure")
-@click.argument("name", metavar="NAME", type=click.Choice([*NAMES, *PAPER_FIGURES]))
+@click.argument("name", metavar="NAME", type=click.Choice([*OF_OBSERVATIONS, *OF_MECHANISMS]))
 @click.option(
     "--machine",
     "-m",
@@ -95,96 +87,46 @@ def command(
     2016), sammu-N (Euro-Par 2016) and tlb-N (CCPE 2014) for figure N, -tN for table N; they run
     what `compare` runs, and continue where they were interrupted (docs/mechanisms.md lists them).
     """
-    if name in PAPER_FIGURES:
-        figure = PAPER_FIGURES[name]
-        if figure.own_input and (programs or size):
-            raise UsageError(
-                f"--program, --size: figure {name} is of {', '.join(figure.programs)} with an "
-                f"input of its own, {figure.own_input}; expected neither"
-            )
-        wanted = wanted_on(
-            machine or figure.machine,
-            programs=programs or figure.programs or PROGRAMS,
-            size=size or figure.size,
-            threads=(threads or figure.default_threads,),
-            jobs=jobs,
-            work=work,
+    terminal = Terminal(quiet=as_json)
+    if name in OF_OBSERVATIONS:
+        if as_json:
+            raise UsageError(f"--json: figure {name} has none; expected one of mechanisms")
+        figure = OF_OBSERVATIONS[name]
+        on = machine or figure.paper.machine
+        observed = Observed(
+            machine=on,
+            topology=lambda: machine_topology(on),
+            rows=lambda count: observations_of(on, count, observations),
+            threads=threads or THREADS,
+            programs=programs,
+            folds=folds,
+            progress=terminal.progress,
         )
-        wanted = with_own_input(figure, wanted)
-        asked = Asked(wanted, seeds, repeats or figure.repeats, paper_seconds)
-        draw(figure, asked, output, as_json, Terminal(quiet=as_json))
+        show(figure.drawn(observed), output)
         return
-    if as_json:
-        raise UsageError(f"--json: figure {name} has none; expected one of mechanisms")
-    machine, threads = machine or MACHINE, threads or THREADS
-    if name == "2a":
-        from autofinity.report.figures import figure_2a
-
-        show_chart(figure_2a(machine_topology(machine)), output)
-        return
-    every = None if name == "12" else threads
-    table = observations_of(machine, every, observations)
-    if name == "1":
-        chart = _figure_1(table, machine, threads, programs)
-    elif name == "10":
-        chart = _figure_10(table, machine)
-    elif name in ("9a", "9b"):
-        chart = _figure_9(name, table, machine, threads, folds)
-    else:
-        from autofinity.evaluation.unseen import judge_unseen
-        from autofinity.report.figures import figure_11, figure_12
-
-        counts = len(set(table.threads.tolist()))
-        with progress("judge", len(table.programs()) * counts) as bar:
-            cases = judge_unseen(
-                table,
-                machine_topology(machine),
-                threads,
-                report=lambda workload: bar.step(workload.program),
-            )
-        if name == "11":
-            chart = figure_11(cases, threads, machine)
-        else:
-            chart = figure_12(cases, machine)
-    show_chart(chart, output)
-
-
-def _figure_1(
-    table: ObservationTable, machine: str, threads: int, programs: tuple[str, ...]
-) -> Chart:
-    from autofinity.evaluation.times import times_of
-    from autofinity.report.figures import figure_1, most_and_least_sensitive
-
-    times = times_of(table)
-    if not programs:
-        return figure_1(times, most_and_least_sensitive(times, threads), machine)
-    by_name = {workload.program: workload for workload in times.roi_s}
-    unknown = [name for name in programs if name not in by_name]
-    if unknown:
+    of_mechanisms = OF_MECHANISMS[name]
+    if of_mechanisms.own_input and (programs or size):
         raise UsageError(
-            f"--program {unknown[0]}: it was not profiled with {threads} threads; expected one of "
-            + ", ".join(sorted(by_name))
+            f"--program, --size: figure {name} is of {', '.join(of_mechanisms.programs)} with an "
+            f"input of its own, {of_mechanisms.own_input}; expected neither"
         )
-    return figure_1(times, [by_name[name] for name in programs], machine)
-
-
-def _figure_9(name: str, table: ObservationTable, machine: str, threads: int, folds: int) -> Chart:
-    from autofinity.affinity.best_matches import BestMatches
-    from autofinity.evaluation.paper_choices import BASE, VARIATIONS, mean_times
-    from autofinity.report.figures import figure_9
-
-    steps = min(folds, len(table.programs())) * len(VARIATIONS[name])
-    hints_of = hints_for(table, machine, BASE.leeway)
-    with progress("learn", steps) as bar:
-        found = mean_times(
-            table, name, threads, hints_of, BestMatches(machine_topology(machine)), folds, bar.step
-        )
-    return figure_9(name, found)
-
-
-def _figure_10(table: ObservationTable, machine: str) -> Chart:
-    from autofinity.evaluation.coverage import covered_by
-    from autofinity.evaluation.paper_choices import BASE
-    from autofinity.report.figures import figure_10
-
-    return figure_10(covered_by(table, BASE, hints_for(table, machine, BASE.leeway))[1])
+    wanted = wanted_on(
+        machine or of_mechanisms.default_machine,
+        programs=programs or of_mechanisms.programs,
+        size=size or of_mechanisms.size,
+        threads=(threads or of_mechanisms.default_threads,),
+        jobs=jobs,
+        work=work,
+    )
+    inputs = of_mechanisms.own_input or wanted.size
+    wanted = with_own_input(of_mechanisms, wanted)
+    asked = Asked(wanted, seeds, repeats or of_mechanisms.repeats, paper_seconds)
+    drawn = of_mechanisms.drawn(PaperRuns(asked, inputs, terminal))
+    if as_json:
+        about = {"figure": name, "source": of_mechanisms.source}
+        click.echo(json.dumps({**about, **document(drawn)}))
+        return
+    show(drawn, output)
+    click.echo(
+        f"{of_mechanisms.source}; why ours differ: docs/mechanisms.md", err=output is not None
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.model.sharing import SharingMatrix
@@ -13,23 +14,32 @@ _COLUMNS = 4
 _SIDE_INCHES = 2.6
 
 
-def matrix_lines(matrices: Mapping[str, SharingMatrix]) -> list[str]:
-    """One below the other, each under its name."""
-    return [line for name, matrix in matrices.items() for line in (name, *heat_lines(matrix))]
+@dataclass(frozen=True, slots=True)
+class Matrices:
+    """What is shown, as data."""
+
+    title: str
+    by_name: Mapping[str, SharingMatrix]
 
 
-def save_matrices(matrices: Mapping[str, SharingMatrix], title: str, path: Path) -> None:
+def matrix_lines(shown: Matrices) -> list[str]:
+    """The title, then one below the other, each under its name."""
+    named = shown.by_name.items()
+    return [shown.title, *(line for name, each in named for line in (name, *heat_lines(each)))]
+
+
+def save_matrices(shown: Matrices, path: Path) -> None:
     """In rows of four. Raises as `chart_image.save` does."""
-    columns = min(_COLUMNS, len(matrices))
-    rows = -(-len(matrices) // columns)
+    columns = min(_COLUMNS, len(shown.by_name))
+    rows = -(-len(shown.by_name) // columns)
     figure = empty_figure(_SIDE_INCHES * columns, _SIDE_INCHES * rows + 0.4)
     panels = list(figure.subplots(rows, columns, squeeze=False).flat)
-    for panel, (name, matrix) in zip(panels, matrices.items(), strict=False):
+    for panel, (name, matrix) in zip(panels, shown.by_name.items(), strict=False):
         panel.imshow(shares(matrix), cmap="Greys", vmin=0, vmax=1, origin="lower")
         panel.set_title(name, fontsize=8)
         panel.tick_params(labelsize=7)
         panel.locator_params(integer=True)
-    for panel in panels[len(matrices) :]:
+    for panel in panels[len(shown.by_name) :]:
         panel.set_axis_off()
-    figure.suptitle(title, fontsize=10)
-    save_figure(figure, title, path)
+    figure.suptitle(shown.title, fontsize=10)
+    save_figure(figure, shown.title, path)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from autofinity.report.chart import Chart
+    from autofinity.report.matrix_figure import Matrices
 
 picture_option = click.option(
     "-o",
@@ -20,15 +23,52 @@ picture_option = click.option(
 )
 
 
-def show_chart(chart: Chart, output: Path | None) -> None:
+def show(drawn: Chart | Matrices, output: Path | None) -> None:
     """Into the file, or onto the terminal."""
-    if output is None:
-        from autofinity.report.chart_text import chart_lines
+    from autofinity.report.chart import Chart
 
-        for line in chart_lines(chart, shutil.get_terminal_size().columns):
+    if output is None:
+        for line in _lines(drawn):
             click.echo(line)
         return
-    from autofinity.report.chart_image import save
+    if isinstance(drawn, Chart):
+        from autofinity.report.chart_image import save
 
-    save(chart, output)
-    click.echo(f"{chart.title}: kept in {output}", err=True)
+        save(drawn, output)
+    else:
+        from autofinity.report.matrix_figure import save_matrices
+
+        save_matrices(drawn, output)
+    click.echo(f"{drawn.title}: kept in {output}", err=True)
+
+
+def _lines(drawn: Chart | Matrices) -> list[str]:
+    from autofinity.report.chart import Chart
+    from autofinity.report.chart_text import chart_lines
+    from autofinity.report.matrix_figure import matrix_lines
+
+    if isinstance(drawn, Chart):
+        return chart_lines(drawn, shutil.get_terminal_size().columns)
+    return matrix_lines(drawn)
+
+
+def document(drawn: Chart | Matrices) -> Mapping[str, object]:
+    """What is drawn as JSON; a gap is null."""
+    from autofinity.report.chart import Chart
+
+    if isinstance(drawn, Chart):
+        return {
+            "title": drawn.title,
+            "unit": drawn.y_label,
+            "series": {
+                name: {
+                    position: None if math.isnan(value) else value
+                    for position, value in zip(drawn.positions, values, strict=True)
+                }
+                for name, values in drawn.series.items()
+            },
+        }
+    return {
+        "title": drawn.title,
+        "matrices": {name: matrix.cells for name, matrix in drawn.by_name.items()},
+    }

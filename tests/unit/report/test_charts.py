@@ -1,4 +1,4 @@
-"""Charts say the same in the terminal and in files, and figures show what was measured."""
+"""Charts say the same in the terminal and in files."""
 
 from __future__ import annotations
 
@@ -8,32 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from autofinity.evaluation.cases import Case
-from autofinity.evaluation.coverage import ProgramCoverage
-from autofinity.evaluation.times import Times
-from autofinity.model.affinity import PACKED, Affinity
-from autofinity.model.errors import LearningError, UsageError
-from autofinity.model.observation import Workload
-from autofinity.model.policy import Decision
+from autofinity.model.errors import UsageError
 from autofinity.report.chart import Chart
 from autofinity.report.chart_image import save
 from autofinity.report.chart_text import HEIGHT, chart_lines
-from autofinity.report.figures import (
-    figure_1,
-    figure_10,
-    figure_11,
-    figure_12,
-    most_and_least_sensitive,
-)
 
 BARS = Chart(
     "t", "x", "y", ("a", "b"), {"one": (1.0, 2.0), "two": (4.0, math.nan)}, marks=("✓", "")
 )
-
-
-def case(program: str, threads: int, packed: float, distributed: float, ours: float) -> Case:
-    roi_s = {"packed": packed, "distributed": distributed, "autofinity": ours}
-    return Case(Workload(program, "small", threads), Decision(PACKED, 0, 1.0, None), {}, roi_s)
 
 
 def test_bars_are_as_long_as_their_values_and_gaps_are_left_out() -> None:
@@ -59,47 +41,6 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     long = Chart("t" * 300, "x" * 300, "y" * 300, ("p" * 300,), {"s" * 300: (1.0,)})
     for chart in (BARS, long, Chart("t", "x", "y", ("a",), {"s": (1.0,)}, kind="lines")):
         assert max(map(len, chart_lines(chart, width))) <= max(width, 40)
-
-
-def test_figure_1_shows_every_affinity_best_first() -> None:
-    affinities = [Affinity.of([[8]]), Affinity.of([[4], [4]]), Affinity.of([[4, 4]])]
-    times = Times(
-        {
-            Workload("calm", "small", 8): dict.fromkeys(affinities, 1.0),
-            Workload("touchy", "small", 8): dict(zip(affinities, (3.0, 1.0, 2.0), strict=True)),
-            Workload("other", "small", 4): {Affinity.of([[4]]): 1.0, Affinity.of([[2, 2]]): 9.0},
-        }
-    )
-    found = most_and_least_sensitive(times, 8)
-    assert [workload.program for workload in found] == ["touchy", "calm"]
-    assert figure_1(times, found, "box").series == {
-        "touchy": (1.0, 2.0, 3.0),
-        "calm": (1.0, 1.0, 1.0),
-    }
-    with pytest.raises(LearningError, match="16 threads"):
-        most_and_least_sensitive(times, 16)
-
-
-def test_figure_10_shows_both_counts_in_the_order_given() -> None:
-    chart = figure_10([ProgramCoverage("a", 2, 2, 2, 1), ProgramCoverage("b", 3, 4, 2, 2)])
-    assert chart.positions == ("a", "b")
-    assert list(chart.series.values()) == [(2.0, 3.0), (2.0, 4.0)]
-
-
-def test_figures_11_and_12_show_one_thread_count_and_the_interesting_cases() -> None:
-    cases = [
-        case("a", 8, 1.0, 4.0, 1.0),
-        case("b", 8, 4.0, 4.0, 4.0),
-        case("a", 16, 3.0, 1.0, 3.0),
-    ]
-    eight = figure_11(cases, 8, "box")
-    assert eight.positions == ("a", "b", "geometric mean")
-    assert eight.series["packed"] == pytest.approx((1e3, 4e3, 2e3))
-    interesting = figure_12(cases, "box")
-    assert interesting.positions == ("a/8", "a/16")
-    assert interesting.marks == ("✓", "!")
-    with pytest.raises(LearningError, match="none of 1 cases"):
-        figure_12(cases[1:2], "box")
 
 
 def test_a_picture_says_its_titles_and_the_same_chart_gives_the_same_bytes(tmp_path: Path) -> None:

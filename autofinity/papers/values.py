@@ -1,4 +1,4 @@
-"""What runs say to a study of the papers: values by mechanism and program, and their means."""
+"""What runs say: values of a quantity by mechanism and program, and their means."""
 
 from __future__ import annotations
 
@@ -8,13 +8,30 @@ from statistics import fmean
 
 from autofinity.evaluation.comparison import MechanismCase
 from autofinity.evaluation.comparison_summary import FIGURES
-from autofinity.evaluation.paper_studies import SHARES
 from autofinity.evaluation.times import geometric_mean
 from autofinity.mechanisms.registry import BASELINE
 from autofinity.model.mechanism_run import MechanismRun
 
 type Values = dict[str, dict[str, float]]
 """By mechanism and program."""
+
+SHARES: Mapping[str, Callable[[MechanismRun], float]] = {
+    "overhead": lambda run: 100 * run.overhead,
+    "tlb_miss_rate": lambda run: 100 * run.tlb_miss_rate,
+}
+"""Quantities that are drawn as they are, in percent; those of `FIGURES` are ratios to the OS's."""
+
+LABELS: Mapping[str, str] = {
+    "time": "time / time under the OS",
+    "llc_misses": "LLC misses / those under the OS",
+    "mpki": "LLC MPKI / that under the OS",
+    "l2_mpki": "L2 MPKI / that under the OS",
+    "traffic": "interconnect traffic / that under the OS",
+    "cache_to_cache": "cache-to-cache transfers / those under the OS",
+    "energy": "energy / that under the OS",
+    "overhead": "% of the threads' time",
+    "tlb_miss_rate": "% of the translations that no TLB had",
+}
 
 
 def values(cases: Sequence[MechanismCase], quantity: str, baseline: str = BASELINE) -> Values:
@@ -48,34 +65,14 @@ def absolute(cases: Sequence[MechanismCase], figure: Callable[[MechanismRun], fl
     }
 
 
+def times_s(cases: Sequence[MechanismCase]) -> Values:
+    """Seconds of the runs."""
+    return absolute(cases, FIGURES["time"])
+
+
 def mean(own: Mapping[str, float], quantity: str) -> float:
     """Over programs: geometric of ratios, arithmetic of shares; NaN where there is none."""
     known = [value for value in own.values() if not math.isnan(value)]
     if not known or (quantity in FIGURES and min(known) <= 0):
         return math.nan
     return fmean(known) if quantity in SHARES else geometric_mean(known)
-
-
-def shares_by_kind(cases: Sequence[MechanismCase], mechanism: str) -> dict[str, float]:
-    """% of the threads' time of each kind of overhead, over all runs of a mechanism."""
-    runs = [case.run for case in cases if case.mechanism == mechanism and case.run is not None]
-    kinds = dict.fromkeys(kind for run in runs for kind in run.overhead_ns)
-    return {kind: 100 * fmean(run.overhead_of(kind) for run in runs) for kind in kinds}
-
-
-COUNTED: Mapping[str, Callable[[MechanismRun], int]] = {
-    "page copy": lambda run: run.page_migrations,
-    "thread migration": lambda run: run.thread_migrations,
-}
-"""Kinds of overhead whose operations a run counts."""
-
-
-def ns_by_kind(cases: Sequence[MechanismCase], mechanism: str) -> dict[str, float]:
-    """Time of one operation of each kind that is counted; NaN where there was none."""
-    runs = [case.run for case in cases if case.mechanism == mechanism and case.run is not None]
-    found = {}
-    for kind, count in COUNTED.items():
-        operations = sum(map(count, runs))
-        spent = sum(run.overhead_ns.get(kind, 0) for run in runs)
-        found[kind] = spent / operations if operations else math.nan
-    return found

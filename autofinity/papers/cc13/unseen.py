@@ -1,0 +1,26 @@
+"""All programs judged by a policy that was learned without them: what figures 11 and 12 show."""
+
+from __future__ import annotations
+
+from autofinity.evaluation.cases import Case
+from autofinity.evaluation.unseen import judge_unseen
+from autofinity.papers.observed import Observed
+
+SHOWN = ("packed", "distributed", "autofinity")
+"""The bars of both."""
+
+
+def judged(observed: Observed, threads: int | None) -> list[Case]:
+    """At one thread count or (None) all, learned at `observed.threads`, each left out by itself.
+
+    Raises `LearningError` when nothing is left to learn from.
+    """
+    table = observed.rows(threads)
+    steps = len(table.programs()) * len(set(table.threads.tolist()))
+    with observed.progress("judge", steps) as progress:
+        return judge_unseen(
+            table,
+            observed.topology(),
+            observed.threads,
+            report=lambda workload: progress.step(workload.program),
+        )

@@ -1,0 +1,83 @@
+"""What a figure or table of a paper is: what runs, what is drawn, and the paper's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from autofinity.report.chart import Chart
+from autofinity.report.matrix_figure import Matrices
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """One of the five."""
+
+    cited: str
+    machine: str
+    """The preset of the machine that most of its figures are of."""
+    prefix: str = ""
+    """Of the names of its figures."""
+
+
+type AnyFigure = Figure[Any, Any]
+
+
+class Source(Protocol):
+    """Where a figure's data come from."""
+
+    @property
+    def on(self) -> str:
+        """The machine, and what else the figure's title says of where it is from."""
+        ...
+
+
+class Study[Asked: Source, Data](Protocol):
+    """What a figure shows: what runs, and what is drawn of it."""
+
+    def data(self, source: Asked) -> Data:
+        """Of all that runs."""
+        ...
+
+    def draw(self, figure: AnyFigure, data: Data, on: str) -> Chart | Matrices:
+        """The figure of these data, from where `Source.on` says."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Figure[Asked: Source, Data]:
+    """One figure, or table (`tN`)."""
+
+    paper: Paper
+    number: str
+    title: str
+    section: str
+    study: Study[Asked, Data]
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    """What the paper's text or tables give: by series of the drawn chart, or by position if it has
+    one series only. Empty where the paper only draws."""
+
+    @property
+    def name(self) -> str:
+        """On the command line."""
+        return f"{self.paper.prefix}{self.number}"
+
+    @property
+    def source(self) -> str:
+        """Where it stands."""
+        table = self.number.startswith("t")
+        what = f"table {self.number[1:]}" if table else f"figure {self.number}"
+        return f"{self.paper.cited}, section {self.section}, {what}"
+
+    def data(self, source: Asked) -> Data:
+        """All that it needs, run or read."""
+        return self.study.data(source)
+
+    def draw(self, data: Data, on: str) -> Chart | Matrices:
+        """Drawn of these data, which are from `on`."""
+        return self.study.draw(self, data, on)
+
+    def drawn(self, source: Asked) -> Chart | Matrices:
+        """From the programs to the picture."""
+        return self.draw(self.data(source), source.on)

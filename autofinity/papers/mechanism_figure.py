@@ -1,0 +1,92 @@
+"""A figure of mechanisms: programs run under them on the simulated machine of its paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from autofinity.evaluation.comparison import MechanismCase
+from autofinity.papers.figure import Figure
+from autofinity.profiling.campaign import ReadyProgram
+from autofinity.sim.machine import SimMachine
+from autofinity.sim.preset import load_preset
+
+PROGRAMS = ("prodcons", "bfs", "align", "lu", "dedup", "fluid")
+"""Of the suite, one of each way to share."""
+
+
+class Runs(Protocol):
+    """What a figure asks of its caller, who captures, runs and keeps what was run."""
+
+    @property
+    def on(self) -> str:
+        """Machine, threads and inputs."""
+        ...
+
+    @property
+    def threads(self) -> int:
+        """Of each program."""
+        ...
+
+    @property
+    def paper_s(self) -> float:
+        """Seconds of a run in the papers that one of ours stands for."""
+        ...
+
+    def machine(self) -> SimMachine:
+        """Where programs run."""
+        ...
+
+    def programs(self) -> Sequence[ReadyProgram]:
+        """The programs, captured."""
+        ...
+
+    def cases(
+        self,
+        mechanisms: Sequence[str],
+        *,
+        programs: tuple[str, ...] = (),
+        page_size: str | None = None,
+        repeats: int | None = None,
+        fault_share_per_s: float | None = None,
+    ) -> list[MechanismCase]:
+        """Of the operating system and these mechanisms, and with what is given here in the place
+        of what the caller has.
+
+        Names such as `lu+sor` are programs side by side. Fewer repeats stand for as much less of a
+        paper's run.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MechanismFigure[Data](Figure[Runs, Data]):
+    """One figure, and by default on what it runs."""
+
+    machine: str = ""
+    """A preset, where it is not the paper's usual one."""
+    threads: int = 0
+    """Of each program, where it is not one for each PU of the machine."""
+    size: str = "tiny"
+    """Of the inputs."""
+    programs: tuple[str, ...] = PROGRAMS
+    """Of the suite."""
+    repeats: int = 30
+    own_input: str = ""
+    """Arguments of the one program that it shows, in the place of an input of the suite."""
+
+    @property
+    def default_machine(self) -> str:
+        """The preset of the machine that the paper had for it."""
+        return self.machine or self.paper.machine
+
+    @property
+    def default_threads(self) -> int:
+        """Of each program. The X7550's preset has SMT off: 32, where the papers ran 64."""
+        return self.threads or pus_of(self.default_machine)
+
+
+def pus_of(machine: str) -> int:
+    """How many threads the machine of this preset runs at once."""
+    return len(load_preset(machine).topology.pus)

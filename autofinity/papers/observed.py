@@ -1,0 +1,53 @@
+"""What figures of AutoFinity ask of their caller: a machine, and what was observed on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Protocol
+
+from autofinity.model.topology import Topology
+from autofinity.store.observation_table import ObservationTable
+
+THREADS = 8
+"""Of the paper's runs, where it does not say otherwise."""
+
+
+class Steps(Protocol):
+    """What long work reports to."""
+
+    def step(self, label: str = "") -> None:
+        """One more piece is done; `label` says which."""
+        ...
+
+
+class _Unseen:
+    def step(self, label: str = "") -> None:
+        """Nothing to say."""
+
+
+def unseen(title: str, total: int) -> AbstractContextManager[Steps]:
+    """Progress that nobody looks at."""
+    return nullcontext(_Unseen())
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """Read and looked up when a figure needs it."""
+
+    machine: str
+    topology: Callable[[], Topology]
+    rows: Callable[[int | None], ObservationTable]
+    """Those that affinities placed, with so many threads; None: all there are."""
+    threads: int = THREADS
+    programs: tuple[str, ...] = ()
+    """To show; empty: those that the figure chooses."""
+    folds: int = 6
+    """Groups in which programs are left out, where they are not left out one by one."""
+    progress: Callable[[str, int], AbstractContextManager[Steps]] = unseen
+
+    @property
+    def on(self) -> str:
+        """The machine."""
+        return self.machine

@@ -1,0 +1,98 @@
+"""What figures of mechanisms ask for, from what `compare` runs and `capture` keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from autofinity.mechanisms.registry import BASELINE, MECHANISMS
+from autofinity.workflow.backends import simulated
+from autofinity.workflow.capture import capture
+from autofinity.workflow.compare import Asked, compared
+from autofinity.workflow.reporter import SILENT, Reporter
+from autofinity.workflow.wanted import Wanted
+
+if TYPE_CHECKING:
+    from autofinity.evaluation.comparison import MechanismCase
+    from autofinity.papers.mechanism_figure import MechanismFigure
+    from autofinity.profiling.campaign import ReadyProgram
+    from autofinity.sim.machine import SimMachine
+
+OWN_INPUT = "own"
+"""Size of the input that is a figure's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperRuns:
+    """The `Runs` of `papers.mechanism_figure`. Raises what `compared` and `capture` raise."""
+
+    asked: Asked
+    inputs: str
+    """As titles name them."""
+    reporter: Reporter = SILENT
+
+    @property
+    def on(self) -> str:
+        """Machine, threads and inputs."""
+        return f"{self.asked.wanted.machine}, {self.threads} threads, inputs: {self.inputs}"
+
+    @property
+    def threads(self) -> int:
+        """Of each program."""
+        return self.asked.threads
+
+    @property
+    def paper_s(self) -> float:
+        """Seconds of a paper's run that one stands for."""
+        return self.asked.paper_s
+
+    def machine(self) -> SimMachine:
+        """As it was asked for."""
+        return simulated(self.asked.wanted.machine, self.asked.wanted.latencies)
+
+    def programs(self) -> Sequence[ReadyProgram]:
+        """Captured now, or before."""
+        return capture(self.asked.wanted, self.threads, self.reporter)
+
+    def cases(
+        self,
+        mechanisms: Sequence[str],
+        *,
+        programs: tuple[str, ...] = (),
+        page_size: str | None = None,
+        repeats: int | None = None,
+        fault_share_per_s: float | None = None,
+    ) -> list[MechanismCase]:
+        """A notice says of each run that failed why."""
+        asked, wanted = self.asked, self.asked.wanted
+        share = asked.fault_share_per_s if fault_share_per_s is None else fault_share_per_s
+        here = replace(
+            asked,
+            wanted=replace(
+                wanted,
+                programs=programs or wanted.programs,
+                page_size=page_size or wanted.page_size,
+            ),
+            repeats=repeats or asked.repeats,
+            paper_s=asked.paper_s * (repeats or asked.repeats) / asked.repeats,
+            fault_share_per_s=share,
+        )
+        names = dict.fromkeys((BASELINE, *mechanisms))
+        cases = compared(here, [MECHANISMS[name] for name in names], self.reporter)
+        for case in cases:
+            if case.run is None:
+                self.reporter.notice(f"left out: {case.program}, {case.mechanism}: {case.reason}")
+        return cases
+
+
+def with_own_input(figure: MechanismFigure[object], wanted: Wanted) -> Wanted:
+    """What is asked for, with the figure's own input where it has one."""
+    if not figure.own_input:
+        return wanted
+    suite = wanted.suite
+    programs = {
+        name: replace(suite.programs[name], inputs={OWN_INPUT: figure.own_input})
+        for name in figure.programs
+    }
+    return replace(wanted, suite=replace(suite, programs=programs), size=OWN_INPUT)

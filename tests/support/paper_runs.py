@@ -1,0 +1,67 @@
+"""Runs of mechanisms as a figure of a paper gets them: made up, and what it asked for is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from autofinity.evaluation.comparison import MechanismCase
+from autofinity.model.mechanism_run import MechanismRun
+from autofinity.profiling.campaign import Subject
+from autofinity.report.chart import Chart
+from autofinity.sim.machine import SimMachine
+
+RUN = MechanismRun(
+    time_s=2.0,
+    threads=4,
+    instructions=1_000_000,
+    l2_misses=20_000,
+    llc_misses=5_000,
+    tlb_accesses=300_000,
+    page_walks=600,
+    traffic_bytes=100,
+    cache_to_cache_transfers=10,
+    invalidations=4,
+    energy_j=8.0,
+    thread_migrations=4,
+    page_migrations=8,
+    settled=0.0,
+    reached_s=[0.1 * step for step in range(1, 21)],
+    overhead_ns={"fault": 60_000_000, "page copy": 20_000_000, "thread migration": 8_000_000},
+)
+
+
+def case(program: str, mechanism: str, time_s: float, **other: float) -> MechanismCase:
+    return MechanismCase(program, mechanism, 1, replace(RUN, time_s=time_s, **other))  # type: ignore[arg-type]
+
+
+@dataclass
+class FakeRuns:
+    """Every program under every mechanism takes what `time_s` says of it and its options."""
+
+    time_s: Callable[..., float]
+    on: str = "here"
+    threads: int = 4
+    paper_s: float = 50.0
+    asked: list[tuple[tuple[str, ...], dict[str, Any]]] = field(default_factory=list)
+
+    def cases(self, mechanisms: Sequence[str], **options: Any) -> list[MechanismCase]:
+        self.asked.append((tuple(mechanisms), options))
+        return [
+            case(program, mechanism, self.time_s(program, mechanism, **options))
+            for program in options.pop("programs", ("a",))
+            for mechanism in dict.fromkeys(("os", *mechanisms))
+        ]
+
+    def machine(self) -> SimMachine:
+        raise AssertionError("no figure of times looks at the machine")
+
+    def subjects(self) -> Sequence[Subject]:
+        raise AssertionError("no figure of times looks at the programs")
+
+
+def drawn_of(chart: object, series: str) -> dict[str, float]:
+    """Position → value."""
+    assert isinstance(chart, Chart)
+    return dict(zip(chart.positions, chart.series[series], strict=True))

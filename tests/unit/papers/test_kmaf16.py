@@ -1,0 +1,45 @@
+"""The figures of kMAF'16 that vary what runs: rates of faults, sizes of pages, programs at once."""
+
+from __future__ import annotations
+
+import pytest
+from paper_runs import FakeRuns, drawn_of
+
+from autofinity.papers.beside import OURS
+from autofinity.papers.kmaf16 import figure_8, figure_9, figure_10
+from autofinity.report.chart import Chart
+
+
+def test_rates_of_faults_are_a_line_under_the_oracles_which_runs_once() -> None:
+    def time_s(program: str, mechanism: str, fault_share_per_s: float) -> float:
+        return {"os": 2.0, "oracle-threads": 1.0}.get(mechanism, 1.5 + fault_share_per_s)
+
+    runs = FakeRuns(time_s, paper_s=50.0)
+    chart = figure_9.FIGURES[0].drawn(runs)
+    assert isinstance(chart, Chart)
+    assert chart.positions == ("0", "10", "20", "100", "1000", "10000")
+    assert chart.series["kmaf16-threads"][:2] == pytest.approx((0.75, 0.751))  # 10 % in 50 s
+    assert chart.series["oracle-threads"] == (0.5,) * 6
+    assert [names for names, _ in runs.asked] == [
+        ("kmaf16-threads", "oracle-threads"),
+        *[("kmaf16-threads",)] * 5,
+    ]
+
+
+def test_page_sizes_are_compared_with_the_os_and_small_pages() -> None:
+    def time_s(program: str, mechanism: str, page_size: str) -> float:
+        return (2.0 if mechanism == "os" else 1.0) * (1.0 if page_size == "4K" else 0.8)
+
+    ours = drawn_of(figure_10.FIGURE.drawn(FakeRuns(time_s)), OURS)
+    assert ours == pytest.approx({"os 4K": 1, "kmaf16 4K": 0.5, "os 2M": 0.8, "kmaf16 2M": 0.4})
+
+
+def test_programs_at_once_are_compared_with_one_after_the_other() -> None:
+    def time_s(program: str, mechanism: str, repeats: int) -> float:
+        return (3.0 if "+" in program else 2.0) / (1 if mechanism == "os" else 2)
+
+    runs = FakeRuns(time_s)
+    study = figure_8.SideBySide((("a", "b"),), ("kmaf16",))
+    chart = study.draw(figure_8.FIGURE, study.data(runs), "here")
+    assert chart.positions == ("a+b one after the other", "a+b at once")
+    assert chart.series == {"os": (1.0, 0.75), "kmaf16": (0.5, 0.375)}
