@@ -1,4 +1,4 @@
-"""What capture costs, of compiled programs and of binaries: the figures of bench_capture.py."""
+"""What capture costs, of compiled programs and of binaries: the figures of capture_cost.py."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run(settings: Settings) -> Part:
 
 
 def _measured(settings: Settings, kind: str) -> dict[str, float]:
-    command = [sys.executable, str(ROOT / "scripts" / "bench_capture.py")]
+    command = [sys.executable, str(ROOT / "scripts" / "bench" / "capture_cost.py")]
     command += ["--binary"] if kind else []
     if settings.quick:
         command += ["--rounds", "1", *(word for name in QUICK for word in ("-p", name))]

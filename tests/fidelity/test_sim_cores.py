@@ -9,24 +9,27 @@ from pathlib import Path
 
 import pytest
 
-DIGEST = Path(__file__).parents[1] / "support" / "replay_digest.py"
+DIGEST = Path(__file__).parents[2] / "scripts" / "tools" / "replay_digest.py"
 WITHOUT = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F"}
 """glibc then takes the processor for one that has no AVX-512."""
 
 
-def digest(environment: dict[str, str]) -> tuple[str, str]:
-    """Of a process of its own: what its core was compiled for, and what it counts."""
-    paths = os.pathsep.join([str(DIGEST.parent), *filter(None, sys.path)])
-    out = subprocess.run(
+def digests(environment: dict[str, str]) -> tuple[str, str]:
+    """Of a process of its own: what its core was compiled for, and what each replay counts."""
+    paths = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run(
         [sys.executable, DIGEST],
         env=os.environ | environment | {"PYTHONPATH": paths},
-        capture_output=True, text=True, check=True,
-    ).stdout.split()  # fmt: skip
-    return out[0], out[1]
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stderr.strip(), done.stdout
 
 
 def test_all_cores_count_the_same() -> None:
-    (best, counted), (plain, counted_plainly) = digest({}), digest(WITHOUT)
+    (best, counted), (plain, counted_plainly) = digests({}), digests(WITHOUT)
+    assert len(counted.splitlines()) == 96
     assert counted == counted_plainly
     if best == plain:
         pytest.skip(f"this host can only load the core for {best} processors")

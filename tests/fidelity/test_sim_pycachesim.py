@@ -1,7 +1,7 @@
 """Hits, misses and write-backs of one core are pycachesim's on the same addresses.
 
 pycachesim (RRZE Erlangen) is an independent cache simulator. Its counts are in
-`tests/golden/pycachesim.json`, made by `scripts/golden_pycachesim.py`, and compared with the
+`tests/golden/pycachesim.json`, made by `scripts/tools/golden_pycachesim.py`, and compared with the
 program itself where it is installed.
 """
 

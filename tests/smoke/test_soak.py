@@ -1,4 +1,4 @@
-"""Many runs and one that goes on leave nothing behind: the quick variant of `scripts/soak.py`."""
+"""Many runs and one that goes on leave nothing behind: a quick `scripts/tools/soak.py`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_neither_processes_nor_claims_nor_descriptors_are_left(run: Runner) -> None:
-    command = [sys.executable, ROOT / "scripts" / "soak.py", "--launcher", run.launcher]
+    command = [sys.executable, ROOT / "scripts" / "tools" / "soak.py", "--launcher", run.launcher]
     done = subprocess.run(
         [*command, "--runs", "40", "--seconds", "3", "--change-s", "1"],
         capture_output=True,

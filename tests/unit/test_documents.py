@@ -21,8 +21,10 @@ DOCUMENTS = [
     *ROOT.glob("*.md"),
     *ROOT.glob("docs/*.md"),
     ROOT / "policies/README.md",
+    ROOT / "scripts/README.md",
     ROOT / "training/README.md",
 ]
+SCRIPTS = ROOT / "scripts"
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 SHOWN = re.compile(r"`([^`\n]+)`|^(?:time )?((?:autofinity|make) .*)$", re.MULTILINE)
 NAME = re.compile(r"[a-z][a-z-]+")
@@ -72,6 +74,22 @@ def test_no_command_asks_a_machine_for_more_threads_than_it_has(document: Path) 
         wrong += [words] * (words[1:2] == ["hints"] and not machine and int(threads or 1) > 2)
         wrong += [words] * (machine == "host" and words[1:2] == ["topology"] and threads > "2")
     assert not wrong
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_script_that_a_document_names_exists(document: Path) -> None:
+    named = re.findall(r"\bscripts/[\w/-]+(?:\.\w+)?", document.read_text())
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_every_study_and_tool_has_a_line_and_somebody_who_needs_it() -> None:
+    readme = (SCRIPTS / "README.md").read_text()
+    needed_by = [*DOCUMENTS, ROOT / "Makefile", *ROOT.glob("tests/*/*.py"), *SCRIPTS.glob("*/*.py")]
+    texts = {path: path.read_text() for path in needed_by if path != SCRIPTS / "README.md"}
+    for script in [*SCRIPTS.glob("studies/*.*"), *SCRIPTS.glob("tools/*.*")]:
+        assert f"{script.name}`" in readme, script
+        others = "\n".join(text for path, text in texts.items() if path != script)
+        assert re.search(rf"\b{script.name}\b|\bfrom {script.stem} import", others), script
 
 
 def value_of(words: list[str], option: str) -> str:

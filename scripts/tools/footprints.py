@@ -2,7 +2,7 @@
 """What captured programs touch: figures of the first table of training/README.md.
 
     autofinity capture --threads 8 --size small -o traces
-    python scripts/footprints.py traces
+    python scripts/tools/footprints.py traces
 
 A row for each trace in the folder: millions of loads and stores in the region of interest and
 outside of it, and the distinct 64-byte lines touched in the region by the thread that touches most

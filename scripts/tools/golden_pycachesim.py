@@ -1,7 +1,7 @@
 """Prints what pycachesim counts for the address streams of the tests.
 
     pip install pycachesim
-    python scripts/golden_pycachesim.py > tests/golden/pycachesim.json
+    python scripts/tools/golden_pycachesim.py > tests/golden/pycachesim.json
 
 pycachesim (AGPL-3.0) is a tool of this script only; neither the package nor its tests need it.
 """
@@ -12,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
 
 from pycachesim_counts import golden
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What capture costs: CPU time against the plain program, and bytes on disk per access.
 
-    PYTHONPATH=. python scripts/bench_capture.py [--program NAME]… [--threads 8] [--size small]
+    PYTHONPATH=. python scripts/bench/capture_cost.py [--program NAME]… [--threads 8] [--size small]
                                                  [--rounds 2] [--binary]
 
 Builds each training program twice (plain and for capture), runs both, and prints a row for each:
@@ -30,7 +30,7 @@ from autofinity.resources import shipped
 from autofinity.trace.manifest import ProgramSpec, Suite, load_suite
 from autofinity.trace.meta import TraceMeta
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def native_cpu_s(request: CaptureRequest, rounds: int) -> float:

@@ -1,6 +1,6 @@
 """What the choices in learning are worth: one row a variation, leave one program out.
 
-    python scripts/policy_study.py [--machine M] [--paper] [--others FILE] [--into DOCUMENT]
+    python scripts/studies/policy_study.py [--machine M] [--paper] [--others FILE] [--into DOCUMENT]
 
 Learns from what is shipped in data/observations with 8 threads, judges there, with every other
 thread count that was profiled, and on every other machine of which observations are shipped.
@@ -46,7 +46,7 @@ from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
 
-OBSERVATIONS = Path(__file__).resolve().parents[1] / "data" / "observations"
+OBSERVATIONS = Path(__file__).resolve().parents[2] / "data" / "observations"
 TRAINED_WITH = 8
 OURS = LearningSettings()
 SETTINGS: Mapping[str, LearningSettings] = {
@@ -124,7 +124,7 @@ def main() -> None:
     for name in wanted.only or TABLES:
         table = "\n".join(shown(lines[name]()))
         if wanted.into is not None:
-            put_between_marks(wanted.into, f"scripts/policy_study.py, {name}", table)
+            put_between_marks(wanted.into, f"scripts/studies/policy_study.py, {name}", table)
 
 
 def shown(lines: Iterable[str]) -> list[str]:

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What `autofinity record-machine` does not measure of a core: its prefetchers, and a walk alone.
 
-    python scripts/probe_core.py [--cpu N] [--runs N] [--into docs/machines.md]
+    python scripts/tools/probe_core.py [--cpu N] [--runs N] [--into docs/machines.md]
 
-Compiles `scripts/probe_core.c`, which says what is measured, and runs it on one CPU, some times. Of
-lines fetched ahead the second best run counts, of streams the best, of times and clock the fastest:
-a core that others use at the same time shows less; only of lines chance makes more. x86-64 only.
+Compiles `probe_core.c` beside it, which says what is measured, and runs it on one CPU, some times.
+Of lines fetched ahead the second best run counts, of streams the best, of times and clock the
+fastest: a core that others use at the same time shows less; only of lines chance makes more.
+x86-64 only.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def main() -> None:
     table = "\n".join(["| of | found |", "|---|---|", *rows(merged(runs)), ""])
     print(table)
     if asked.into is not None:
-        put_between_marks(asked.into, "scripts/probe_core.py", table)
+        put_between_marks(asked.into, "scripts/tools/probe_core.py", table)
 
 
 def measured(cpu: int, runs: int) -> Iterator[Numbers]:

@@ -1,6 +1,6 @@
 """What the form of readable rules costs: trees, forests and boosting beside it, same programs.
 
-    python scripts/upper_bounds.py [--machine M] [--into docs/policy-study.md]
+    python scripts/studies/upper_bounds.py [--machine M] [--into docs/policy-study.md]
         [--learners docs/learners.md]
 
 Each learner sees what the default policy may see in one look, but every feature at once and without
@@ -76,7 +76,7 @@ def main() -> None:
     rules = [HEAD, *(line for line in lines if "rules of" in line)]
     for document, table in ((wanted.into, lines), (wanted.learners, rules)):
         if document is not None:
-            put_between_marks(document, "scripts/upper_bounds.py", "\n".join(table))
+            put_between_marks(document, "scripts/studies/upper_bounds.py", "\n".join(table))
 
 
 def bounds(machine: str, table: ObservationTable) -> Iterator[tuple[str, str, Judged]]:

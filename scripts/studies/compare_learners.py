@@ -1,6 +1,6 @@
 """Our own RIPPER beside JRip: accuracy over data sets, paired, by repeated cross-validation.
 
-    python scripts/compare_learners.py [--repeats 5] [--only NAME] [--into docs/learners.md]
+    python scripts/studies/compare_learners.py [--repeats 5] [--only NAME] [--into docs/learners.md]
 
 Prints the table of docs/learners.md; with `--into` it goes between its marks there. Both learn from
 the same folds with their default settings. The p of a data set is that of the corrected resampled
@@ -83,7 +83,7 @@ def main() -> None:
         lines.append(summary(np.array(means)))
     print("\n".join(lines))
     if wanted.into is not None:
-        put_between_marks(wanted.into, "scripts/compare_learners.py", "\n".join(lines))
+        put_between_marks(wanted.into, "scripts/studies/compare_learners.py", "\n".join(lines))
 
 
 def results(name: str, who: str, task: Task, repeats: int) -> Floats:

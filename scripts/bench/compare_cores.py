@@ -1,6 +1,6 @@
 """How much faster is one native core than another? Both replay the same trace, turn by turn.
 
-    PYTHONPATH=. python scripts/compare_cores.py OLD.so NEW.so TRACE… [--rounds 7]
+    PYTHONPATH=. python scripts/bench/compare_cores.py OLD.so NEW.so TRACE… [--rounds 7]
         [--machine opteron-6164he] [--hint SLP]
 
 On a host whose neighbours come and go only such pairs say anything. OLD and NEW are copies of

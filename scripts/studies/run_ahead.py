@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How counters move when cores may run ahead of each other by a little, as Markdown.
 
-    PYTHONPATH=. python scripts/run_ahead.py [--programs 16]
+    PYTHONPATH=. python scripts/studies/run_ahead.py [--programs 16]
 
 Simulators gain speed by it: here by a quarter of the least latency from core to core, beside the
 order of simulated time, which all replays keep to. One program alone is chaotic: a few clocks
@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("support", "fidelity")]
 
 from mixed_program import mixed_program  # noqa: E402

@@ -1,6 +1,6 @@
 """Prints how the simulated machine compares with published and analytic facts, as Markdown.
 
-    PYTHONPATH=. python scripts/fidelity_table.py
+    PYTHONPATH=. python scripts/studies/fidelity_table.py
 
 The numbers come from the functions that the tests in `tests/fidelity` use, whose names are in the
 last column. Takes about ten seconds; needs the test tools, and a C compiler for the captured
@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from captured_training import captured_training  # noqa: E402

@@ -22,7 +22,7 @@ from autofinity.store.observation_table import ObservationTable
 from autofinity.trace.manifest import load_suite
 from autofinity.workflow.backends import machine_topology
 
-_SUITE = Path(__file__).resolve().parents[1] / "training" / "suite.toml"
+_SUITE = Path(__file__).resolve().parents[2] / "training" / "suite.toml"
 FIGURES = "interesting won | of the best hint | of the oracle | median regret | worst | rules |"
 """Heads of the columns of `row` after its two names."""
 

@@ -1,6 +1,6 @@
 """Prints how the mappers compare, as Markdown: docs/mapping.md.
 
-    PYTHONPATH=. python scripts/mapping_table.py [patterns|captured|sparse|small]…
+    PYTHONPATH=. python scripts/studies/mapping_table.py [patterns|captured|sparse|small]…
 
 Takes two minutes, mostly to capture programs. Needs the test tools, a C compiler for the captured
 programs, and libscotch for SCOTCH's columns.
@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from statistics import mean
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "scripts" / "bench"), str(ROOT / "tests" / "support")]
 
 from captured_training import captured_training  # noqa: E402

@@ -2,7 +2,7 @@
 
     PYTHONPATH=. valgrind --tool=callgrind --instr-atstart=no --collect-atstart=no \\
         --toggle-collect='autofinity::sim::Simulation::advance*' \\
-        python scripts/miss_instructions.py TRACE
+        python scripts/bench/miss_instructions.py TRACE
 
 What comes before the window fills the caches and is not counted. Prints the accesses and L1 misses
 of the window; callgrind prints the instructions as `Collected`.
@@ -11,9 +11,11 @@ of the window; callgrind prints the instructions as `Collected`.
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-
-from callgrind_window import counted
 
 from autofinity._core import sim as core
 from autofinity.affinity.hints import get_affinity
@@ -31,6 +33,19 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--warm-ms", type=float, default=4.0, help="simulated time before")
     parser.add_argument("--window-ms", type=float, default=0.4, help="simulated time counted")
     return parser.parse_args()
+
+
+@contextmanager
+def counted() -> Iterator[None]:
+    """What callgrind counts, as it was started with `--instr-atstart=no`."""
+    _switch("on")
+    yield
+    _switch("off")
+
+
+def _switch(instrumentation: str) -> None:
+    command = ["callgrind_control", "--instr=" + instrumentation, str(os.getpid())]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 def main() -> None:

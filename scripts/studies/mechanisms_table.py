@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The papers' figures of each mechanism beside ours, on the papers' machines.
 
-    PYTHONPATH=. python scripts/mechanisms_table.py [--table times|quantities|suite]…
+    PYTHONPATH=. python scripts/studies/mechanisms_table.py [--table times|quantities|suite]…
         [--workers N] [--work FOLDER] [--into docs/mechanisms.md]
 
 Three tables as Markdown, which with --into replace what stands between their marks there:
@@ -31,7 +31,7 @@ from autofinity.papers.mechanism_figure import PROGRAMS, MechanismFigure, pus_of
 from autofinity.papers.registry import OF_MECHANISMS
 from autofinity.report.marked import put_between_marks
 
-COMMAND = "scripts/mechanisms_table.py"
+COMMAND = "scripts/studies/mechanisms_table.py"
 ORACLE = "oracle-trace"
 OVERHEADS = {
     "kmaf14": "1.8 %",

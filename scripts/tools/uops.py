@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Micro-operations an instruction and instructions a clock, by LLVM's models of processors.
 
-    python scripts/uops.py [--mca llvm-mca-19] [--into docs/machines.md]
+    python scripts/tools/uops.py [--mca llvm-mca-19] [--into docs/machines.md]
 
 The C and C++ programs of the training suite are compiled (`-O2`), and `llvm-mca` counts the
 micro-operations of their instructions, each once. Models that write of fused operations (Sapphire
@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from autofinity.report.marked import put_between_marks
 
-HERE = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parents[2]
 MODELS = {
     "sandybridge": "x86_64-linux-gnu",
     "bdver2": "x86_64-linux-gnu",
@@ -57,7 +57,7 @@ def main() -> None:
             lines.append(row(model, [counted(asked.mca, model, target, code) for code in codes]))
     print("\n".join(lines))
     if asked.into is not None:
-        put_between_marks(asked.into, "scripts/uops.py", "\n".join(lines))
+        put_between_marks(asked.into, "scripts/tools/uops.py", "\n".join(lines))
 
 
 def compiled(target: str, folder: Path) -> list[Path]:

@@ -1,6 +1,7 @@
 """Does what is learned hang on numbers of the model? Train on some draws of it, judge on others.
 
-    python scripts/model_draws.py [--machine M] [--threads N] [--size S] [--train N] [--test N]
+    python scripts/studies/model_draws.py [--machine M] [--threads N] [--size S] [--train N]
+        [--test N]
 
 Each draw is the machine with its latencies, overlap, bandwidths and ways up to 20 % larger or
 smaller (`autofinity/sim/draws.py`), and page colours of its own; the hints' best matches are
@@ -44,7 +45,7 @@ from autofinity.store.observations import ObservationStore, table_of
 from autofinity.workflow.capture import capture
 from autofinity.workflow.wanted import Wanted, wanted_on
 
-HERE = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parents[2]
 WITHIN = 0.01
 """Hints this close to the best are as good."""
 type Best = Mapping[str, frozenset[Affinity]]
@@ -83,7 +84,7 @@ def main() -> None:
     table = "\n".join(report(wanted, draws[: asked.train], draws[asked.train :]))
     print(table)
     if asked.into is not None:
-        put_between_marks(asked.into, "scripts/model_draws.py", table)
+        put_between_marks(asked.into, "scripts/studies/model_draws.py", table)
 
 
 def observed(

@@ -2,7 +2,7 @@
 """Packed or distributed: what programs of the AutoFinity paper wanted on its real machine, and what
 their likes in the training suite want on the simulated one.
 
-    python scripts/paper_orders.py [--observations FILE] [--into DOCUMENT]
+    python scripts/studies/paper_orders.py [--observations FILE] [--into DOCUMENT]
 
 The paper (sections 4.2 and 4.3, figures 11 and 12; 48 cores in 8 dies of 4 sockets) says in words
 which of the two affinities a program preferred. Ours are times from data/observations of
@@ -25,7 +25,7 @@ from autofinity.report.marked import put_between_marks
 from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
 
-OBSERVATIONS = Path(__file__).resolve().parents[1] / "data/observations/opteron-6164he.parquet"
+OBSERVATIONS = Path(__file__).resolve().parents[2] / "data/observations/opteron-6164he.parquet"
 PACKED = Hint.parse("slp")
 INTERESTING, NOTICED = 1.2, 1.02
 
@@ -64,7 +64,7 @@ def main() -> None:
     if wanted.into is None:
         print(text)
     else:
-        put_between_marks(wanted.into, "scripts/paper_orders.py", text)
+        put_between_marks(wanted.into, "scripts/studies/paper_orders.py", text)
 
 
 def rows(observations: Path) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Many runs and a long one: what does `autofinity run` leave behind?
 
-    PYTHONPATH=. python scripts/soak.py --runs 1000 --seconds 600
+    PYTHONPATH=. python scripts/tools/soak.py --runs 1000 --seconds 600
 
 First short commands one after the other, each twentieth long enough for the Python half of the
 monitor; then one program that changes its ways every few seconds, followed with `--every`. Printed:
@@ -30,7 +30,7 @@ from autofinity.runtime.claims import live_runs
 from autofinity.runtime.launcher import find_launcher
 from autofinity.store.behaviour_db import BehaviourDB
 
-_PHASES = Path(__file__).parents[1] / "tests" / "smoke" / "phases.c"
+_PHASES = Path(__file__).parents[2] / "tests" / "smoke" / "phases.c"
 _LONG_EVERY = 20
 _PATIENCE_S = 60.0  # for monitors that are just ending, on a loaded machine
 _MOST_GROWTH_KIB = 1024

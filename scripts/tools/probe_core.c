@@ -1,4 +1,4 @@
-// What scripts/probe_core.py asks of the core that it runs on. Prints a line for each number: what,
+// What probe_core.py asks of the core that it runs on. Prints a line for each number: what,
 // of how many, value. x86-64 with rdtscp and clflush only.
 //
 //   memory 0 T   a line that no cache holds takes T ticks of the time stamp counter, the timing

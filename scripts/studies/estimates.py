@@ -1,7 +1,7 @@
 """What do the values without a source decide? Each is set to its bounds, one at a time.
 
-    python scripts/estimates.py [--machine M ...] [--program P ...] [--size S] [--into DOCUMENT]
-        [--set TABLE.KEY=VALUE ...]
+    python scripts/studies/estimates.py [--machine M ...] [--program P ...] [--size S]
+        [--set TABLE.KEY=VALUE ...] [--into DOCUMENT]
 
 For every value of a machine file that is recalled or has bounds the programs run again, with every
 hint's best match, on the machine with the value at each of them (`autofinity/sim/sources.py`). Two
@@ -44,7 +44,7 @@ from autofinity.sim.spec import MachineSpec
 from autofinity.workflow.capture import capture
 from autofinity.workflow.wanted import wanted_on
 
-HERE = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parents[2]
 MACHINES = (
     "opteron-6164he",
     "xeon-x7550",
@@ -116,7 +116,7 @@ def main() -> None:
             print(row, flush=True)
             lines.append(row)
     if asked.into is not None:
-        put_between_marks(asked.into, "scripts/estimates.py", "\n".join(lines))
+        put_between_marks(asked.into, "scripts/studies/estimates.py", "\n".join(lines))
 
 
 def captured(programs: Sequence[str], size: str, work: Path, threads: int) -> list[Case]:
