@@ -47,7 +47,7 @@ class FakeRuns:
     asked: list[tuple[tuple[str, ...], dict[str, Any]]] = field(default_factory=list)
 
     def cases(self, mechanisms: Sequence[str], **options: Any) -> list[MechanismCase]:
-        self.asked.append((tuple(mechanisms), options))
+        self.asked.append((tuple(mechanisms), dict(options)))
         return [
             case(program, mechanism, self.time_s(program, mechanism, **options))
             for program in options.pop("programs", ("a",))

@@ -43,3 +43,4 @@ def test_programs_at_once_are_compared_with_one_after_the_other() -> None:
     chart = study.draw(figure_8.FIGURE, study.data(runs), "here")
     assert chart.positions == ("a+b one after the other", "a+b at once")
     assert chart.series == {"os": (1.0, 0.75), "kmaf16": (0.5, 0.375)}
+    assert runs.asked == [(("kmaf16",), {"programs": ("a", "b", "a+b"), "repeats": 1})]
