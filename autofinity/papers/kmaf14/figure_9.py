@@ -6,10 +6,5 @@ from autofinity.papers.kmaf14.paper import MECHANISMS, PAPER
 from autofinity.papers.mechanism_figure import MechanismFigure
 
 FIGURE = MechanismFigure(
-    PAPER,
-    "9",
-    "QPI traffic",
-    "5.1",
-    Bars("traffic", MECHANISMS),
-    {"kmaf14": less(19.0)},
+    PAPER, "9", "QPI traffic", "5.1", Bars("traffic", MECHANISMS), {"kmaf14": less(19.0)}
 )

@@ -4,10 +4,4 @@ from autofinity.papers.matrices import SharingMatrices
 from autofinity.papers.mechanism_figure import MechanismFigure
 from autofinity.papers.sammu.paper import PAPER
 
-FIGURE = MechanismFigure(
-    PAPER,
-    "2",
-    "sharing matrices",
-    "4.2",
-    SharingMatrices("sammu"),
-)
+FIGURE = MechanismFigure(PAPER, "2", "sharing matrices", "4.2", SharingMatrices("sammu"))

@@ -6,10 +6,5 @@ from autofinity.papers.mechanism_figure import MechanismFigure
 from autofinity.papers.sammu.paper import MECHANISMS, PAPER
 
 FIGURE = MechanismFigure(
-    PAPER,
-    "3",
-    "execution time",
-    "4.2",
-    Bars("time", MECHANISMS),
-    {"sammu": less(13.1)},
+    PAPER, "3", "execution time", "4.2", Bars("time", MECHANISMS), {"sammu": less(13.1)}
 )
