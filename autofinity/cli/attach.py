@@ -10,8 +10,9 @@ import click
 from autofinity.cli.options.hint import hint_of
 from autofinity.cli.options.run import database_option, policy_option
 from autofinity.linux.cpu_lists import format_cpu_list
-from autofinity.mechanisms.live import LIVE
+from autofinity.mechanisms.lists import names_moving_pages
 from autofinity.mechanisms.monitor import by_mechanism
+from autofinity.mechanisms.registry import BY_POLICY, LIVE
 from autofinity.model.errors import UsageError
 from autofinity.ports import Interval, Outcome
 from autofinity.runtime.attaching import Wishes, request_for
@@ -64,8 +65,8 @@ from autofinity.store.behaviour_file import default_path
 )
 @click.option(
     "--mechanism",
-    type=click.Choice(["autofinity", *LIVE]),
-    default="autofinity",
+    type=click.Choice(tuple(LIVE)),
+    default=BY_POLICY,
     show_default=True,
     help="Who decides: the policy, or who shares with whom, by page faults; unified: both.",
 )
@@ -103,12 +104,12 @@ def command(
     as it was before. `autofinity restore PID` puts masks back later.
     """
     path = (db or default_path()).absolute()
-    if migrate_pages and mechanism == "autofinity":
+    if migrate_pages and mechanism == BY_POLICY:
         raise UsageError(
-            "--migrate-pages alone moves nothing; expected a --mechanism that moves pages: kmaf, "
-            "kmaf14 or unified"
+            "--migrate-pages alone moves nothing; expected a --mechanism that moves pages: "
+            f"{names_moving_pages()}"
         )
-    if hint is not None and (policy or every_s or bind == "none" or mechanism != "autofinity"):
+    if hint is not None and (policy or every_s or bind == "none" or mechanism != BY_POLICY):
         raise UsageError(
             "--hint leaves nothing to decide; expected it without --policy, --mechanism, --every "
             "and --bind none"

@@ -20,7 +20,6 @@ from dataclasses import replace
 from autofinity.mapping.bisection import bisection
 from autofinity.mapping.pages import locality
 from autofinity.mechanisms.kmaf16 import faults
-from autofinity.mechanisms.mapping_time import bipartition_ns
 from autofinity.mechanisms.recipe import Setting
 from autofinity.mechanisms.sharing_aware import SharingAware, by
 
@@ -36,7 +35,6 @@ def kmaf14(setting: Setting, *, threads: bool = True, pages: bool = True) -> Sha
         setting=setting,
         detectors=(detector,),
         mapper=bisection if threads else None,
-        mapper_ns=bipartition_ns,
         page_mapper=by(locality) if pages else None,
         ageing=AGEING,
         threads_first=threads,

@@ -17,7 +17,6 @@ from __future__ import annotations
 from autofinity.detect.scaled import LEAST_ROUND_NS
 from autofinity.mapping.eagermap import eagermap
 from autofinity.mapping.pages import locality_or_balance
-from autofinity.mechanisms.mapping_time import eagermap_ns
 from autofinity.mechanisms.recipe import NS_PER_S, Setting
 from autofinity.mechanisms.sharing_aware import SharingAware, by
 from autofinity.model.detection import FaultSampling
@@ -39,6 +38,5 @@ def kmaf16(setting: Setting, *, threads: bool = True, pages: bool = True) -> Sha
         setting=setting,
         detectors=(faults(setting),),
         mapper=eagermap if threads else None,
-        mapper_ns=eagermap_ns,
         page_mapper=by(locality_or_balance) if pages else None,
     )

@@ -11,16 +11,13 @@ What the monitor itself works is not charged to the program: it runs beside it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from autofinity.mechanisms.kmaf14 import kmaf14
-from autofinity.mechanisms.kmaf16 import kmaf16
 from autofinity.mechanisms.live_view import CLOCK_HZ, is_believed, narrowed
 from autofinity.mechanisms.recipe import Recipe, Setting
-from autofinity.mechanisms.spcd import spcd
-from autofinity.mechanisms.unified import by_faults
+from autofinity.mechanisms.registry import LIVE
 from autofinity.model.affinity import DISTRIBUTED
 from autofinity.model.errors import PlacementError
 from autofinity.model.policy import RulePolicy
@@ -29,15 +26,6 @@ from autofinity.ports import Action, BindThreads, Interval, MovePages
 from autofinity.runtime.claims import Reserve, reserve_alone
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.placer import Placer
-
-LIVE: Mapping[str, Callable[[Setting], Recipe[Any]]] = {
-    "kmaf": kmaf16,
-    "kmaf14": kmaf14,
-    "spcd": spcd,
-    "unified": by_faults,
-}
-"""Mechanisms that see by page faults and counters alone, by the names that `run` knows them by;
-`kmaf` is that of 2016. The launcher has a list of its own (`options.c`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +43,7 @@ class Mapped(LiveState):
 
 
 class LiveRecipe:
-    """A mechanism by name, as a `ports.Mechanism` on a running program."""
+    """A mechanism by its name in `registry.LIVE`, as a `ports.Mechanism` on a running program."""
 
     def __init__(
         self,
@@ -143,7 +131,7 @@ class LiveRecipe:
         return self._translated(state, [BindThreads(start)] if start is not None else [])
 
     def _recipe(self, topology: Topology, threads: int) -> Recipe[Any]:
-        return LIVE[self.name](Setting(topology, threads, CLOCK_HZ, policy=self._policy))
+        return LIVE[self.name].make_live(Setting(topology, threads, CLOCK_HZ, policy=self._policy))
 
     def _turn(
         self, state: Mapped, recipe: Recipe[Any], interval: Interval

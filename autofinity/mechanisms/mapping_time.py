@@ -1,5 +1,7 @@
 """How long a mapping algorithm keeps a core busy: charged, in simulated time, whenever it runs.
 
+Which mechanism has which is in the table (`registry`).
+
 - EagerMap: 37 µs · (T/64)² at T threads (kMAF'16, table 5: 130 ms for 3,487 mappings of 64 threads;
   the square is what the public C program's times at 64 and 256 threads show).
 - Dual recursive bipartitioning: ten times that (kMAF'16, section 4.4: EagerMap is "about 10 x

@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from autofinity.mechanisms.live import LIVE, LiveRecipe
+from autofinity.mechanisms.live import LiveRecipe
+from autofinity.mechanisms.registry import BY_POLICY, LIVE
 from autofinity.model.errors import UsageError
 from autofinity.runtime.monitor import Deciding, Surroundings, by_policy, main, settings_of
 from autofinity.runtime.request import Request
@@ -17,11 +18,11 @@ from autofinity.runtime.request import Request
 
 def by_mechanism(request: Request, around: Surroundings) -> Deciding[Any]:
     """What `request.mechanism` names. Raises `UsageError` for a name that is unknown."""
-    if request.mechanism == "autofinity":
+    if request.mechanism == BY_POLICY:
         return by_policy(request, around)
     if request.mechanism not in LIVE:
         raise UsageError(
-            f"unknown mechanism {request.mechanism}; expected one of autofinity, {', '.join(LIVE)}"
+            f"unknown mechanism {request.mechanism}; expected one of {', '.join(LIVE)}"
         )
     return LiveRecipe(
         request.mechanism,

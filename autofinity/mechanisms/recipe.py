@@ -69,6 +69,8 @@ class Setting:
     fault_share_per_s: float = 0.1
     """Share of the touched pages that mechanisms with page faults sample, per second of a paper's
     run (kMAF'16, table 3)."""
+    mapping_ns: Callable[[int], int] = lambda threads: 0
+    """What a mapping takes, by threads: the mechanism's cost model in `registry`."""
     policy: RulePolicy | None = None
     sample: Callable[[Hint], Mapping[str, float]] | None = None
     """Counters of an earlier run of the program in the best match of a hint, per thread and second.

@@ -1,123 +1,240 @@
-"""All mechanisms by name, in the order in which tables list them."""
+"""The table of mechanisms: all there is to say of each, in one place.
+
+Whatever lists them is made from it: `compare --list`, `attach`, and by `lists` the options of the
+launcher and the documents. Recipes are named and imported when one is made, so that what builds the
+launcher needs nothing but Python, and a monitor loads no recipe but its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from autofinity.mechanisms import (
-    autofinity,
-    carrefour,
-    kmaf14,
-    kmaf16,
-    marathe,
-    numa_balancing,
-    oracle,
-    sammu,
-    spcd,
-    static,
-    tlb_matching,
-    trials,
-    unified,
-)
-from autofinity.mechanisms.recipe import Recipe, Setting
-from autofinity.model.affinity import DISTRIBUTED, PACKED
 from autofinity.model.errors import UsageError
 
-type Make = Callable[[Setting], Recipe[Any]]
+if TYPE_CHECKING:
+    from autofinity.mechanisms.recipe import Recipe, Setting
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A mechanism by name."""
+    """A mechanism."""
 
     name: str
     about: str
-    """One line."""
-    make: Callable[[Setting], tuple[Recipe[Any], ...]]
-    """Recipes to run; of several the fastest counts."""
+    """A line for users: what it looks at, and what that does to threads and pages."""
+    recipe: str
+    """`module:callable` of this package. Called with a `Setting` and `arguments` it gives a recipe,
+    or several, of which the fastest counts."""
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    moves_pages: bool = False
+    """While the program runs; not where they are put from the start."""
+    mapping_ns: str = ""
+    """Cost model: the function of `mapping_time` that says what a mapping takes; empty: none is
+    charged."""
+    live: str = ""
+    """Its name for `run` and `attach`; empty: it needs what only a simulated machine shows."""
+    live_recipe: str = ""
+    """As `recipe`, where a running program needs another one."""
+
+    def make(self, setting: Setting) -> tuple[Recipe[Any], ...]:
+        """For a simulated machine. Raises `UsageError` for what the setting lacks."""
+        made = self._made(self.recipe, setting)
+        return made if isinstance(made, tuple) else (made,)
+
+    def make_live(self, setting: Setting) -> Recipe[Any]:
+        """For a running program. Raises as `make`."""
+        made: Recipe[Any] = self._made(self.live_recipe or self.recipe, setting)
+        return made
+
+    def _made(self, recipe: str, setting: Setting) -> Any:
+        if self.mapping_ns:
+            cost_model = _found(f"mapping_time:{self.mapping_ns}")
+            setting = replace(setting, mapping_ns=cost_model)
+        return _found(recipe)(setting, **self.arguments)
+
+
+def _found(name: str) -> Any:
+    module, _, member = name.partition(":")
+    return getattr(import_module(f"autofinity.mechanisms.{module}"), member)
 
 
 BASELINE = "os"
 ORACLE = "oracle-trace"
+BY_POLICY = "autofinity"
 
-
-def _entries() -> Iterable[Entry]:
-    def one(name: str, about: str, make: Make) -> Entry:
-        return Entry(name, about, lambda setting: (make(setting),))
-
-    yield one(BASELINE, "the operating system's scheduler, first touch", static.operating_system)
-    yield one(
-        "packed",
-        "few sockets and caches (slp), from the start",
-        lambda setting: static.hinted("packed", setting, PACKED),
-    )
-    yield one(
-        "distributed",
-        "many sockets and caches (SLP), from the start",
-        lambda setting: static.hinted("distributed", setting, DISTRIBUTED),
-    )
-    yield one("compact", "threads by id on neighbouring PUs", static.compact)
-    yield one("neighbours", "threads 0 and 1, 2 and 3, … together", static.neighbours)
-    yield one("random", "threads and pages drawn", static.random_mapping)
-    yield one("interleave", "the OS's scheduler, pages in turn on all nodes", static.interleave)
-    yield one("next-touch", "each page once to whoever touches it next", numa_balancing.next_touch)
-    yield one("autofinity", "counters, rules, a hint; while it runs", autofinity.InRun)
-    yield one("autofinity-restart", "the same, run again in the choice", autofinity.restarted)
-    yield one("spcd", "page faults, Edmonds' matching; threads", spcd.spcd)
-    yield one("kmaf14", "page faults, bipartitioning; threads and pages", kmaf14.kmaf14)
-    yield one("kmaf14-threads", "threads only", lambda setting: kmaf14.kmaf14(setting, pages=False))
-    yield one("kmaf14-pages", "pages only", lambda setting: kmaf14.kmaf14(setting, threads=False))
-    yield one("kmaf16", "page faults, EagerMap; threads and pages", kmaf16.kmaf16)
-    yield one("kmaf16-threads", "threads only", lambda setting: kmaf16.kmaf16(setting, pages=False))
-    yield one("kmaf16-pages", "pages only", lambda setting: kmaf16.kmaf16(setting, threads=False))
-    yield one("sammu", "accesses counted in the TLB; threads and pages", sammu.sammu)
-    yield one("lapt", "accesses counted in the page table; threads and pages", sammu.lapt)
-    yield one("tlb", "equal entries in TLBs, Edmonds' matching; threads", tlb_matching.tlb)
-    yield one("azimi", "remote cache hits, Edmonds' matching; threads", tlb_matching.azimi)
-    yield one("autopin", "trial of 5 mappings, one of them the oracle's", trials.autopin)
-    yield one("blackbox", "trial of random mappings", trials.blackbox)
-    yield one("marathe", "long-latency loads, pages to their main user", marathe.Marathe)
-    yield one(
-        "numa-balancing", "hinting faults, pages to the toucher", numa_balancing.numa_balancing
-    )
-    yield one("numa-balancing-two", "the same, on the second fault", numa_balancing.two_faults)
-    yield one("carrefour", "sampled accesses; pages co-located or interleaved", carrefour.carrefour)
-    yield one("unified", "rules, sharing, pages and guard together (ours)", unified.Unified)
-    yield Entry("oracle-affinity", "the fastest of the hints' best matches", oracle.measured)
-    yield one(
+TABLE = (
+    Entry(BASELINE, "the operating system's scheduler, first touch", "static:operating_system"),
+    Entry("packed", "few sockets and caches (slp), from the start", "static:packed"),
+    Entry("distributed", "many sockets and caches (SLP), from the start", "static:distributed"),
+    Entry("compact", "threads by id on neighbouring PUs", "static:compact"),
+    Entry("neighbours", "threads 0 and 1, 2 and 3, … together", "static:neighbours"),
+    Entry("random", "threads and pages drawn", "static:random_mapping"),
+    Entry("interleave", "the OS's scheduler, pages in turn on all nodes", "static:interleave"),
+    Entry(
+        "next-touch",
+        "each page once to whoever touches it next",
+        "numa_balancing:next_touch",
+        moves_pages=True,
+    ),
+    Entry(
+        BY_POLICY,
+        "the policy: counters, rules, a hint; while it runs",
+        "autofinity:InRun",
+        live="autofinity",
+    ),
+    Entry("autofinity-restart", "the same, run again in the choice", "autofinity:restarted"),
+    Entry(
+        "spcd",
+        "page faults, Edmonds' matching; threads",
+        "spcd:spcd",
+        mapping_ns="edmonds_ns",
+        live="spcd",
+    ),
+    Entry(
+        "kmaf14",
+        "page faults by sub-blocks, bipartitioning; threads, pages by exclusivity",
+        "kmaf14:kmaf14",
+        moves_pages=True,
+        mapping_ns="bipartition_ns",
+        live="kmaf14",
+    ),
+    Entry(
+        "kmaf14-threads",
+        "threads only",
+        "kmaf14:kmaf14",
+        {"pages": False},
+        mapping_ns="bipartition_ns",
+    ),
+    Entry("kmaf14-pages", "pages only", "kmaf14:kmaf14", {"threads": False}, moves_pages=True),
+    Entry(
+        "kmaf16",
+        "page faults, EagerMap; threads, pages by locality and balance",
+        "kmaf16:kmaf16",
+        moves_pages=True,
+        mapping_ns="eagermap_ns",
+        live="kmaf",
+    ),
+    Entry(
+        "kmaf16-threads",
+        "threads only",
+        "kmaf16:kmaf16",
+        {"pages": False},
+        mapping_ns="eagermap_ns",
+    ),
+    Entry("kmaf16-pages", "pages only", "kmaf16:kmaf16", {"threads": False}, moves_pages=True),
+    Entry(
+        "sammu",
+        "accesses counted in the TLB, EagerMap; threads, pages by 4-bit counters",
+        "sammu:sammu",
+        moves_pages=True,
+        mapping_ns="eagermap_ns",
+    ),
+    Entry(
+        "lapt",
+        "accesses counted in the page table, EagerMap; threads, pages by counts",
+        "sammu:lapt",
+        moves_pages=True,
+        mapping_ns="eagermap_ns",
+    ),
+    Entry(
+        "tlb",
+        "equal entries in TLBs, Edmonds' matching behind a filter; threads",
+        "tlb_matching:tlb",
+        mapping_ns="edmonds_ns",
+    ),
+    Entry(
+        "azimi",
+        "remote cache hits, Edmonds' matching behind a filter; threads",
+        "tlb_matching:azimi",
+        mapping_ns="edmonds_ns",
+    ),
+    Entry("autopin", "trial of 5 mappings, one of them the oracle's", "trials:autopin"),
+    Entry("blackbox", "trial of random mappings", "trials:blackbox"),
+    Entry(
+        "marathe",
+        "long-latency loads, pages to their main user",
+        "marathe:Marathe",
+        moves_pages=True,
+    ),
+    Entry(
+        "numa-balancing",
+        "hinting faults, pages to the toucher",
+        "numa_balancing:numa_balancing",
+        moves_pages=True,
+    ),
+    Entry(
+        "numa-balancing-two",
+        "the same, on the second fault",
+        "numa_balancing:two_faults",
+        moves_pages=True,
+    ),
+    Entry(
+        "carrefour",
+        "sampled accesses; pages co-located or interleaved",
+        "carrefour:carrefour",
+        moves_pages=True,
+    ),
+    Entry(
+        "unified",
+        "rules, sharing, pages and guard together (ours)",
+        "unified:Unified",
+        moves_pages=True,
+        mapping_ns="eagermap_ns",
+        live="unified",
+        live_recipe="unified:by_faults",
+    ),
+    Entry("oracle-affinity", "the fastest of the hints' best matches", "oracle:measured"),
+    Entry(
         "oracle-threads",
         "EagerMap of the whole trace, first touch",
-        lambda setting: oracle.oracle(setting, "threads"),
-    )
-    yield one(
+        "oracle:oracle",
+        {"what": "threads"},
+    ),
+    Entry(
         "oracle-pages",
         "pages by the whole trace, threads by id",
-        lambda setting: oracle.oracle(setting, "pages"),
-    )
-    for name, threads, pages in (
-        ("tl-dl", True, True),
-        ("tl-dr", True, False),
-        ("tr-dl", False, True),
-        ("tr-dr", False, False),
-    ):
-        yield one(
-            name,
-            f"threads {'local' if threads else 'remote'}, data {'local' if pages else 'remote'} by "
-            "the whole trace",
-            lambda setting, threads=threads, pages=pages: oracle.impact(  # type: ignore[misc]
-                setting, local_threads=threads, local_pages=pages
-            ),
-        )
-    yield one(
+        "oracle:oracle",
+        {"what": "pages"},
+    ),
+    Entry(
+        "tl-dl",
+        "threads local, data local by the whole trace",
+        "oracle:impact",
+        {"local_threads": True, "local_pages": True},
+    ),
+    Entry(
+        "tl-dr",
+        "threads local, data remote by the whole trace",
+        "oracle:impact",
+        {"local_threads": True, "local_pages": False},
+    ),
+    Entry(
+        "tr-dl",
+        "threads remote, data local by the whole trace",
+        "oracle:impact",
+        {"local_threads": False, "local_pages": True},
+    ),
+    Entry(
+        "tr-dr",
+        "threads remote, data remote by the whole trace",
+        "oracle:impact",
+        {"local_threads": False, "local_pages": False},
+    ),
+    Entry(
         ORACLE,
         "threads and pages by the whole trace, at no cost",
-        lambda setting: oracle.oracle(setting, "both"),
-    )
+        "oracle:oracle",
+        {"what": "both"},
+    ),
+)
+"""In the order in which tables list them."""
 
-
-MECHANISMS = {entry.name: entry for entry in _entries()}
+MECHANISMS = {entry.name: entry for entry in TABLE}
+LIVE = {entry.live: entry for entry in TABLE if entry.live}
+"""By the names that `run` and `attach` have for them."""
 
 
 def pick(names: Iterable[str]) -> tuple[Entry, ...]:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from autofinity.mapping.eagermap import eagermap
 from autofinity.mapping.pages import sammu as ahead_of_its_node
-from autofinity.mechanisms.mapping_time import eagermap_ns
 from autofinity.mechanisms.recipe import Setting
 from autofinity.mechanisms.sharing_aware import SharingAware, by
 from autofinity.model.detection import TlbAccessCounters
@@ -45,6 +44,5 @@ def _recipe(name: str, setting: Setting, detector: TlbAccessCounters) -> Sharing
         setting=setting,
         detectors=(detector,),
         mapper=eagermap,
-        mapper_ns=eagermap_ns,
         page_mapper=by(ahead_of_its_node),
     )

@@ -54,8 +54,6 @@ class SharingAware:
     detectors: tuple[Detector, ...]
     mapper: Map | None = None
     """None: threads stay with the operating system."""
-    mapper_ns: Callable[[int], int] = lambda threads: 0
-    """What one run of the mapper takes, by threads."""
     page_mapper: PageMapper | None = None
     """None: pages stay where they are first touched."""
     period_ms: float = 100
@@ -78,7 +76,7 @@ class SharingAware:
     def period_ns(self, state: Known) -> int:
         """From mapping to mapping."""
         threads = self.setting.threads
-        least = self.mapper_ns(threads) / (MAPPING_SHARE * threads) if self.mapper else 0
+        least = self.setting.mapping_ns(threads) / (MAPPING_SHARE * threads) if self.mapper else 0
         return max(self.setting.ns(self.period_ms), round(least))
 
     def step(self, state: Known, interval: Interval) -> tuple[Known, Sequence[Action]]:
@@ -102,7 +100,7 @@ class SharingAware:
         topology, threads = self.setting.topology, self.setting.threads
         cpus = known or mapper(state.matrix, topology, topology.allowed)
         by_turns = state.mappings % threads
-        actions: list[Action] = [SpendTime("mapping", self.mapper_ns(threads), by_turns)]
+        actions: list[Action] = [SpendTime("mapping", self.setting.mapping_ns(threads), by_turns)]
         if cpus != state.cpus:
             actions.append(BindThreads(bound(cpus)))
         state = replace(

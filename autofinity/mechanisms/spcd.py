@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from autofinity.mapping.edmonds import edmonds
 from autofinity.mechanisms.kmaf16 import faults
-from autofinity.mechanisms.mapping_time import edmonds_ns
 from autofinity.mechanisms.recipe import Setting
 from autofinity.mechanisms.sharing_aware import SharingAware
 
@@ -23,6 +22,5 @@ def spcd(setting: Setting) -> SharingAware:
         setting=setting,
         detectors=(faults(setting),),
         mapper=edmonds,
-        mapper_ns=edmonds_ns,
         period_ms=1000,
     )

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from autofinity.affinity.hints import get_affinity
 from autofinity.mapping.edmonds import edmonds
 from autofinity.mechanisms.recipe import Setting, Start
-from autofinity.model.affinity import Hint
+from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
 from autofinity.model.placement import PagePlacement
 from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
@@ -50,6 +50,16 @@ class Static:
 def operating_system(setting: Setting) -> Static:
     """`os`: what everything is compared with."""
     return Static("os", setting, Start())
+
+
+def packed(setting: Setting) -> Static:
+    """`packed`: the best match of slp."""
+    return hinted("packed", setting, PACKED)
+
+
+def distributed(setting: Setting) -> Static:
+    """`distributed`: the best match of SLP."""
+    return hinted("distributed", setting, DISTRIBUTED)
 
 
 def hinted(name: str, setting: Setting, hint: Hint) -> Static:

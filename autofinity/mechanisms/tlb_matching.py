@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from autofinity.mapping.edmonds import edmonds
-from autofinity.mechanisms.mapping_time import edmonds_ns
 from autofinity.mechanisms.recipe import NS_PER_S, UNMANAGED, Setting
 from autofinity.mechanisms.sharing_aware import added, nothing, scaled
 from autofinity.model.detection import Detector, RemoteAccesses, TlbMatching
@@ -84,7 +83,7 @@ class TlbMapping:
             return fresh, ()
         topology, threads = self._setting.topology, self._setting.threads
         cpus = edmonds(state.matrix, topology, topology.allowed)
-        spent = SpendTime("mapping", edmonds_ns(threads), state.mappings % threads)
+        spent = SpendTime("mapping", self._setting.mapping_ns(threads), state.mappings % threads)
         fresh = replace(fresh, cpus=cpus, mappings=state.mappings + 1)
         if cpus == state.cpus:
             return fresh, (spent,)

@@ -38,7 +38,6 @@ from autofinity.mapping.cost import cost
 from autofinity.mapping.eagermap import eagermap
 from autofinity.mechanisms.autofinity import InRun
 from autofinity.mechanisms.in_place import in_place, on_their_nodes
-from autofinity.mechanisms.mapping_time import eagermap_ns
 from autofinity.mechanisms.page_evidence import ALL_PAGES, PageEvidence
 from autofinity.mechanisms.recipe import Setting, Start
 from autofinity.mechanisms.seat_trial import SeatTrial
@@ -126,7 +125,7 @@ class Unified:
         elif trial.guard is not None:
             trial, cpus = trial.judged(cpus)
         elif not trial.final and state.live.phase == "placed" and state.sharing.believed:
-            actions.append(SpendTime("mapping", eagermap_ns(self._setting.threads)))
+            actions.append(SpendTime("mapping", self._setting.mapping_ns(self._setting.threads)))
             cpus = self._seated(state)
             trial = trial.begun(state.cpus) if cpus != state.cpus else trial
         if cpus == state.cpus:

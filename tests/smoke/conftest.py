@@ -13,6 +13,7 @@ import pytest
 from live_run import Runner
 
 import autofinity
+from autofinity.mechanisms.lists import launcher_header
 from autofinity.model.affinity import PACKED
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import save
@@ -48,6 +49,8 @@ def _compile_launcher(folder: Path, tree: Path | None) -> Path:
     sources = sorted((ROOT / "autofinity" / "native" / "launcher").glob("*.c"))
     # `make check-native` adds sanitizers.
     flags = ["-std=c11", "-D_GNU_SOURCE", *os.environ.get("LAUNCHER_CFLAGS", "").split()]
+    (folder / "mechanism_lists.h").write_text(launcher_header())
+    flags.append(f"-I{folder}")
     if tree is not None:
         flags.append(f'-DAUTOFINITY_SOURCE_DIR="{tree}"')
     return _compile(sources, folder / "autofinity", *flags)

@@ -28,7 +28,7 @@ typedef struct {
     const char* sample_s;   // as given, checked to be a positive number; NULL for the default
     const char* every_s;    // as --sample-s; NULL: not in continuous mode
     const char* bind;       // "llc" or "core"
-    const char* mechanism;  // who decides; "autofinity": the policy
+    const char* mechanism;  // who decides, one of mechanism_lists.h
     const char* hint;       // that the user asks for, instead of any decision; or NULL
     int threads;            // 0: not given
     bool use_db, bind_threads, migrate_pages, arm, explain, quiet, auto_rebuild, dry_run;

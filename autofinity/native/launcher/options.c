@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "launcher.h"
+#include "mechanism_lists.h"
 
 static const char HELP[] =
     "Usage: autofinity run [OPTIONS] [--] PROGRAM [ARGUMENTS...]\n"
@@ -28,9 +29,7 @@ static const char HELP[] =
     "  --bind llc|core   bind each thread to the CPUs of a last-level cache (default) or to one\n"
     "  --no-bind         measure and decide, bind nothing\n"
     "  --sample-s S      length of the sample in seconds (default 1)\n"
-    "  --mechanism NAME  who decides: autofinity (the policy; default), or who shares with whom, "
-    "by\n"
-    "                    page faults: kmaf (that of 2016), kmaf14, spcd; unified (ours): both\n"
+    "  --mechanism NAME  who decides: the policy, or who shares with whom, or both\n" MECHANISM_HELP
     "  --migrate-pages   let pages follow the threads that use them (with a --mechanism)\n"
     "  --arm             root: switch kernel.numa_balancing on while PROGRAM runs, so that pages\n"
     "                    fault again; it is system-wide, and put back whatever happens\n"
@@ -90,7 +89,7 @@ static bool is_hint(const char* text) {
 }
 
 static bool known_mechanism(const char* name) {
-    static const char* const names[] = {"autofinity", "kmaf", "kmaf14", "spcd", "unified"};
+    static const char* const names[] = {MECHANISM_NAMES};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(name, names[i]) == 0) return true;
     }
@@ -111,13 +110,10 @@ static bool takes_value(const char* name, char** argv, int* at, const char** val
     return true;
 }
 
-bool policy_decides(const Options* options) {
-    return strcmp(options->mechanism, "autofinity") == 0;
-}
+bool policy_decides(const Options* options) { return strcmp(options->mechanism, BY_POLICY) == 0; }
 
 int parse_options(int argc, char** argv, Options* out) {
-    *out =
-        (Options){.bind = "llc", .mechanism = "autofinity", .use_db = true, .bind_threads = true};
+    *out = (Options){.bind = "llc", .mechanism = BY_POLICY, .use_db = true, .bind_threads = true};
     int at = 0;
     for (; at < argc && argv[at][0] == '-' && argv[at][1] != '\0'; at++) {
         const char* option = argv[at];
@@ -171,8 +167,7 @@ int parse_options(int argc, char** argv, Options* out) {
             out->every_s = value;
         } else if (takes_value("--mechanism", argv, &at, &value)) {
             if (value && !known_mechanism(value)) {
-                return wrong("wrong value for --mechanism", value,
-                             "autofinity, kmaf, kmaf14, spcd or unified");
+                return wrong("wrong value for --mechanism", value, MECHANISMS_LISTED);
             }
             if (value) out->mechanism = value;
         } else if (takes_value("--bind", argv, &at, &value)) {
@@ -191,7 +186,7 @@ int parse_options(int argc, char** argv, Options* out) {
     }
     if (out->migrate_pages && policy_decides(out)) {
         return wrong("--migrate-pages alone moves nothing", NULL,
-                     "a --mechanism that moves pages: kmaf, kmaf14 or unified");
+                     "a --mechanism that moves pages: " MECHANISMS_MOVING_PAGES);
     }
     if (out->hint && (out->policy || out->every_s || !out->bind_threads || !policy_decides(out))) {
         return wrong("--hint leaves nothing to decide", NULL,

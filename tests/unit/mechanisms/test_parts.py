@@ -29,7 +29,7 @@ from autofinity.model.topology import OsIndex
 from autofinity.ports import BindThreads, Interval, MovePages, SpendTime
 from autofinity.runtime.loop import run_loop
 
-SETTING = Setting(TOPOLOGY, 4, clock_hz=1e9, paper_second_ns=1_000_000)
+SETTING = Setting(TOPOLOGY, 4, clock_hz=1e9, paper_second_ns=1_000_000, mapping_ns=eagermap_ns)
 
 
 def interval(
