@@ -41,6 +41,9 @@ observations: $(VENV)/.ready ## Profile what is shipped in data/observations (tw
 policies: $(VENV)/.ready ## Learn the policies from the shipped observations, and judge them (minutes; MACHINES=...)
 	@PYTHONSAFEPATH=1 $(PY) scripts/policies.py $(MACHINES)
 
+lists: $(VENV)/.ready ## Lists in documents of what there is: mechanisms, mappers, machines
+	@PYTHONSAFEPATH=1 $(PY) scripts/lists.py
+
 dev: ## Build the native parts in place (needs an environment with nanobind; PY=...)
 	@scripts/dev "$(PY)"
 
@@ -56,4 +59,4 @@ docs: $(VENV)/.ready-docs ## The documents and all commands as a site and a manu
 fuzz: $(VENV)/.ready-native ## Look for bytes that break the readers (SECONDS=60 each; needs clang)
 	@scripts/fuzz "$(PY)" "$(or $(SECONDS),60)"
 
-.PHONY: help setup demo test test-numa check check-native observations policies dev bench docs fuzz
+.PHONY: help setup demo test test-numa check check-native observations policies lists dev bench docs fuzz

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from autofinity.cli.options.policy import policy_argument
+from autofinity.policy.export import DEFAULT_PREFIX, FORMATS, exported
+from autofinity.policy.files import write_text
 from autofinity.workflow.policies import named_policy
 
 
@@ -17,7 +19,7 @@ from autofinity.workflow.policies import named_policy
     "form",
     default="c",
     show_default=True,
-    help="c (a header), json, text, python, sql, markdown.",
+    help="; ".join(f"{name}: {form.about}" for name, form in FORMATS.items()) + ".",
 )
 @click.option(
     "--output",
@@ -27,7 +29,7 @@ from autofinity.workflow.policies import named_policy
 )
 @click.option(
     "--prefix",
-    default="autofinity",
+    default=DEFAULT_PREFIX,
     show_default=True,
     help="Before every name in a C header, so that several policies fit into one program.",
 )
@@ -37,9 +39,6 @@ def command(policy: str, form: str, output: Path | None, prefix: str) -> None:
     POLICY is a policy file, or the name of one that is shipped. The header needs nothing else,
     allocates nothing, and compiles as C99 and as C++.
     """
-    from autofinity.policy.export import exported
-    from autofinity.policy.files import write_text
-
     text = exported(named_policy(policy), form, prefix)
     if output is None:
         click.echo(text, nl=False)

@@ -15,6 +15,7 @@ from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, topology_option
 from autofinity.cli.page import print_table
 from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.mapping.mappers import MAPPERS
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
 
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
     from autofinity.model.sharing import SharingMatrix
     from autofinity.model.topology import Topology
     from autofinity.workflow.map import MappedBeside
-
-ALGORITHMS = (
-    "refined", "eagermap", "edmonds", "bisection", "scotch", "treematch", "exact", "compact",
-    "scatter", "random",
-)  # fmt: skip
 
 
 @click.command("map")
@@ -41,7 +37,7 @@ ALGORITHMS = (
 @click.option(
     "--algorithm",
     "-a",
-    type=click.Choice(ALGORITHMS),
+    type=click.Choice(tuple(MAPPERS)),
     default="refined",
     show_default=True,
     help="Who says where threads sit.",
@@ -145,8 +141,6 @@ def _print(
     done: MappedBeside,
 ) -> None:
     from rich.table import Table
-
-    from autofinity.mapping.mappers import MAPPERS
 
     chosen = done.chosen
     said = f"{chosen.name}: {sharing.threads} threads at a cost of {chosen.cost:g}"

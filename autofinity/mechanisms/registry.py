@@ -179,7 +179,7 @@ TABLE = (
     ),
     Entry(
         "unified",
-        "rules, sharing, pages and guard together (ours)",
+        "rules say how far to spread, sharing who sits together; pages; a guard (ours)",
         "unified:Unified",
         moves_pages=True,
         mapping_ns="eagermap_ns",

@@ -14,7 +14,7 @@ from autofinity.model.affinity import HINTS
 from autofinity.model.errors import ExportError
 from autofinity.model.policy import Condition, RulePolicy, SecondLook
 from autofinity.model.ratios import START, Ratio
-from autofinity.policy.readable import condition_text
+from autofinity.policy.readable import condition_text, literal
 
 
 def c_header(policy: RulePolicy, prefix: str = "autofinity") -> str:
@@ -113,7 +113,7 @@ def _test(policy: RulePolicy, condition: Condition) -> str:
 
 def _double(value: float) -> str:
     """Reads back as exactly this double; always a floating constant."""
-    text = repr(float(value))
+    text = literal(value)
     return text if any(mark in text for mark in ".e") else text + ".0"
 
 

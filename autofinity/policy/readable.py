@@ -107,6 +107,11 @@ def number(value: float) -> str:
     return f"{value:.4g}"
 
 
+def literal(value: float) -> str:
+    """Shortest decimal that reads back as the same double."""
+    return repr(float(value))
+
+
 def percent(relative: float) -> str:
     """A relative distance: `12 %`."""
     return "∞" if math.isinf(relative) else f"{100 * relative:.3g} %"

@@ -18,10 +18,18 @@ def put_between_marks(path: Path, command: str, table: str) -> None:
 
     Raises `UsageError` when the document lacks them, `OSError` when it cannot be read or written.
     """
-    begin, end = f"<!-- begin: {command} -->\n", f"<!-- end: {command} -->"
     text = path.read_text(encoding="utf-8")
+    try:
+        replace_file(path, between_marks(text, command, table))
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def between_marks(text: str, command: str, table: str) -> str:
+    """The text of a document with the table in its place. Raises `UsageError` without marks."""
+    begin, end = f"<!-- begin: {command} -->\n", f"<!-- end: {command} -->"
     before, found, rest = text.partition(begin)
     _, closed, after = rest.partition(end)
     if not (found and closed):
-        raise UsageError(f"{path}: expected the lines {begin.strip()} and {end} around the table")
-    replace_file(path, f"{before}{begin}{table.strip()}\n{end}{after}")
+        raise UsageError(f"expected the lines {begin.strip()} and {end} around the table")
+    return f"{before}{begin}{table.strip()}\n{end}{after}"

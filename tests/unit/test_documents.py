@@ -6,6 +6,7 @@ import functools
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,6 +91,13 @@ def test_every_study_and_tool_has_a_line_and_somebody_who_needs_it() -> None:
         assert f"{script.name}`" in readme, script
         others = "\n".join(text for path, text in texts.items() if path != script)
         assert re.search(rf"\b{script.name}\b|\bfrom {script.stem} import", others), script
+
+
+def test_the_lists_in_documents_are_those_of_the_tables() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/lists.py", "--check"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def value_of(words: list[str], option: str) -> str:

@@ -8,9 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from autofinity.cli.machines import command
 from autofinity.resources import shipped
 from autofinity.sim.preset import preset_names
 from autofinity.sim.spec import CoreSpec, DirectorySpec, EnergySpec, PrefetchSpec, SystemSpec
@@ -32,13 +30,6 @@ def keys_of(table: object) -> set[str]:
         return set()
     inner = set(table)
     return inner.union(*(keys_of(value) for value in table.values()))
-
-
-@pytest.mark.parametrize("options", [["--markdown"], ["--sources", "--markdown"]])
-def test_a_table_is_what_the_command_prints(text: str, options: list[str]) -> None:
-    printed = CliRunner().invoke(command, options, catch_exceptions=False).stdout
-    begin, end = f"<!-- autofinity machines {' '.join(options)} -->\n", "<!-- end -->"
-    assert text.partition(begin)[2].partition(end)[0] == printed
 
 
 def test_every_key_is_explained(text: str) -> None:

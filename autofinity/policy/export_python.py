@@ -1,0 +1,121 @@
+"""A policy as a Python module without dependencies."""
+
+from __future__ import annotations
+
+import math
+
+from autofinity.model.policy import Condition, OtherCounts, RulePolicy
+from autofinity.policy.readable import literal
+
+
+def python_module(policy: RulePolicy) -> str:
+    """A module with COUNTERS, `rule(sample)` and `decide(sample)`; with a second look `second`, and
+    with answers for other thread counts `at(hint, threads)`.
+    """
+    second = policy.second
+    looks = [policy] if second is None else [policy, second.policy]
+    count = len(policy.counters)
+    lines = [
+        '"""Affinity policy learned by autofinity. No dependencies; see decide()."""',
+        "",
+        *(["import math", ""] if any(look.ratios for look in looks) else []),
+        "COUNTERS = (" + "".join(f"{counter!r}, " for counter in policy.counters).strip() + ")",
+        *_hints(policy, ""),
+        "",
+        "",
+        "def values(sample):",
+        f"    s = tuple(map(float, sample))\n    if len(s) != {count}:",
+        f'        raise ValueError("expected {count} values")',
+        "    return s",
+        "",
+        "",
+        "def rule(sample):",
+        '    """Rule that fires on values of COUNTERS (NaN: not measured), or -1."""',
+        "    s = values(sample)",
+        *_rules(policy),
+        "",
+        "",
+        "def decide(sample):",
+        '    """S: spread over sockets, L: over caches, P: sockets first; capitals are true."""',
+        "    index = rule(sample)",
+        "    return DEFAULT if index < 0 else HINTS[index]",
+    ]
+    if second is not None:
+        lines += [
+            "",
+            "",
+            f'SECOND_IN = "{second.sampled_in}"  # where the second sample is taken',
+            f"SECOND_AFTER = {tuple(map(str, second.after))!r}  # answers of decide() to ask again",
+            *_hints(second.policy, "SECOND_"),
+            "",
+            "",
+            "def second(sample, probe):",
+            '    """The last word: `probe` are the same counters in the affinity of SECOND_IN."""',
+            "    index = second_rule(sample, probe)",
+            "    return SECOND_DEFAULT if index < 0 else SECOND_HINTS[index]",
+            "",
+            "",
+            "def second_rule(sample, probe):",
+            "    s = values(probe) + values(sample)",
+            *_rules(second.policy),
+        ]
+    if policy.other_counts is not None:
+        lines += _other_counts(policy.other_counts)
+    return "\n".join(lines) + "\n"
+
+
+def _other_counts(other: OtherCounts) -> list[str]:
+    entries = [
+        f'    ("{entry.hint}", {entry.least}, {entry.most}, "{entry.better}"),'
+        for entry in other.instead
+    ]
+    return [
+        "",
+        "",
+        f'CORES = "{other.cores}"  # the machine that INSTEAD is true of',
+        "INSTEAD = (  # hint, from, to threads, better hint",
+        *entries,
+        ")",
+        "",
+        "",
+        "def at(hint, threads):",
+        '    """What the last word means with so many threads, on a machine of CORES."""',
+        "    for answer, least, most, better in INSTEAD:",
+        "        if answer == hint and least <= threads <= most:",
+        "            return better",
+        "    return hint",
+    ]
+
+
+def _hints(policy: RulePolicy, prefix: str) -> list[str]:
+    hints = "".join(f'"{rule.hint}", ' for rule in policy.rules).strip()
+    return [
+        f"{prefix}HINTS = ({hints})  # of the rules, in order",
+        f'{prefix}DEFAULT = "{policy.default}"',
+    ]
+
+
+def _rules(policy: RulePolicy) -> list[str]:
+    """The body that gives the rule for the values `s`."""
+
+    def test(c: Condition) -> str:
+        name = f"s[{policy.inputs.index(c.counter)}]"
+        if c.lower == -math.inf:
+            return f"{name} <= {literal(c.upper)}" if c.upper < math.inf else f"{name} == {name}"
+        upper = f" <= {literal(c.upper)}" if c.upper < math.inf else ""
+        return f"{literal(c.lower)} < {name}{upper}"
+
+    lines = []
+    for ratio in policy.ratios:
+        above, below = (
+            " + ".join(f"s[{policy.counters.index(name)}]" for name in names)
+            for names in (ratio.numerator, ratio.denominator)
+        )
+        lines += [
+            f"    over = {below}",
+            f"    s += ({literal(ratio.scale)} * ({above}) / over if over > 0 else math.nan,)",
+        ]
+    for index, rule in enumerate(policy.rules):
+        tests = " and ".join(map(test, rule.conditions)) or "True"
+        lines += [f"    if {tests}:", f"        return {index}"]
+    return [*lines, "    return -1"]

@@ -1,0 +1,46 @@
+"""A policy as an SQL expression over a table of samples."""
+
+from __future__ import annotations
+
+import math
+
+from autofinity.model.policy import Condition, RulePolicy
+from autofinity.policy.readable import literal
+
+
+def sql_expression(policy: RulePolicy) -> str:
+    """A CASE expression over columns named as the counters; NULL is not measured.
+
+    It gives the first answer: a second look needs a sample that is not in the same row, and other
+    thread counts one that knows its threads.
+    """
+
+    def quoted(counter: str) -> str:
+        return '"' + counter.replace('"', '""') + '"'
+
+    def column(name: str) -> str:
+        ratio = next((ratio for ratio in policy.ratios if ratio.name == name), None)
+        if ratio is None:
+            return quoted(name)
+        above, below = (
+            " + ".join(map(quoted, names)) for names in (ratio.numerator, ratio.denominator)
+        )
+        positive = f"CASE WHEN {below} > 0 THEN {below} END"
+        return f"({literal(ratio.scale)} * ({above}) / {positive})"
+
+    def test(c: Condition) -> str:
+        name = column(c.counter)
+        parts = []
+        if c.lower > -math.inf:
+            parts.append(f"{name} > {literal(c.lower)}")
+        if c.upper < math.inf:
+            parts.append(f"{name} <= {literal(c.upper)}")
+        return " AND ".join(parts) or f"{name} IS NOT NULL"
+
+    lines = [
+        f"  WHEN {' AND '.join(map(test, rule.conditions)) or '1 = 1'} THEN '{rule.hint}'"
+        for rule in policy.rules
+    ]
+    if not lines:
+        return f"'{policy.default}'\n"
+    return "\n".join(["CASE", *lines, f"  ELSE '{policy.default}'", "END"]) + "\n"
