@@ -20,6 +20,7 @@ from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import StoreError
 from autofinity.model.topology import OsIndex, Topology
+from autofinity.policy.files import load
 from autofinity.runtime.claims import claimed, live_runs
 from autofinity.runtime.plan import Plan, plan_hints
 from autofinity.runtime.policies import digest_of
@@ -34,7 +35,9 @@ def main() -> None:
 
 
 def tell(request: Request) -> None:
-    """Print the plan. Raises `AutofinityError` when the machine cannot be read."""
+    """Print the plan. Raises `AutofinityError` when machine or policy cannot be read."""
+    if request.policy is not None:
+        load(request.policy)  # the launcher has looked at its version only
     allowed = parse_cpu_list(request.allowed)
     topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", "/sys"), allowed=allowed)
     available = allowed_now(os.getpid(), allowed) & frozenset(topology.by_os_index)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex
 
-_LARGEST = 1 << 20
+_LARGEST = 1 << 16  # as the launcher has it
 
 
 def parse_cpu_list(text: str) -> frozenset[OsIndex]:

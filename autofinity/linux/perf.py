@@ -52,7 +52,7 @@ _MEANINGS = {
 
 def explain(code: int) -> str:
     """`ENOENT: what it means and what to do` for an errno of perf_event_open."""
-    name = errno.errorcode.get(code, str(code))
+    name = "EOPNOTSUPP" if code == errno.EOPNOTSUPP else errno.errorcode.get(code, str(code))
     return f"{name}: {_MEANINGS.get(code, os.strerror(code))}"
 
 

@@ -55,8 +55,10 @@ def running_program(pid: int) -> RunningProgram:
 
 
 def _real(here: bytes, argument: bytes) -> bytes | None:
-    path = os.path.realpath(os.path.join(here, argument))  # noqa: PTH118
-    return path if os.path.exists(path) else None  # noqa: PTH110
+    """As realpath(3): none for what is not there, and for no name at all."""
+    given = os.path.join(here, argument)  # noqa: PTH118
+    exists = bool(argument) and os.path.exists(given)  # noqa: PTH110
+    return os.path.realpath(given) if exists else None
 
 
 def _text(text: bytes) -> bytes:

@@ -17,7 +17,7 @@ import pytest
 import autofinity
 from autofinity.model.affinity import DISTRIBUTED
 from autofinity.model.errors import StoreError
-from autofinity.model.policy import POLICY_VERSION, RulePolicy
+from autofinity.model.policy import RulePolicy
 from autofinity.store.behaviour_db import BehaviourDB
 
 type Runner = Any  # of conftest.py
@@ -45,39 +45,35 @@ def test_quiet_says_nothing(run: Runner) -> None:
     assert run("--quiet", "--", *HELLO).stderr == b""
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"", b"no JSON"),
-        (b"{", b"no JSON"),
-        (b"\x00\xff", b"no JSON"),
-        (b'{"rules": [}', b"no JSON"),
-        (b"[" * 100_000, b"no JSON"),
-        (b"{}", b'without a policy\'s "rules"'),
-        (b'{"version": 99, "rules": [], "default": "SLP"}', b"version 99"),
-    ],
-)
-def test_a_broken_policy_is_one_line(
-    run: Runner, tmp_path: Path, content: bytes, reason: bytes
-) -> None:
+def test_what_is_no_policy_is_one_line(run: Runner, tmp_path: Path) -> None:
     policy = tmp_path / "policy.json"
-    policy.write_bytes(content)
+    policy.write_bytes(b"{")
     done = run("--policy", policy, "--", *HELLO)
     assert ran(done)
-    assert len(lines(done, reason)) == 1
+    assert len(lines(done, b"is not used: it is no policy")) == 1
     assert done.stderr.count(b"\n") == 1
 
 
-def test_the_launcher_reads_policies_as_new_as_the_package_writes_and_none_newer(
-    run: Runner, tmp_path: Path
+def test_what_the_monitor_cannot_read_decides_nothing_and_is_noted(
+    run: Runner, spinner: Path, tmp_path: Path
 ) -> None:
     policy = tmp_path / "policy.json"
-    document = json.loads(_policy(tmp_path).read_text())
-    for version, newer in ((POLICY_VERSION, False), (POLICY_VERSION + 1, True)):
-        policy.write_text(json.dumps(document | {"version": version}))
-        done = run("--policy", policy, "--", *HELLO)
-        assert ran(done)
-        assert (f"it has version {version}".encode() in done.stderr) == newer
+    policy.write_text('{"version": 1, "rules": [}')
+    with run.lasting("--policy", policy, "--", spinner, "2", "300") as process:
+        assert run.eventually(lambda: "the policy is not used: " in _notes(run))
+        process.terminate()
+        assert process.wait(timeout=300) == -signal.SIGTERM
+    told = run("--dry-run", "--policy", policy, "--", *HELLO)
+    assert told.returncode == 1
+    assert len(lines(told, b"no JSON")) == 1
+
+
+def _notes(run: Runner) -> str:
+    try:
+        with BehaviourDB.open(run.db, read_only=True) as database:
+            return "".join(record.notes for record in database.runs())
+    except StoreError:  # the monitor is just making it
+        return ""
 
 
 def test_a_missing_policy_a_folder_and_a_fifo_are_one_line(run: Runner, tmp_path: Path) -> None:

@@ -17,6 +17,8 @@
 
 #include "launcher.h"
 
+#define DEVICES "/sys/bus/event_source/devices"
+
 typedef struct {
     const char* name;  // neutral name, as in the policy
     uint32_t type;
@@ -65,21 +67,19 @@ static int open_group(const Event* events, int count, pid_t pid, Counters* out) 
     return 0;
 }
 
-static bool has_memory_pmu(void) {
+bool has_memory_pmu(const char* devices) {
     static const char* const names[] = {"ibs_op", "arm_spe_0", "cpu/events/mem-loads",
                                         "cpu_core/events/mem-loads"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char path[128];
-        snprintf(path, sizeof path, "/sys/bus/event_source/devices/%s", names[i]);
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%s/%s", devices, names[i]);
         if (access(path, F_OK) == 0) return true;
     }
     return false;
 }
 
 // On a machine of two core kinds a generic event counts on the first kind alone.
-static bool two_core_kinds(void) {
-    return access("/sys/bus/event_source/devices/cpu_atom", F_OK) == 0;
-}
+static bool two_core_kinds(void) { return access(DEVICES "/cpu_atom", F_OK) == 0; }
 
 int hardware_refusal(void) {
     // An event that no kernel can grant: it asks for output to an AUX leader and has no leader.
@@ -103,7 +103,7 @@ int hardware_refusal(void) {
 
 void attach(pid_t pid, int refusal, Attached* out, Counters* counters) {
     *counters = (Counters){.count = 0};
-    *out = (Attached){.tier = TIER_TOPOLOGY, .memory_pmu = has_memory_pmu()};
+    *out = (Attached){.tier = TIER_TOPOLOGY, .memory_pmu = has_memory_pmu(DEVICES)};
     int count = sizeof HARDWARE / sizeof HARDWARE[0];
     out->hardware_errno = refusal ? refusal : open_group(HARDWARE, count, pid, counters);
     if (two_core_kinds()) detach(counters);  // no totals are better than those of half the cores

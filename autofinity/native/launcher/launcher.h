@@ -1,7 +1,7 @@
 // The launcher: `autofinity run` becomes the application, every other command becomes Python.
 //
 //   main ─► options ─► program (which file, its key)
-//                  ├─► policy_file (digest, well-formed?)       all of it optional: whatever
+//                  ├─► policy_file (digest, version)            all of it optional: whatever
 //                  ├─► decisions (is the answer known already?)  fails here, the application runs
 //                  ├─► python (who runs the monitor?)
 //                  ├─► monitor (detached; attach opens its counters)
@@ -73,8 +73,8 @@ bool program_exists(const char* name);
 int threads_from_environment(void);
 
 // ---- policy file --------------------------------------------------------------------------------
-// Digest of the file's bytes, after a check that it is well-formed JSON that holds a policy this
-// version can read. False: `reason` says what was got and what was expected.
+// Digest of the file's bytes, after a check that it can be read and names a version that we know.
+// False: `reason` says what was got.
 bool check_policy_file(const char* path, char digest[DIGEST_CHARS + 1], char reason[REASON_CHARS]);
 
 // ---- CPU sets -----------------------------------------------------------------------------------
@@ -155,6 +155,8 @@ typedef struct {
 // errno with which hardware counting is refused to everybody here; 0: it is worth trying. Costs
 // microseconds and sets nothing up.
 int hardware_refusal(void);
+// Whether a PMU that samples memory is in this folder of PMUs.
+bool has_memory_pmu(const char* devices);
 // Opens counters on `pid` (inherited by its threads and children, enabled by its exec), unless
 // `refusal` says that this cannot be.
 void attach(pid_t pid, int refusal, Attached* out, Counters* counters);

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU, build_topology
-from autofinity.linux.sysfs_topology import parse_cpu_list, read_sysfs
+from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.errors import TopologyError
 from autofinity.model.topology import PU, OsIndex, Topology
 from tests.support.topology_sysfs_tree import write_sysfs
@@ -135,10 +135,3 @@ def test_sysfs_leaves_offline_cpus_out(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_sysfs_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TopologyError, match="names no CPU"):
         read_sysfs(tmp_path)
-
-
-def test_cpu_lists_are_read_as_the_kernel_writes_them() -> None:
-    assert parse_cpu_list("0-2,8,1023-1025\n") == {0, 1, 2, 8, 1023, 1024, 1025}
-    assert parse_cpu_list("\n") == frozenset()
-    with pytest.raises(ValueError, match="x"):
-        parse_cpu_list("0-x")

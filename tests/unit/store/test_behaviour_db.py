@@ -15,7 +15,7 @@ import pytest
 from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity
 from autofinity.model.errors import StoreError
 from autofinity.store.behaviour_db import BehaviourDB
-from autofinity.store.behaviour_file import SCHEMA_VERSION, default_path
+from autofinity.store.behaviour_file import SCHEMA_VERSION
 
 SAMPLE = {"retired_uops": 1.5e9, "ipc": 0.75}
 
@@ -204,16 +204,6 @@ def test_a_database_that_is_just_being_made_is_empty_for_a_reader(tmp_path: Path
         assert database.runs() == ()
         assert not database.rebuild_due()
     assert (tmp_path / "db").read_bytes() == b""
-
-
-def test_the_state_folder_follows_the_base_directory_specification() -> None:
-    assert default_path({"XDG_STATE_HOME": "/s", "HOME": "/h"}) == Path(
-        "/s/autofinity/behaviour.db"
-    )
-    relative = default_path({"XDG_STATE_HOME": "relative", "HOME": "/h"})
-    assert relative == Path("/h/.local/state/autofinity/behaviour.db")
-    with pytest.raises(StoreError, match="XDG_STATE_HOME"):
-        default_path({})
 
 
 WRITER = """

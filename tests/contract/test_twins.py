@@ -1,0 +1,310 @@
+"""What the launcher has in C and the package in Python says the same: one table asks both."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autofinity.linux.access_events import pmu_events
+from autofinity.linux.capabilities import TIERS, probe
+from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
+from autofinity.linux.identity import identity_of
+from autofinity.linux.machine_key import machine_key
+from autofinity.linux.perf import explain
+from autofinity.linux.program_key import running_program
+from autofinity.linux.sha256 import sha256_hex
+from autofinity.model.affinity import HINTS, PACKED
+from autofinity.model.errors import PolicyError, StoreError, UsageError
+from autofinity.model.policy import POLICY_VERSION, RulePolicy
+from autofinity.policy.files import dumps, loads
+from autofinity.policy.reading import LARGEST_FILE_BYTES
+from autofinity.runtime.claims import CLAIMS_HEAD, claimed, live_runs, write_claims
+from autofinity.runtime.decisions import CachedDecision, write_decision
+from autofinity.runtime.policies import digest_of, user_policy
+from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.behaviour_file import SCHEMA_VERSION, default_path
+
+ROOT = Path(__file__).resolve().parents[2]
+NATIVE = ROOT / "autofinity" / "native"
+ASKED = ("attach", "claims", "cpuset", "default_policy", "machine", "policy_file", "program")
+CASES: dict[str, Any] = tomllib.loads((ROOT / "tests/support/twin_cases.toml").read_text())
+
+
+def each(name: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("case", CASES[name], ids=lambda case: str(case)[:60])
+
+
+class Launcher:
+    """The launcher's own files, which `twins.c` asks."""
+
+    def __init__(self, executable: Path) -> None:
+        self.executable = executable
+
+    def says(
+        self, *words: object, given: bytes = b"", environment: Mapping[str, str] | None = None
+    ) -> list[str]:
+        command = [str(self.executable), *map(str, words)]
+        env = os.environ if environment is None else environment
+        done = subprocess.run(command, input=given, capture_output=True, check=True, env=env)
+        return done.stdout.decode().split("\n")[:-1]
+
+
+@pytest.fixture(scope="session")
+def launcher(tmp_path_factory: pytest.TempPathFactory) -> Launcher:
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        pytest.skip("no C compiler: expected cc, gcc or clang")
+    sources = [NATIVE / "launcher" / f"{name}.c" for name in (*ASKED, "sha256", "state")]
+    flags = ["-std=c11", "-D_GNU_SOURCE", "-O1", f"-I{NATIVE}"]
+    flags += os.environ.get("LAUNCHER_CFLAGS", "").split()  # `make check-native` adds sanitizers
+    out = tmp_path_factory.mktemp("twins") / "twins"
+    subprocess.run(
+        [compiler, *flags, "-o", out, ROOT / "tests/contract/twins.c", *sources], check=True
+    )
+    return Launcher(out)
+
+
+def write_files(root: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n")
+    return root
+
+
+@each("sha256")
+def test_a_digest_is_sha256(launcher: Launcher, case: dict[str, Any], tmp_path: Path) -> None:
+    data = case["text"].encode() * case["times"]
+    assert sha256_hex(data) == case["digest"]
+    assert launcher.says("sha256", given=data) == [case["digest"]]
+    (tmp_path / "policy").write_bytes(data)
+    assert digest_of(tmp_path / "policy") == case["digest"]
+
+
+@each("cpus")
+def test_a_cpu_list_is_read_and_written(launcher: Launcher, case: dict[str, str]) -> None:
+    text = case["text"]
+    if "written" in case:
+        assert launcher.says("cpus", text) == [case["written"]]
+        assert format_cpu_list(parse_cpu_list(text)) == case["written"]
+    else:
+        assert launcher.says("cpus", text) == ["no list"]
+        with pytest.raises(UsageError, match="0-5,12"):
+            parse_cpu_list(text)
+
+
+@each("machine")
+def test_a_machine_has_a_key(launcher: Launcher, case: dict[str, Any], tmp_path: Path) -> None:
+    sysfs = write_files(tmp_path, {**CASES["machine"][0]["files"], **case["files"]})
+    assert machine_key(str(sysfs)) == case["key"]
+    assert launcher.says("machine", environment={"AUTOFINITY_SYSFS": str(sysfs)}) == [case["key"]]
+
+
+def test_keys_of_machines_differ_where_their_core_sets_may() -> None:
+    first, newer_kernel, *others = (case["key"] for case in CASES["machine"])
+    assert newer_kernel == first
+    assert len({first, *others}) == 1 + len(others)
+
+
+@pytest.fixture(scope="session")
+def sleeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("sleeper") / "sleeper"
+    code = b'#include <unistd.h>\nint main(void) { return write(1, ".", 1) + pause(); }\n'
+    subprocess.run(["cc", "-x", "c", "-", "-o", out], input=code, check=True)
+    return out
+
+
+@each("program")
+def test_a_program_has_a_key(
+    launcher: Launcher, sleeper: Path, case: dict[str, Any], tmp_path: Path
+) -> None:
+    file, script = tmp_path / case["name"], tmp_path / "script"
+    shutil.copy(sleeper, file)
+    script.write_text("whatever")
+    os.utime(script, ns=(0, 1_700_000_000_000_000_007))
+
+    def described(path: Path) -> bytes:
+        info = path.stat()
+        seconds, ns = divmod(info.st_mtime_ns, 1_000_000_000)
+        return f"{path.resolve()}\0{info.st_size} {seconds}.{ns:09}\0".encode()
+
+    def there(word: str) -> str:
+        return word.replace("SCRIPT", str(script))
+
+    counts = (
+        described(script) if word == "SCRIPT" else f"{there(word)}\0".encode()
+        for word in case["counts"]
+    )
+    key = hashlib.sha256(described(file) + b"".join(counts)).hexdigest()
+    command = [str(file), *map(there, case["arguments"])]
+    assert launcher.says("program", *command) == [str(file.resolve()), key]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None and process.stdout.read(1)  # it has its arguments
+            found = running_program(process.pid)
+        finally:
+            process.kill()
+    assert (found.path, found.key) == (str(file.resolve()), key)
+
+
+@each("claims")
+def test_a_claim_holds_while_its_process_lives(
+    launcher: Launcher, case: dict[str, Any], tmp_path: Path
+) -> None:
+    me = identity_of(os.getpid())
+    with subprocess.Popen(["true"]) as ended:
+        pass
+    host = case["host"].replace("HERE", me.host)
+    pid = {"ME": me.pid, "GONE": ended.pid}[case["pid"]]
+    ticks = me.start_ticks + (case["ticks"] == "LATER")
+    line = f"{host} {pid} {ticks} {case['cpus']}"
+    (tmp_path / "by-hand").write_text(f"{CLAIMS_HEAD}\n{line}\n")
+    with BehaviourDB.open(tmp_path / "db") as database:
+        run = database.begin_run("k", "/bin/k", pid, "t", host=host, start_ticks=ticks)
+        database.update_run(run, cpus=case["cpus"])
+        write_claims(database)
+        taken = bool(claimed(live_runs(database)) & parse_cpu_list(case["asked"]))
+    assert taken == case["taken"]
+    for copy in ("by-hand", "claims"):
+        said = launcher.says("claimed", tmp_path / copy, case["asked"])
+        assert said == ["yes" if case["taken"] else "no"]
+    if taken:
+        assert (tmp_path / "claims").read_text() == (tmp_path / "by-hand").read_text()
+
+
+@each("folders")
+def test_the_environment_names_the_folders(
+    launcher: Launcher, case: dict[str, Any], tmp_path: Path
+) -> None:
+    def here(text: str) -> str:
+        return text.replace("/TMP", str(tmp_path))
+
+    environment = {name: here(text) for name, text in case["environment"].items()}
+    policy = Path(here(case["policy"])) if "policy" in case else None
+    assert user_policy(environment) == policy
+    if policy is not None:
+        policy.parent.mkdir(parents=True)
+        policy.touch()  # the launcher takes one that exists
+    if "database" in case:
+        database = Path(here(case["database"]))
+        assert default_path(environment) == database
+        state = [str(database.with_name(n)) for n in (database.name, "decisions", "claims")]
+    else:
+        state = ["", "", ""]
+        with pytest.raises(StoreError, match="XDG_STATE_HOME"):
+            default_path(environment)
+    said = launcher.says("folders", environment=environment)
+    assert said == [*state, str(policy or ""), ""]
+
+
+@pytest.mark.parametrize("newer", [0, 1])
+def test_the_launcher_knows_the_schema_of_the_database(
+    launcher: Launcher, newer: int, tmp_path: Path
+) -> None:
+    with BehaviourDB.open(tmp_path / "db"):
+        pass
+    data = bytearray((tmp_path / "db").read_bytes())
+    data[60:64] = (int.from_bytes(data[60:64]) + newer).to_bytes(4)  # PRAGMA user_version
+    (tmp_path / "db").write_bytes(data)
+    said = launcher.says("folders", tmp_path / "db")[-1]
+    expected = (
+        f"it has schema {SCHEMA_VERSION + 1} and this autofinity knows up to {SCHEMA_VERSION}"
+    )
+    assert said == (expected if newer else "")
+
+
+def test_the_launcher_finds_the_decision_of_this_very_policy_threads_cpus_and_machine(
+    launcher: Launcher, tmp_path: Path
+) -> None:
+    path, sysfs = tmp_path / "decisions", write_files(tmp_path, CASES["machine"][0]["files"])
+    made = CachedDecision(
+        "k" * 64, 4, "p" * 64, "llc", machine_key(str(sysfs)), PACKED, "0-7", "0-3"
+    )
+    environment = {"AUTOFINITY_SYSFS": str(sysfs)}
+
+    def said(asked: CachedDecision) -> list[str]:
+        words = (asked.program, asked.threads, asked.policy, asked.bind, asked.allowed)
+        return launcher.says("decision", path, *words, environment=environment)
+
+    for hint in HINTS:
+        write_decision(path, dataclasses.replace(made, hint=hint))
+        assert said(made) == [f"{hint} 0-3"]
+    for other in ({"threads": 3}, {"policy": "q" * 64}, {"bind": "core"}, {"allowed": "0-6"}):
+        assert said(dataclasses.replace(made, **other)) == ["unknown"]  # type: ignore[arg-type]
+    write_decision(path, dataclasses.replace(made, mask="0-2"))
+    assert said(made) == ["unknown"]  # fewer CPUs than threads
+    path.unlink()
+    write_decision(path, dataclasses.replace(made, machine="0" * 16))
+    assert said(made) == ["unknown"]
+
+
+@each("policies")
+def test_the_launcher_takes_whatever_the_monitor_reads(
+    launcher: Launcher, case: dict[str, Any], tmp_path: Path
+) -> None:
+    newer = str(POLICY_VERSION + 1)
+    whole = dumps(RulePolicy((), {}, (), PACKED, version=POLICY_VERSION))
+    text = case["text"].replace("NEWER", newer).replace("POLICY", whole)
+    path = tmp_path / "policy.json"
+    path.write_text(text)
+    (said,) = launcher.says("policy", path)
+    if case["launcher"]:
+        assert said.startswith(case["launcher"].replace("NEWER", newer))
+    else:
+        assert said == digest_of(path)
+    if case["monitor"]:
+        assert not case["launcher"]
+        loads(text.encode())
+    else:
+        with pytest.raises(PolicyError):
+            loads(text.encode())
+
+
+def test_what_is_too_large_for_a_policy_is_refused_by_both(
+    launcher: Launcher, tmp_path: Path
+) -> None:
+    path = tmp_path / "policy.json"
+    path.write_text('{"version": 1}')
+    for size, refused in ((LARGEST_FILE_BYTES, False), (LARGEST_FILE_BYTES + 1, True)):
+        os.truncate(path, size)
+        (said,) = launcher.says("policy", path)
+        assert said.startswith("it is no regular file of at most 16 MiB") == refused
+
+
+def test_the_ladder_has_one_order(launcher: Launcher) -> None:
+    assert list(TIERS) == launcher.says("tiers") == CASES["capabilities"]["tiers"]
+
+
+def test_the_step_that_decides_here_is_one(launcher: Launcher) -> None:
+    assert launcher.says("ladder")[0] == probe().tier
+
+
+@pytest.mark.parametrize("name", CASES["capabilities"]["refusals"])
+def test_a_refusal_is_named_and_explained(launcher: Launcher, name: str) -> None:
+    code = getattr(errno, name)
+    plain = os.strerror(code)
+    assert re.match(rf"{name}: (?!{plain})", explain(code))
+    said = launcher.says("ladder", code)[1]
+    assert re.search(rf"; no hardware counters: {name}, (?!{plain})", said)
+
+
+@pytest.mark.parametrize(
+    "case", CASES["capabilities"]["pmus"], ids=lambda case: next(iter(case["files"]))
+)
+def test_a_pmu_that_samples_memory_is_known(
+    launcher: Launcher, case: dict[str, Any], tmp_path: Path
+) -> None:
+    devices = write_files(tmp_path, case["files"])
+    assert bool(pmu_events(devices)) == case["samples"]
+    assert launcher.says("pmu", devices) == ["yes" if case["samples"] else "no"]

@@ -1,0 +1,102 @@
+// What the launcher makes of a case of tests/support/twin_cases.toml, asked by words and printed.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launcher/launcher.h"
+
+static int sha256(void) {  // of standard input
+    Sha256 hash;
+    char part[777], digest[DIGEST_CHARS + 1];
+    sha256_init(&hash);
+    for (size_t got; (got = fread(part, 1, sizeof part, stdin)) > 0;) sha256_add(&hash, part, got);
+    sha256_hex(&hash, digest);
+    return puts(digest);
+}
+
+static int cpus(char** words) {
+    CpuSet set;
+    char list[4096] = "no list";
+    if (cpuset_parse(words[0], &set) && !cpuset_format(&set, list, sizeof list)) return -1;
+    return puts(list);
+}
+
+static int machine(void) {
+    char key[MACHINE_CHARS + 1];
+    machine_key(key);
+    return puts(key);
+}
+
+static int program(char** words) {
+    static Program found;
+    return find_program(words, &found) ? printf("%s\n%s\n", found.path, found.key) : -1;
+}
+
+static int folders(char** words) {
+    static Options options;
+    static State state;
+    static Python python;
+    char policy[PATH_MAX] = "", reason[REASON_CHARS] = "";
+    options.db = words[0];
+    find_state(&options, &state);
+    if (words[0]) check_database(&state, reason);
+    default_policy_path(&python, policy);
+    return printf("%s\n%s\n%s\n%s\n%s\n", state.db, state.decisions, state.claims, policy, reason);
+}
+
+static int claimed(char** words) {
+    static State state;
+    CpuSet set;
+    snprintf(state.claims, PATH_MAX, "%s", words[0]);
+    return cpuset_parse(words[1], &set) ? puts(claimed_by_others(&state, &set) ? "yes" : "no") : -1;
+}
+
+static int decision(char** words) {
+    static State state;
+    static Known known;
+    CpuSet allowed;
+    snprintf(state.decisions, PATH_MAX, "%s", words[0]);
+    if (!cpuset_parse(words[5], &allowed)) return -1;
+    bool found =
+        find_decision(&state, words[1], atoi(words[2]), words[3], words[4], &allowed, &known);
+    return found ? printf("%s %s\n", known.hint, known.list) : puts("unknown");
+}
+
+static int policy(char** words) {
+    char digest[DIGEST_CHARS + 1], reason[REASON_CHARS];
+    return puts(check_policy_file(words[0], digest, reason) ? digest : reason);
+}
+
+static int ladder(char** words) {  // with an errno: as if hardware counters were refused with it
+    Attached attached;
+    Counters counters;
+    char text[REASON_CHARS];
+    attach(getpid(), words[0] ? atoi(words[0]) : hardware_refusal(), &attached, &counters);
+    explain_ladder(&attached, text, sizeof text);
+    return printf("%s\n%s\n", tier_name(attached.tier), text);
+}
+
+static int tiers(void) {
+    for (int tier = TIER_MEMORY; tier <= TIER_TOPOLOGY; tier++) puts(tier_name(tier));
+    return 0;
+}
+
+int main(int argc, char** argv) {
+    const char* what = argc > 1 ? argv[1] : "";
+    char** words = argv + 2;
+    int done = -1;
+    if (!strcmp(what, "sha256")) done = sha256();
+    if (!strcmp(what, "cpus")) done = cpus(words);
+    if (!strcmp(what, "machine")) done = machine();
+    if (!strcmp(what, "program")) done = program(words);
+    if (!strcmp(what, "folders")) done = folders(words);
+    if (!strcmp(what, "claimed")) done = claimed(words);
+    if (!strcmp(what, "decision")) done = decision(words);
+    if (!strcmp(what, "policy")) done = policy(words);
+    if (!strcmp(what, "ladder")) done = ladder(words);
+    if (!strcmp(what, "tiers")) done = tiers();
+    if (!strcmp(what, "pmu")) done = puts(has_memory_pmu(words[0]) ? "yes" : "no");
+    return done < 0;
+}
