@@ -7,20 +7,6 @@ Kernighan and Lin's way (Bell System Technical Journal 49, 1970); several beginn
 
 from __future__ import annotations
 
-from autofinity.affinity.topology_handle import topology_handle
-from autofinity.mapping.seats import seats
-from autofinity.model.sharing import SharingMatrix
-from autofinity.model.topology import OsIndex, Topology
+from autofinity.mapping.native_mapper import native_mapper
 
-
-def bisection(
-    sharing: SharingMatrix, topology: Topology, available: frozenset[OsIndex]
-) -> tuple[OsIndex, ...]:
-    """The PU of each thread, in thread order, on the seats that `seats` chooses of `available`.
-
-    Raises as `eagermap` does.
-    """
-    from autofinity._core.mapping import bisection as native
-
-    chosen = seats(topology, sharing.threads, available)
-    return native(topology_handle(topology), sharing.cells, chosen)
+bisection = native_mapper("bisection")

@@ -10,21 +10,7 @@ the matrix change little. Where parts hold different numbers of seats, the large
 
 from __future__ import annotations
 
-from autofinity.affinity.topology_handle import topology_handle
-from autofinity.mapping.seats import seats
-from autofinity.model.sharing import SharingMatrix
-from autofinity.model.topology import OsIndex, Topology
+from autofinity.mapping.native_mapper import native_mapper
 
-
-def eagermap(
-    sharing: SharingMatrix, topology: Topology, available: frozenset[OsIndex]
-) -> tuple[OsIndex, ...]:
-    """The PU of each thread, in thread order, on the seats that `seats` chooses of `available`.
-
-    O(T²) for T threads. Raises `PlacementError` for no threads and no usable PU, `ValueError` for
-    what is no sharing matrix (not square, not symmetric, negative, infinite).
-    """
-    from autofinity._core.mapping import eager as native
-
-    chosen = seats(topology, sharing.threads, available)
-    return native(topology_handle(topology), sharing.cells, chosen)
+eagermap = native_mapper("eagermap")
+"""O(T²) for T threads."""

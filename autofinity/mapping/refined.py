@@ -11,20 +11,7 @@ threads, end when one saves less than a ten-thousandth of the cost.
 
 from __future__ import annotations
 
-from autofinity.affinity.topology_handle import topology_handle
-from autofinity.mapping.seats import seats
-from autofinity.model.sharing import SharingMatrix
-from autofinity.model.topology import OsIndex, Topology
+from autofinity.mapping.native_mapper import native_mapper
 
-
-def refined(
-    sharing: SharingMatrix, topology: Topology, available: frozenset[OsIndex]
-) -> tuple[OsIndex, ...]:
-    """The PU of each thread; never costs more than `eagermap` and `bisection` on the same seats.
-
-    Raises as `eagermap` does.
-    """
-    from autofinity._core.mapping import refined as native
-
-    chosen = seats(topology, sharing.threads, available)
-    return native(topology_handle(topology), sharing.cells, chosen)
+refined = native_mapper("refined")
+"""Never costs more than `eagermap` and `bisection` on the same seats."""

@@ -7,7 +7,7 @@ namespace autofinity::mapping {
 
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double not_reached = std::numeric_limits<double>::infinity();
 
 // Rows are assigned one after the other; prices keep all reduced costs at 0 or above.
 class Assignment {
@@ -41,7 +41,7 @@ class Assignment {
     // Dijkstra over the columns from a row without one, to the nearest column without a row.
     void add(int start) {
         for (int column = 0; column < size_; ++column) {
-            far_[column] = infinite;
+            far_[column] = not_reached;
             done_[column] = 0;
         }
         int row = start;

@@ -2,19 +2,19 @@
 // plain exception.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "mapping/bisection.hpp"
 #include "mapping/cost.hpp"
-#include "mapping/eager.hpp"
 #include "mapping/exact.hpp"
 #include "mapping/grouping.hpp"
+#include "mapping/mappers.hpp"
 #include "mapping/matrix.hpp"
-#include "mapping/refinement.hpp"
 #include "mapping/seat_tree.hpp"
 #include "topology/machine.hpp"
 
@@ -151,32 +151,19 @@ double cost(const Machine& machine, nb::handle sharing, const std::vector<int64_
     return cost_of(machine, matrix_of(sharing, cpus), logical(machine, cpus));
 }
 
-nb::tuple grouped(const Machine& machine, nb::handle sharing, const std::vector<int64_t>& seats,
-                  Grouper& grouper) {
+nb::tuple mapped(const Machine& machine, const std::string& mapper, nb::handle sharing,
+                 const std::vector<int64_t>& seats) {
+    const Mapper map = mapper_of(mapper);
     const Matrix matrix = matrix_of(sharing, seats);
-    return os_of(machine,
-                 map_by_groups(matrix, SeatTree(machine, logical(machine, seats)), grouper));
-}
-
-nb::tuple eager(const Machine& machine, nb::handle sharing, const std::vector<int64_t>& seats) {
-    Eager grouper;
-    return grouped(machine, sharing, seats, grouper);
+    return os_of(machine, map(machine, matrix, SeatTree(machine, logical(machine, seats))));
 }
 
 nb::tuple by_groups(const Machine& machine, nb::handle sharing, const std::vector<int64_t>& seats,
                     nb::callable group) {
     InPython grouper(std::move(group));
-    return grouped(machine, sharing, seats, grouper);
-}
-
-nb::tuple bisection(const Machine& machine, nb::handle sharing, const std::vector<int64_t>& seats) {
     const Matrix matrix = matrix_of(sharing, seats);
-    return os_of(machine, map_by_bisection(matrix, SeatTree(machine, logical(machine, seats))));
-}
-
-nb::tuple refine(const Machine& machine, nb::handle sharing, const std::vector<int64_t>& seats) {
-    const Matrix matrix = matrix_of(sharing, seats);
-    return os_of(machine, refined(machine, matrix, SeatTree(machine, logical(machine, seats))));
+    return os_of(machine,
+                 map_by_groups(matrix, SeatTree(machine, logical(machine, seats)), grouper));
 }
 
 nb::object exact(const Machine& machine, nb::handle sharing, const std::vector<int64_t>& cpus,
@@ -194,9 +181,8 @@ nb::object exact(const Machine& machine, nb::handle sharing, const std::vector<i
 void bind_mapping(nb::module_& module) {
     using namespace autofinity::mapping;
     module.def("cost", &cost, "machine"_a, "sharing"_a, "cpus"_a);
-    module.def("eager", &eager, "machine"_a, "sharing"_a, "seats"_a);
-    module.def("bisection", &bisection, "machine"_a, "sharing"_a, "seats"_a);
-    module.def("refined", &refine, "machine"_a, "sharing"_a, "seats"_a);
+    module.def("mapped", &mapped, "machine"_a, "mapper"_a, "sharing"_a, "seats"_a,
+               "By a mapper of mappers.cpp.");
     module.def("exact", &exact, "machine"_a, "sharing"_a, "cpus"_a, "most_steps"_a,
                "None where `most_steps` do not suffice.");
     module.def("by_groups", &by_groups, "machine"_a, "sharing"_a, "seats"_a, "group"_a,

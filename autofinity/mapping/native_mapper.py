@@ -1,0 +1,31 @@
+"""Mappers that are written in C++ (`native/mapping/mappers.cpp`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofinity.affinity.topology_handle import topology_handle
+from autofinity.mapping.seats import seats
+from autofinity.model.sharing import SharingMatrix
+from autofinity.model.topology import OsIndex, Topology
+
+if TYPE_CHECKING:
+    from autofinity.mapping.mappers import Map
+
+
+def native_mapper(name: str) -> Map:
+    """The one of that name, on the seats that `seats` chooses of what is available.
+
+    It raises `PlacementError` for no threads and no usable PU, `ValueError` for what is no sharing
+    matrix (not square, not symmetric, negative, infinite).
+    """
+
+    def mapped(
+        sharing: SharingMatrix, topology: Topology, available: frozenset[OsIndex]
+    ) -> tuple[OsIndex, ...]:
+        from autofinity._core.mapping import mapped as native
+
+        chosen = seats(topology, sharing.threads, available)
+        return native(topology_handle(topology), name, sharing.cells, chosen)
+
+    return mapped

@@ -1,0 +1,20 @@
+// The native mappers by name.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "mapping/matrix.hpp"
+#include "mapping/seat_tree.hpp"
+#include "topology/machine.hpp"
+
+namespace autofinity::mapping {
+
+// Logical PU of each thread, one a seat of the tree.
+using Mapper = std::vector<int> (*)(const topology::Machine& machine, const Matrix& sharing,
+                                    const SeatTree& tree);
+
+// Throws `std::invalid_argument` where there is none of that name.
+Mapper mapper_of(std::string_view name);
+
+}  // namespace autofinity::mapping
