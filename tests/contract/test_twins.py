@@ -170,17 +170,20 @@ def test_a_claim_holds_while_its_process_lives(
     ticks = me.start_ticks + (case["ticks"] == "LATER")
     line = f"{host} {pid} {ticks} {case['cpus']}"
     (tmp_path / "by-hand").write_text(f"{CLAIMS_HEAD}\n{line}\n")
+    (tmp_path / "mixed").write_text(f"{CLAIMS_HEAD}\nnonsense\n\n-1 -1 -\n{line}\n")
     with BehaviourDB.open(tmp_path / "db") as database:
         run = database.begin_run("k", "/bin/k", pid, "t", host=host, start_ticks=ticks)
         database.update_run(run, cpus=case["cpus"])
         write_claims(database)
         taken = bool(claimed(live_runs(database)) & parse_cpu_list(case["asked"]))
     assert taken == case["taken"]
-    for copy in ("by-hand", "claims"):
+    for copy in ("by-hand", "mixed", "claims"):
         said = launcher.says("claimed", tmp_path / copy, case["asked"])
         assert said == ["yes" if case["taken"] else "no"]
     if taken:
         assert (tmp_path / "claims").read_text() == (tmp_path / "by-hand").read_text()
+    (tmp_path / "headless").write_text(f"{line}\n{line}\n")
+    assert launcher.says("claimed", tmp_path / "headless", case["asked"]) == ["no"]
 
 
 @each("folders")

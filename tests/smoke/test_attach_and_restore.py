@@ -16,7 +16,6 @@ import pytest
 from live_masks import allowed, masks_of
 from live_run import prefer
 
-from autofinity.linux.program_key import running_program
 from autofinity.store.behaviour_db import BehaviourDB
 
 type Runner = Any  # of conftest.py
@@ -149,17 +148,3 @@ def test_nothing_to_restore_is_said(run: Runner) -> None:
     done = asked(run, "restore", "1")
     assert done.returncode == 2
     assert "no live run of process 1" in done.stderr
-
-
-def test_a_running_program_has_the_key_that_the_launcher_gives_it(
-    run: Runner, probe: Path, tmp_path: Path
-) -> None:
-    script = tmp_path / "script.sh"
-    script.write_text("read line\n")
-    for words in ((probe, "300000"), ("sh", "-u", script)):
-        options = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL}
-        with run.lasting("--quiet", "--", *words, **options) as app:
-            assert run.eventually(lambda: (found := run.last()) and found.pid == app.pid)
-            found = run.last()
-            assert found is not None
-            assert running_program(app.pid).key == found.program

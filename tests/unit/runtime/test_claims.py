@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from autofinity.affinity.hints import get_affinity
-from autofinity.linux.identity import identity_of, start_ticks_of
+from autofinity.linux.identity import start_ticks_of
 from autofinity.model.affinity import PACKED
 from autofinity.model.errors import PlacementError
 from autofinity.model.placement import CoreSet
@@ -111,13 +111,6 @@ def test_the_claim_of_a_killed_program_expires_though_nobody_noted_its_end(tmp_p
         assert [run.ended is None for run in database.runs()] == [True, False]
 
 
-def test_a_pid_that_is_used_again_is_another_process() -> None:
-    mine = identity_of(os.getpid())
-    assert mine.alive
-    assert not type(mine)(mine.host, mine.pid, mine.start_ticks + 1).alive
-    assert not type(mine)("another boot", mine.pid, mine.start_ticks).alive
-
-
 def test_a_zombie_claims_nothing() -> None:
     with subprocess.Popen(["true"]) as child:
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
@@ -141,11 +134,4 @@ def test_what_cannot_be_placed_claims_nothing(tmp_path: Path) -> None:
     with pytest.raises(PlacementError):
         reserve(journal, 17)
     with BehaviourDB.open(tmp_path / "db") as database:
-        assert claimed(live_runs(database)) == frozenset()
-
-
-def test_a_damaged_claim_claims_nothing(tmp_path: Path) -> None:
-    reserve(journal_of(tmp_path / "db", os.getpid()), 4)
-    with BehaviourDB.open(tmp_path / "db") as database:
-        database.update_run(1, cpus="nonsense")
         assert claimed(live_runs(database)) == frozenset()
