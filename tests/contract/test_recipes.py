@@ -134,7 +134,9 @@ def test_a_native_mapper_is_two_files_and_two_rows(scratch: Scratch) -> None:
     if compiler is None:
         pytest.skip("no C++ compiler: expected c++, g++ or clang++")
     room = "autofinity/native/mapping"
-    declared = "std::vector<int> dummy(const Machine&, const Matrix&, const SeatTree& tree)"
+    declared = (
+        "std::vector<int> dummy(const topology::Machine&, const Matrix&, const SeatTree& tree)"
+    )
     scratch.add(
         f"{room}/dummy.hpp",
         '#pragma once\n#include "mapping/mappers.hpp"\n'
