@@ -8,7 +8,7 @@ from typing import Any
 
 from autofinity.evaluation.comparison import MechanismCase
 from autofinity.model.mechanism_run import MechanismRun
-from autofinity.profiling.campaign import Subject
+from autofinity.profiling.campaign import ReadyProgram
 from autofinity.report.chart import Chart
 from autofinity.sim.machine import SimMachine
 
@@ -57,7 +57,7 @@ class FakeRuns:
     def machine(self) -> SimMachine:
         raise AssertionError("no figure of times looks at the machine")
 
-    def subjects(self) -> Sequence[Subject]:
+    def programs(self) -> Sequence[ReadyProgram]:
         raise AssertionError("no figure of times looks at the programs")
 
 

@@ -8,10 +8,11 @@ import pytest
 
 from autofinity.evaluation.cases import Case
 from autofinity.evaluation.coverage import ProgramCoverage
-from autofinity.evaluation.times import Subject, Times
+from autofinity.evaluation.times import Times
 from autofinity.learning.settings import CONDENSE, METHODS
 from autofinity.model.affinity import PACKED, Affinity
 from autofinity.model.errors import LearningError, UsageError
+from autofinity.model.observation import Workload
 from autofinity.model.policy import Decision
 from autofinity.papers.cc13 import figure_1, figure_2, figure_9, figure_10, figure_11, figure_12
 from autofinity.papers.observed import Observed
@@ -22,9 +23,9 @@ from autofinity.store.observation_table import ObservationTable
 AFFINITIES = (Affinity.of([[8]]), Affinity.of([[4], [4]]), Affinity.of([[4, 4]]))
 TIMES = Times(
     {
-        Subject("calm", "small", 8): dict.fromkeys(AFFINITIES, 1.0),
-        Subject("touchy", "small", 8): dict(zip(AFFINITIES, (3.0, 1.0, 2.0), strict=True)),
-        Subject("other", "small", 4): {Affinity.of([[4]]): 1.0, Affinity.of([[2, 2]]): 9.0},
+        Workload("calm", "small", 8): dict.fromkeys(AFFINITIES, 1.0),
+        Workload("touchy", "small", 8): dict(zip(AFFINITIES, (3.0, 1.0, 2.0), strict=True)),
+        Workload("other", "small", 4): {Affinity.of([[4]]): 1.0, Affinity.of([[2, 2]]): 9.0},
     }
 )
 
@@ -90,7 +91,7 @@ def test_figure_10_shows_both_counts_in_the_order_given() -> None:
 
 def case(program: str, threads: int, packed: float, distributed: float, ours: float) -> Case:
     roi_s = {"packed": packed, "distributed": distributed, "autofinity": ours}
-    return Case(Subject(program, "small", threads), Decision(PACKED, 0, 1.0, None), {}, roi_s)
+    return Case(Workload(program, "small", threads), Decision(PACKED, 0, 1.0, None), {}, roi_s)
 
 
 CASES = [case("a", 8, 1.0, 4.0, 1.0), case("b", 8, 4.0, 4.0, 4.0), case("a", 16, 3.0, 1.0, 3.0)]

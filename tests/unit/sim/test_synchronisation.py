@@ -318,7 +318,7 @@ def malformed(make: Callable[[TraceBuilder, int], object]) -> TraceBuilder:
         (lambda b, s: b.barrier(s, 4, 2), "barrier 4, 1 of 2 have arrived"),
         (lambda b, s: b.barrier(s, 4, 0), "a barrier for no thread"),
         (lambda b, s: b.access(s, 1 << 42), "beyond 48 bits"),
-        (lambda b, s: b.access(s, 1, 0, 0), "an access run without accesses"),
+        (lambda b, s: b.access(s, 1, 0, 0), "an access burst without accesses"),
         (lambda b, s: b.unit_end(s, 1, 1), "a work unit ends that did not begin"),
         (lambda b, s: b.unit_begin(s, 1, 1), "a work unit does not end"),
         (lambda b, s: (b.post(s, 1), b.post(s, 1)), "token 1 is posted twice"),
