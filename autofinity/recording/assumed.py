@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from autofinity.checked_file import read_toml
+from autofinity.model.errors import TopologyError
 from autofinity.recording.rows import Row
 from autofinity.sim.machine_on import assumed_latencies
-from autofinity.sim.preset import read_document
 from autofinity.sim.sources import sourced_values
 
 
@@ -15,7 +16,7 @@ class Assumed:
 
     def __init__(self, file: Path | None = None) -> None:
         path = file or assumed_latencies()
-        self._document = read_document(path)
+        self._document = read_toml(path, TopologyError)
         text = path.read_text(encoding="utf-8")
         self._bounds = {
             (each.table, each.key): each.comment.partition(":")[0] for each in sourced_values(text)

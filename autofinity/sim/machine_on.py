@@ -15,13 +15,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from autofinity.checked_file import WrongValueError, naming, read_toml
 from autofinity.model.errors import TopologyError
 from autofinity.model.topology import Cache, Topology
 from autofinity.resources import shipped
-from autofinity.sim.fields import Fields
-from autofinity.sim.preset import read_document
-from autofinity.sim.preset_cores import read_llc
-from autofinity.sim.preset_machine import assembled, core_classes
+from autofinity.sim.preset_machine import assembled, core_classes, read_tables
 from autofinity.sim.preset_topology import PlacedCores
 from autofinity.sim.spec import LINE_BYTES, MachineSpec
 
@@ -39,18 +37,16 @@ def machine_on(topology: Topology, latencies: Path) -> MachineSpec:
 
     Raises `TopologyError` naming file and key.
     """
-    document = read_document(latencies)
+    document = read_toml(latencies, TopologyError)
     for left_aside in ("name", "model", "topology"):
         document.pop(left_aside, None)
     _take_over(document, topology.caches)
     _fit_links(document, topology.n_nodes)
-    root = Fields(latencies, "", document)
-    classes, _ = core_classes(root)
-    class_of_core = _class_of_core(latencies, topology, len(classes))
-    placed = PlacedCores(topology, class_of_core)
-    spec = assembled(root, placed, classes, read_llc(root.table("llc")), classes_by_rank=True)
-    root.end()
-    return spec
+    with naming(latencies, TopologyError):
+        file = read_tables(document)
+        classes = core_classes(file)
+        placed = PlacedCores(topology, _class_of_core(topology, len(classes)))
+        return assembled(file, placed, classes, classes_by_rank=True)
 
 
 def _take_over(document: dict[str, object], caches: tuple[Cache, ...]) -> None:
@@ -111,15 +107,17 @@ def _fit_links(document: dict[str, object], nodes: int) -> None:
         table["link_gbs"] = [0, *[slowest] * 5]
 
 
-def _class_of_core(path: Path, topology: Topology, classes: int) -> tuple[int, ...]:
+def _class_of_core(topology: Topology, classes: int) -> tuple[int, ...]:
     """Class of each logical core: 0 for the fastest kind."""
     if classes == 1:
         return (0,) * topology.n_cores
     efficiency = {pu.core: pu.efficiency for pu in topology.pus}
     kinds = sorted(set(efficiency.values()), reverse=True)
     if len(kinds) != classes:
-        raise TopologyError(
-            f"{path}: core_class: got {classes} classes, but {topology.name} has {len(kinds)} "
-            f"kind{'s' * (len(kinds) != 1)} of cores; expected as many, or cores that are all alike"
+        raise WrongValueError(
+            "core_class",
+            f"got {classes} classes, but {topology.name} has {len(kinds)} "
+            f"kind{'s' * (len(kinds) != 1)} of cores; expected as many, or cores that are all "
+            "alike",
         )
     return tuple(kinds.index(efficiency[core]) for core in range(topology.n_cores))

@@ -1,18 +1,25 @@
 """What the simulator needs to know of a machine, as frozen values.
 
-Times are nanoseconds, sizes bytes, bandwidths GB/s (10^9 bytes a second; 0 is unlimited).
+Times are nanoseconds, sizes bytes, bandwidths GB/s (10^9 bytes a second; 0 is unlimited). The types
+that machine files have a table of (`sim/machine_file.py`) say which values they take.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from autofinity.model.topology import Topology
 
 type ByDistance = tuple[float, ...]
 """One value a distance class: 0 same LLC (or node), 1 same package, 2 and up ever further."""
+
+Microseconds = Annotated[float, Field(ge=0, le=1e6)]
+Picojoules = Annotated[float, Field(ge=0, le=1e9)]
+Watts = Annotated[float, Field(ge=0, le=1e6)]
 
 LINE_BYTES = 64
 
@@ -69,12 +76,12 @@ class TlbSpec:
 class CoreSpec:
     """Interval model of a core: `base_ipc` without misses, and what misses can overlap with."""
 
-    width: int
-    base_ipc: float
-    misses_in_flight: int
-    window: int
-    uops_per_instruction: float
-    smt_slowdown: float
+    width: Annotated[int, Field(ge=1, le=64)]
+    base_ipc: Annotated[float, Field(ge=0.01, le=64)]
+    misses_in_flight: Annotated[int, Field(ge=1, le=32)]
+    window: Annotated[int, Field(ge=1, le=100_000)]
+    uops_per_instruction: Annotated[float, Field(ge=0.1, le=10)]
+    smt_slowdown: Annotated[float, Field(ge=1, le=16)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +92,11 @@ class PrefetchSpec:
     streams; each later miss fetches `degree` lines, up to `distance_lines` ahead, within the page.
     """
 
-    streams: int
-    trigger: int
-    distance_lines: int
-    degree: int
-    lines_in_flight: int = 16
+    streams: Annotated[int, Field(ge=1, le=64)]
+    trigger: Annotated[int, Field(ge=1, le=16)]
+    distance_lines: Annotated[int, Field(ge=1, le=64)]
+    degree: Annotated[int, Field(ge=1, le=16)]
+    lines_in_flight: Annotated[int, Field(ge=1, le=256)] = 16
     """That the prefetcher waits for at once; it asks for no more until one has come."""
 
 
@@ -150,8 +157,8 @@ class BandwidthSpec:
 class DirectorySpec:
     """Probe filter of a home node: how many of its lines all caches together can hold."""
 
-    entries_per_node: int
-    ways: int
+    entries_per_node: Annotated[int, Field(ge=1, le=1 << 28)]
+    ways: Annotated[int, Field(ge=1, le=128)]
 
 
 OS_BALANCE_US, OS_CACHE_HOT_US, OS_DAEMON_US = 4_000.0, 500.0, 500_000.0
@@ -162,21 +169,21 @@ OS_BALANCE_US, OS_CACHE_HOT_US, OS_DAEMON_US = 4_000.0, 500.0, 500_000.0
 class SystemSpec:
     """The operating system's part, microseconds. A wait shorter than `spin_us` needs no wake-up."""
 
-    time_slice_us: float
-    context_switch_us: float
-    spin_us: float
-    wake_us: float
-    migration_us: float
-    balance_us: float = OS_BALANCE_US
+    time_slice_us: Annotated[float, Field(ge=1, le=1e9)]
+    context_switch_us: Microseconds
+    spin_us: Microseconds
+    wake_us: Microseconds
+    migration_us: Microseconds
+    balance_us: Annotated[float, Field(ge=0, le=1e9)] = OS_BALANCE_US
     """Between balancings of threads that are not bound: a timer tick at 250 Hz."""
-    cache_hot_us: float = OS_CACHE_HOT_US
+    cache_hot_us: Microseconds = OS_CACHE_HOT_US
     """So long after it ran a waiting thread is left where it is (sched_migration_cost_ns)."""
-    daemon_us: float = OS_DAEMON_US
+    daemon_us: Annotated[float, Field(ge=0, le=1e12)] = OS_DAEMON_US
     """Mean time between system threads that take a PU and push a thread off it; 0: none. A guess:
     what a quiet Linux does depends on what is installed."""
-    shootdown_us: float = 0.0
+    shootdown_us: Microseconds = 0.0
     """Of who moves a page: telling the cores that have its translation."""
-    interrupt_us: float = 0.0
+    interrupt_us: Microseconds = 0.0
     """Of each of these cores."""
 
 
@@ -184,18 +191,18 @@ class SystemSpec:
 class EnergySpec:
     """What things cost: picojoules an event, watts of static power (`sim/energy.py` adds up)."""
 
-    instruction_pj: float
-    l1_access_pj: float
-    l2_access_pj: float
-    llc_access_pj: float
-    dram_read_line_pj: float
-    dram_write_line_pj: float
-    link_byte_pj: float
-    core_w: float
+    instruction_pj: Picojoules
+    l1_access_pj: Picojoules
+    l2_access_pj: Picojoules
+    llc_access_pj: Picojoules
+    dram_read_line_pj: Picojoules
+    dram_write_line_pj: Picojoules
+    link_byte_pj: Picojoules
+    core_w: Watts
     """Of a core while a thread runs on it."""
-    idle_core_w: float
+    idle_core_w: Watts
     """Of any other core."""
-    uncore_w: float
+    uncore_w: Watts
     """Of every LLC domain with its share of memory controllers and links, all the time."""
 
 

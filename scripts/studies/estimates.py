@@ -29,13 +29,13 @@ from typing import Any
 
 from autofinity._core import sim as core
 from autofinity.affinity.enumerate import place
+from autofinity.checked_file import read_toml
+from autofinity.model.errors import TopologyError
 from autofinity.model.topology import OsIndex
 from autofinity.profiling.selection import best_matches
 from autofinity.report.marked import put_between_marks
 from autofinity.resources import shipped
 from autofinity.sim.draws import shrunk
-from autofinity.sim.fields import Fields
-from autofinity.sim.preset import read_document
 from autofinity.sim.preset_machine import whole_machine
 from autofinity.sim.replay import load_program, simulate, workers_of
 from autofinity.sim.result import SimResult
@@ -132,7 +132,7 @@ class Bench:
     def __init__(self, name: str, asked: argparse.Namespace) -> None:
         self.name = name
         self.path = shipped("data", "machines", f"{name}.toml")
-        self.document: Any = read_document(self.path)
+        self.document: Any = read_toml(self.path, TopologyError)
         self.shrink: int = asked.shrink
         self.spec = self.machine(self.document)
         # On as many as there are cores is nothing to choose.
@@ -143,7 +143,7 @@ class Bench:
         self.times = [seconds(runs) for runs in self.runs]
 
     def machine(self, document: Mapping[str, object]) -> MachineSpec:
-        return shrunk(whole_machine(Fields(self.path, "", document)), self.shrink)
+        return shrunk(whole_machine(document), self.shrink)
 
     def in_time(self, changed: MachineSpec) -> Effect:
         after = [seconds(replayed(changed, case, self.seats)) for case in self.cases]

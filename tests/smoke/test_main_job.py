@@ -205,7 +205,7 @@ def test_a_host_without_counters_says_so_and_offers_its_simulated_twin(tmp_path:
         (("--affinities", "many"), "expected 'all', 'hints', a number, 'screen'"),
         (("--program", "pricr"), "did you mean pricer?"),
         (("--size", "huge"), "has no input of size 'huge'"),
-        (("--suite", "/nonexistent.toml"), "no suite manifest at /nonexistent.toml"),
+        (("--suite", "/nonexistent.toml"), "/nonexistent.toml: cannot be read"),
     ],
 )
 def test_a_request_that_cannot_be_met_is_one_clear_line(

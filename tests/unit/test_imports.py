@@ -28,8 +28,8 @@ def test_scripts_and_notebooks_call_what_the_command_line_calls() -> None:
 def test_the_package_imports_without_heavy_libraries() -> None:
     code = (
         "import sys, autofinity.cli.main, autofinity.ports;"
-        "print([m for m in ('numpy','pandas','pyarrow','jpype','rich','pyhwloc')"
-        " if m in sys.modules])"
+        "heavy = 'numpy pandas pyarrow pydantic sklearn jpype rich pyhwloc'.split();"
+        "print([m for m in heavy if m in sys.modules])"
     )
     out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert out.stdout.strip() == "[]", out.stdout + out.stderr
@@ -37,7 +37,10 @@ def test_the_package_imports_without_heavy_libraries() -> None:
 
 def test_monitors_and_probes_start_without_what_would_take_their_memory_or_time() -> None:
     for module, heavy in (
-        ("autofinity.runtime.monitor", "('numpy', 'click', 'hashlib', 'autofinity._core')"),
+        (
+            "autofinity.runtime.monitor",
+            "('numpy', 'pydantic', 'click', 'hashlib', 'autofinity._core')",
+        ),
         ("autofinity.mechanisms.monitor", "('numpy', 'click', 'hashlib')"),
         ("autofinity.linux.capabilities", "('numpy', 'click', 'autofinity._core')"),
     ):

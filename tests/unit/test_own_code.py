@@ -13,7 +13,16 @@ from autofinity import own_code
 from autofinity.own_code import digest_of_code, digest_of_core
 from autofinity.workflow.compare import DECIDES
 
-UNDECIDED = ("linux", "store", "own_code", "resources", "whole_file", "_core", "__init__")
+UNDECIDED = (
+    "linux",
+    "store",
+    "checked_file",
+    "own_code",
+    "resources",
+    "whole_file",
+    "_core",
+    "__init__",
+)
 """Loaded by a comparison: how files are read, found and kept; what runs on no machine of Linux.
 The core has a digest of its own."""
 

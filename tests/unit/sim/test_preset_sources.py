@@ -16,9 +16,9 @@ from arithmetic import Numbers, calculate
 
 from autofinity.resources import shipped
 from autofinity.sim.distances import by_hops
-from autofinity.sim.fields import Fields
+from autofinity.sim.machine_file import BY_DISTANCE
 from autofinity.sim.preset import load_preset, preset_names
-from autofinity.sim.preset_machine import BY_DISTANCE, whole_machine
+from autofinity.sim.preset_machine import whole_machine
 from autofinity.sim.sources import (
     WELL_SOURCED,
     Sourced,
@@ -165,7 +165,7 @@ def test_the_machine_is_one_at_every_bound_of_its_estimates_too(name: str) -> No
             table = table[-1] if isinstance(table, list) else table  # the slowest of several kinds
         for other in alternatives(each, table.get(each.key)) if each.key in table else []:
             table[each.key] = other
-            whole_machine(Fields(path, "", document))
+            whole_machine(document)
 
 
 def test_the_formulas_in_the_comment_give_the_value_or_its_bounds() -> None:

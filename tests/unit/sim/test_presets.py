@@ -57,6 +57,10 @@ def test_an_unknown_machine_names_the_nearest() -> None:
         load_preset("opteron-6164")
 
 
+PAPERS_MACHINE = shipped("data", "machines", "opteron-6164he.toml").read_text()
+LINKS = PAPERS_MACHINE[PAPERS_MACHINE.index("links = [") :].partition("\n]\n")[0] + "\n]"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -64,8 +68,9 @@ def test_an_unknown_machine_names_the_nearest() -> None:
         ('inclusion = "victim"', 'inclusion = "none"', "expected one of victim, inclusive"),
         ("packages = 4", "packages = 3", "topology.distances: expected 6 rows"),
         ("base_ipc = 1.5", "base_ipc = 9", "above the width"),
-        ("window = 72", "windows = 72", "core.window: missing"),
+        ("window = 72", "windows = 72", "core.windows: unknown key; did you mean window"),
         ("fabric_gbs = 0", "fabric_gbs = 0\nfabrik = 1", "unknown key"),
+        ("window = 72", "", "core.window: missing; expected a whole number from 1 to 100000"),
         ("ghz = 1.7 ", "ghz = inf ", "ghz: got inf"),
         ("[pmu]", "[pmu", "not a TOML file"),
         ("size_bytes = 65536", "size_bytes = 65000", "507 sets; expected a power of two"),
@@ -73,21 +78,24 @@ def test_an_unknown_machine_names_the_nearest() -> None:
         ("dram = [136, 237, 247, 327]", "dram = [136, 237]", "expected 3 to 6 numbers"),
         ("dram = [136, 237, 247, 327]", "dram = [136, 237, 247]", "got 4 values, expected 3"),
         ("further_from = [22]", "further_from = [16, 22]", r"dram: got 4 values; .* so 5 are"),
-        ("links = [  ", "links = [[0, 1, 5]]\nx = [  ", "from node 0 to node 2"),
-        ("links = [  ", "links = [[0, 8, 5]]\nx = [  ", "expected two of the 8 nodes"),
-        ("links = [  ", "links = [[0.5, 1, 5]]\nx = [  ", "a whole number"),
-        ("links = [  ", "link_gbs = [0, 1, 2]\nx = [  ", "got 3 values, expected 4"),
+        (LINKS, "links = [[0, 1, 5]]", "from node 0 to node 2"),
+        (LINKS, "links = [[0, 8, 5]]", "expected two of the 8 nodes"),
+        (LINKS, "links = [[0.5, 1, 5]]", "a whole number"),
+        (LINKS, "link_gbs = [0, 1, 2]", "got 3 values, expected 4"),
         ("memory_gbs = 14.4", "memory_gbs = [1, 2]", "got a list of 2, expected"),
-        ('name = "op', 'page_bytes = 5000\nname = "op', "expected 4096, 16384 or 2097152"),
+        (
+            'name = "op',
+            'page_bytes = 5000\nname = "op',
+            "got 5000, expected one of 4096, 16384, 2097152",
+        ),
     ],
 )
 def test_a_bad_preset_is_refused_with_its_key(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
-    text = shipped("data", "machines", "opteron-6164he.toml").read_text()
-    assert old in text
+    assert old in PAPERS_MACHINE
     path = tmp_path / "bad.toml"
-    path.write_text(text.replace(old, new, 1))
+    path.write_text(PAPERS_MACHINE.replace(old, new, 1))
     with pytest.raises(TopologyError, match=message):
         read_preset(path)
 

@@ -1,0 +1,170 @@
+"""Files as pydantic models: whatever is wrong with one is a line that names file and key.
+
+    file ─► document ─► checked ─► model, or "FILE: KEY: got X, expected Y"
+
+What is expected is what the model's JSON schema says at the key, in words. Documents are checked as
+JSON, where nothing is taken for what it is not (no "1" for a number) but a list makes a tuple.
+Nothing that lives in the run-time monitor imports this.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Never
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from autofinity.model.errors import AutofinityError
+
+LARGEST_BYTES = 4 << 20
+"""Far above any file that a person writes; a device or a wrong file must not fill the memory."""
+
+type Schema = dict[str, Any]
+
+
+class Table(BaseModel):
+    """A table without unknown keys and infinite numbers, which never changes."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class WrongValueError(ValueError):
+    """A value that cannot be, at a key such as `l1.ways` (empty: the whole); validators of a table
+    name keys of the table.
+    """
+
+    def __init__(self, key: str, what: str) -> None:
+        super().__init__(f"{key}: {what}" if key else what)
+        self.key = key
+        self.what = what
+
+
+@contextmanager
+def naming(path: Path, kind: type[AutofinityError]) -> Iterator[None]:
+    """A `WrongValueError` in here is raised as an error of this kind that names the file."""
+    try:
+        yield
+    except WrongValueError as wrong:
+        raise kind(f"{path}: {wrong}") from None
+
+
+def read_toml(path: Path, kind: type[AutofinityError]) -> dict[str, Any]:
+    """What a TOML file says, unchecked. Raises an error of this kind that names the file."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_BYTES + 1)
+        if len(content) > LARGEST_BYTES:
+            raise kind(f"{path}: more than {LARGEST_BYTES >> 20} MiB; expected a TOML file")
+        return tomllib.loads(content.decode("utf-8"))
+    except OSError as error:
+        raise kind(f"{path}: cannot be read: {error.strerror}; expected a TOML file") from error
+    # Not of UTF-8, no TOML, too long a number; and the parser recurses for each nested bracket.
+    except (ValueError, RecursionError) as error:
+        raise kind(f"{path}: not a TOML file: {error}") from error
+
+
+def checked[T: Table](kind: type[T], document: object, at: str = "") -> T:
+    """The document as a model; `at` is the key that it stands at. Raises `WrongValueError`.
+
+    What is missing is named last: there may be another key that nobody knows.
+    """
+    try:
+        return kind.model_validate_json(json.dumps(document, default=_no_value))
+    except ValidationError as error:
+        found = error.errors()
+    wrong = min(found, key=lambda each: each["type"] == "missing")
+    schema = kind.model_json_schema()
+    steps, place = _place(schema, wrong["loc"])
+    inner = wrong.get("ctx", {}).get("error")
+    if isinstance(inner, WrongValueError):
+        steps, what = [*steps, *filter(None, [inner.key])], inner.what
+    elif wrong["type"] in _UNKNOWN:
+        steps = list(wrong["loc"])
+        what = f"unknown key{near(str(steps[-1]), place['properties'])}"
+    else:
+        missing = wrong["type"] == "missing"
+        got = "missing;" if missing else f"got {shown(wrong['input'])},"
+        what = f"{got} expected {_expected(place, schema)}"
+    key = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in (at, *steps))
+    raise WrongValueError(key.strip("."), what)
+
+
+def shown(value: object) -> str:
+    """A value in a message: short, whatever the file holds."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """For messages: the known name that a misspelt one is like, or else all that are known."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else f"; expected one of {', '.join(known)}"
+
+
+def _no_value(value: object) -> Never:
+    raise WrongValueError("", f"got {value}, expected texts, numbers and tables; quote dates")
+
+
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+_WORDS = {"boolean": "true or false", "string": "a text", "object": "a table"}
+
+
+def _place(schema: Schema, loc: Iterable[int | str]) -> tuple[list[int | str], Schema]:
+    """How far a place leads into a schema, and what the schema says there: of what may be several
+    kinds of things, not what each of them could have been.
+    """
+    steps, here = [], _resolved(schema, schema)
+    for step in loc:
+        if isinstance(step, int):
+            inner = here["prefixItems"][step] if "prefixItems" in here else here.get("items")
+        else:
+            inner = here.get("properties", {}).get(step, here.get("additionalProperties"))
+        if not isinstance(inner, dict):
+            break
+        steps.append(step)
+        here = _resolved(inner, schema)
+    return steps, here
+
+
+def _resolved(here: Schema, schema: Schema) -> Schema:
+    """What a reference refers to; of what may be left out, what it is when it is there."""
+    kinds = [kind for kind in here.get("anyOf", ()) if kind.get("type") != "null"]
+    if len(kinds) == 1:
+        return _resolved({**kinds[0], **here, "anyOf": ()}, schema)
+    if "$ref" in here:
+        named = schema["$defs"][here["$ref"].rpartition("/")[2]]
+        return {**named, "description": None, **here}
+    return here
+
+
+def _expected(here: Schema, schema: Schema) -> str:
+    if here.get("description"):
+        return str(here["description"])
+    if here.get("anyOf"):
+        return " or ".join(_expected(_resolved(kind, schema), schema) for kind in here["anyOf"])
+    if "const" in here:
+        return repr(here["const"])
+    if "enum" in here:
+        return "one of " + ", ".join(map(str, here["enum"]))
+    kind = here["type"]
+    if kind in ("integer", "number"):
+        return ("a whole number" if kind == "integer" else "a number") + _range(here)
+    if kind == "array":
+        items = here.get("items")
+        return "a list" + (f", each {_expected(_resolved(items, schema), schema)}" if items else "")
+    return _WORDS[kind]
+
+
+def _range(here: Schema) -> str:
+    if "exclusiveMinimum" in here:
+        return f" above {here['exclusiveMinimum']:g}"
+    number = str if here["type"] == "integer" else "{:g}".format
+    low, high = (here.get(end) for end in ("minimum", "maximum"))
+    if low is None or high is None:
+        return "" if low is None else f" of at least {number(low)}"
+    return f" from {number(low)} to {number(high)}"
