@@ -206,14 +206,15 @@ class Learner(Protocol):
 
     def learn(
         self,
-        counters: Sequence[str],
         cut_points: Mapping[str, tuple[float, ...]],
         rows: Sequence[Sequence[int]],
         labels: Sequence[int],
         weights: Sequence[float],
         seed: int,
     ) -> RulePolicy:
-        """Rules over bin indices `rows` (n × counters), `labels` into `HINTS`, `weights` (n)."""
+        """Rules over bin indices `rows` (n × counters, in the order of `cut_points`), `labels` into
+        `HINTS`, `weights` (n).
+        """
         ...
 
 

@@ -47,6 +47,7 @@ def command(
     import numpy as np
 
     from autofinity.learning import table_file
+    from autofinity.learning.action_frame import best_of, bins_of, consequences_of
     from autofinity.learning.pipeline import chosen_features, cut, make_table, prepare
     from autofinity.model.affinity import HINTS
     from autofinity.store.observations import read
@@ -68,21 +69,26 @@ def command(
         click.echo(f"action table kept in {output}", err=True)
     if as_json:
         document = {
-            "counters": list(table.counters),
+            "counters": list(counters),
             "cut_points": {name: list(cuts[name]) for name in counters},
             "rows": [
                 {
-                    "bins": list(row.bins),
-                    "affinity": str(row.affinity),
+                    "bins": bins,
+                    "affinity": row.affinity,
                     "consequences": {
                         str(hint): value
-                        for hint, value in zip(HINTS, row.consequences, strict=True)
+                        for hint, value in zip(HINTS, known, strict=True)
                         if value == value
                     },
-                    "best": str(HINTS[row.best]),
+                    "best": row.best,
                     "weight": row.weight,
                 }
-                for row in table.rows()
+                for bins, known, row in zip(
+                    bins_of(table).tolist(),
+                    consequences_of(table).tolist(),
+                    table[["affinity", "best", "weight"]].itertuples(),
+                    strict=True,
+                )
             ],
         }
         click.echo(json.dumps(document))
@@ -94,23 +100,27 @@ def command(
         shown.add_column(heading, justify=side)  # type: ignore[arg-type]
     for heading in ("gives", "worst gives", "weight"):
         shown.add_column(heading, justify="right")
-    listed = list(table.rows())
-    for index in np.argsort(-table.weight, kind="stable")[:rows]:
-        row = listed[index]
-        known = [value for value in row.consequences if value == value]
+    heaviest = table.sort_values("weight", ascending=False, kind="stable").head(rows)
+    for bins, known, best, row in zip(
+        bins_of(heaviest),
+        consequences_of(heaviest),
+        best_of(heaviest),
+        heaviest.itertuples(),
+        strict=True,
+    ):
         shown.add_row(
-            " ".join(map(str, row.bins)),
-            str(row.affinity),
-            str(HINTS[row.best]),
-            f"{row.consequences[row.best]:.4g}",
-            f"{min(known):.4g}",
+            " ".join(map(str, bins)),
+            row.affinity,
+            row.best,
+            f"{known[best]:.4g}",
+            f"{np.nanmin(known):.4g}",
             f"{row.weight:g}",
         )
     console = page()
     print_table(shown, console)
-    console.print("bins of: " + ", ".join(table.counters))
-    labels = np.bincount(table.best, minlength=len(HINTS))
-    counted = ", ".join(f"{hint} {n}" for hint, n in zip(HINTS, labels, strict=True) if n)
+    console.print("bins of: " + ", ".join(counters))
+    labels = table["best"].value_counts(sort=False)
+    counted = ", ".join(f"{hint} {n}" for hint, n in labels.items() if n)
     console.print(f"best hints: {counted or 'none'}")
     if ready.insensitive:
         console.print("insensitive programs, left out: " + ", ".join(ready.insensitive))

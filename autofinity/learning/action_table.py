@@ -21,19 +21,20 @@ One affinity a is worked on at a time, so memory stays far below the number of p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
+from autofinity.learning.action_frame import action_frame
 from autofinity.learning.condense import condense_groups
 from autofinity.learning.discretise import bin_of
 from autofinity.learning.periods import Periods
 from autofinity.learning.settings import Condense, Matching
 from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.errors import LearningError
-from autofinity.model.observation import ActionRow
 from autofinity.store.observation_table import ObservationTable
 
 type Floats = npt.NDArray[np.float64]
@@ -42,38 +43,6 @@ type HintsOf = Callable[[Affinity], Sequence[Hint]]
 """Hints an affinity belongs to within the leeway (`affinity.leeway.hints_of`)."""
 
 PAIRS_AT_ONCE = 16_000_000
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ActionTable:
-    """Rows sorted by affinity, then behaviour. Arrays have one entry a row."""
-
-    counters: tuple[str, ...]
-    cut_points: Mapping[str, tuple[float, ...]]
-    bins: Ints
-    """rows × counters."""
-    affinities: tuple[Affinity, ...]
-    affinity: Ints
-    """Index into `affinities` of the affinity each behaviour was sampled in."""
-    consequences: Floats
-    """rows × 8, in the order of `HINTS`; NaN where no destination was seen."""
-    best: Ints
-    """Index into `HINTS` of the label."""
-    weight: Floats
-
-    def __len__(self) -> int:
-        return len(self.best)
-
-    def rows(self) -> Iterator[ActionRow]:
-        """The rows as values."""
-        for i in range(len(self)):
-            yield ActionRow(
-                bins=tuple(int(b) for b in self.bins[i]),
-                affinity=self.affinities[self.affinity[i]],
-                consequences=tuple(float(c) for c in self.consequences[i]),
-                best=int(self.best[i]),
-                weight=float(self.weight[i]),
-            )
 
 
 def build_action_table(
@@ -88,8 +57,9 @@ def build_action_table(
     matching: Matching = "auto",
     tie_within: float = 0.0,
     sampled_in: Callable[[Affinity], bool] = lambda affinity: True,
-) -> ActionTable:
-    """Figure 6 over all of `table`; `performance` is one value a row, larger is better.
+) -> pd.DataFrame:
+    """Figure 6 over all of `table`; `performance` is one value a row, larger is better. Rows come
+    sorted by affinity, then behaviour; their columns are those of `action_frame`.
 
     Behaviours make rows where they were seen in an affinity that `sampled_in` accepts; all
     affinities are destinations. A hint that is worse than the best by no more than `tie_within` of
@@ -109,7 +79,7 @@ def build_action_table(
         for code in np.unique(table.affinity.codes)
     )
     member = [[HINTS.index(hint) for hint in hints_of(affinity)] for affinity, _ in affinities]
-    parts: list[tuple[Ints, Ints, Floats, Floats]] = []
+    parts: list[tuple[Ints, Ints, Floats, Floats]] = [_no_rows(len(counters))]
     complete = (behaviours >= 0).all(axis=1)
     for index, (affinity, code) in enumerate(affinities):
         rows = np.flatnonzero((table.affinity.codes == code) & complete)
@@ -125,18 +95,17 @@ def build_action_table(
         counts = np.bincount(group.ravel(), minlength=len(distinct))
         consequences = possible.consequences(rows[order], counts, destinations)
         parts.append((distinct, np.full(len(distinct), index), consequences, counts.astype(float)))
-    bins, affinity_of, consequences, weight = _joined(parts, len(counters))
+    bins, affinity_of, consequences, weight = map(np.concatenate, zip(*parts, strict=True))
     known = ~np.isnan(consequences).all(axis=1)
     consequences = consequences[known]
-    return ActionTable(
-        counters=tuple(counters),
-        cut_points={name: tuple(cut_points[name]) for name in counters},
-        bins=bins[known],
-        affinities=tuple(affinity for affinity, _ in affinities),
-        affinity=affinity_of[known],
-        consequences=consequences,
-        best=_labels(consequences, tie_within),
-        weight=weight[known],
+    return action_frame(
+        {name: tuple(cut_points[name]) for name in counters},
+        bins[known],
+        [affinity for affinity, _ in affinities],
+        affinity_of[known],
+        consequences,
+        _labels(consequences, tie_within),
+        weight[known],
     )
 
 
@@ -236,20 +205,6 @@ def _behaviours(
     return np.column_stack(columns)
 
 
-def _joined(
-    parts: Sequence[tuple[Ints, Ints, Floats, Floats]], counters: int
-) -> tuple[Ints, Ints, Floats, Floats]:
-    if not parts:
-        return (
-            np.empty((0, counters), dtype=np.int64),
-            np.empty(0, dtype=np.int64),
-            np.empty((0, len(HINTS))),
-            np.empty(0),
-        )
-    bins, affinity, consequences, weight = zip(*parts, strict=True)
-    return (
-        np.concatenate(bins),
-        np.concatenate(affinity),
-        np.concatenate(consequences),
-        np.concatenate(weight),
-    )
+def _no_rows(counters: int) -> tuple[Ints, Ints, Floats, Floats]:
+    none = np.empty(0, dtype=np.int64)
+    return none.reshape(0, counters), none, np.empty((0, len(HINTS))), np.empty(0)

@@ -48,17 +48,18 @@ def arrays_of(
 
 def policy_of(
     rules: Sequence[BinRule],
-    counters: Sequence[str],
     cut_points: Mapping[str, tuple[float, ...]],
     rows: Ints,
     labels: Ints,
     weights: Floats,
 ) -> RulePolicy:
-    """The same rules over values, each with the training weight it covers and gets wrong.
+    """The same rules over values of the counters that have `cut_points`, each with the training
+    weight it covers and gets wrong.
 
     The first rule that always fires becomes the default, and ends the list. A range over all bins
     is no condition; a rule with an empty range never fires and is left out.
     """
+    edges = tuple(cut_points.items())
     left = np.ones(len(rows), dtype=bool)
     kept: list[Rule] = []
     default = rules[-1].label
@@ -66,9 +67,9 @@ def policy_of(
         if any(first > last for first, last in rule.ranges.values()):
             continue
         conditions = tuple(
-            _condition(counters[index], cut_points[counters[index]], first, last)
+            _condition(*edges[index], first, last)
             for index, (first, last) in sorted(rule.ranges.items())
-            if first > 0 or last < len(cut_points[counters[index]])
+            if first > 0 or last < len(edges[index][1])
         )
         if not conditions:
             default = rule.label
@@ -84,19 +85,15 @@ def policy_of(
                 float(weights[wrong].sum()),
             )
         )
-    return policy_over(counters, cut_points, tuple(kept), HINTS[default])
+    return policy_over(cut_points, tuple(kept), HINTS[default])
 
 
 def policy_over(
-    features: Sequence[str],
-    cut_points: Mapping[str, tuple[float, ...]],
-    rules: tuple[Rule, ...],
-    default: Hint,
+    cut_points: Mapping[str, tuple[float, ...]], rules: tuple[Rule, ...], default: Hint
 ) -> RulePolicy:
     """A policy over counters and ratios, which names the counters that those need."""
-    counters, ratios = measured(features)
-    cuts = {name: tuple(cut_points[name]) for name in features}
-    return RulePolicy(counters, cuts, rules, default, ratios=ratios)
+    counters, ratios = measured(tuple(cut_points))
+    return RulePolicy(counters, dict(cut_points), rules, default, ratios=ratios)
 
 
 def _condition(counter: str, cuts: tuple[float, ...], first: int, last: int) -> Condition:

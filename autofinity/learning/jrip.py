@@ -31,7 +31,6 @@ class JRipLearner:
 
     def learn(
         self,
-        counters: Sequence[str],
         cut_points: Mapping[str, tuple[float, ...]],
         rows: Sequence[Sequence[int]],
         labels: Sequence[int],
@@ -47,12 +46,12 @@ class JRipLearner:
         table, label, weight = arrays_of(rows, labels, weights)
         if len(label) < _FEWEST_ROWS or bool((label == label[0]).all()):
             most = int(np.argmax(np.bincount(label, weights=weight)))
-            return policy_over(counters, cut_points, (), HINTS[most])
-        counts = [len(cut_points[name]) + 1 for name in counters]
+            return policy_over(cut_points, (), HINTS[most])
+        counts = [len(cuts) + 1 for cuts in cut_points.values()]
         names = [count if self.bin_type == "nominal" else None for count in counts]
         found, _ = weka.jrip(table.astype(np.float64), names, label, weight, seed)
         rules = [BinRule(_ranges(rule.tests, counts), rule.prediction) for rule in found]
-        return policy_of(rules, counters, cut_points, table, label, weight)
+        return policy_of(rules, cut_points, table, label, weight)
 
 
 def _ranges(tests: Sequence[weka.Test], counts: Sequence[int]) -> dict[int, tuple[int, int]]:

@@ -15,9 +15,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from autofinity.affinity.best_matches import BestMatches
-from autofinity.learning.action_table import ActionTable, HintsOf, build_action_table
+from autofinity.learning.action_frame import action_frame, best_of, bins_of, cut_points_of
+from autofinity.learning.action_table import HintsOf, build_action_table
 from autofinity.learning.bin_rules import policy_over
 from autofinity.learning.counter_selection import CounterReport, choose_counters
 from autofinity.learning.discretise import cut_points
@@ -38,7 +40,7 @@ from autofinity.learning.ripper import RipperLearner
 from autofinity.learning.row_weights import row_weights
 from autofinity.learning.second_look import Seen, with_second_look
 from autofinity.learning.settings import LearningSettings
-from autofinity.model.affinity import DISTRIBUTED, HINTS, Hint
+from autofinity.model.affinity import DISTRIBUTED, HINTS
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
 from autofinity.ports import Learner
@@ -70,7 +72,8 @@ class LearnedPolicy:
     """A policy and how it came about."""
 
     policy: RulePolicy
-    table: ActionTable
+    table: pd.DataFrame
+    """The action table: columns as in `action_frame`."""
     counters: CounterReport | None
     """None when the counters were given, or nothing was left to choose from."""
     notes: tuple[str, ...]
@@ -266,7 +269,7 @@ def make_table(
     cuts: Mapping[str, tuple[float, ...]],
     settings: LearningSettings,
     hints_of: HintsOf,
-) -> ActionTable:
+) -> pd.DataFrame:
     """Figure 6 as set, or the table of whole runs."""
     if settings.labels == "runs":
         losses = _losses(ready, settings, hints_of)
@@ -287,13 +290,13 @@ def make_table(
     )
 
 
-def learn_rules(table: ActionTable, settings: LearningSettings) -> RulePolicy:
+def learn_rules(table: pd.DataFrame, settings: LearningSettings) -> RulePolicy:
     """Rules from an action table; an empty one gives the distributed hint for everything.
 
     Raises `LearningError` when the learner cannot be used.
     """
     if len(table) == 0:
-        return _default_only(table, DISTRIBUTED)
+        return policy_over(cut_points_of(table), (), DISTRIBUTED)
     if settings.learner == "regret-tree":
         return tree_policy(table, settings.most_rules)
     weights = row_weights(table, settings.weighting)
@@ -301,42 +304,30 @@ def learn_rules(table: ActionTable, settings: LearningSettings) -> RulePolicy:
     if settings.learner == "jrip":
         learner = JRipLearner(settings.bin_type)
     return learner.learn(
-        table.counters,
-        table.cut_points,
-        table.bins.tolist(),
-        table.best.tolist(),
+        cut_points_of(table),
+        bins_of(table).tolist(),
+        best_of(table).tolist(),
         weights.tolist(),
         settings.seed,
     )
 
 
-def _why_no_rules(ready: Prepared, table: ActionTable, policy: RulePolicy) -> list[str]:
+def _why_no_rules(ready: Prepared, table: pd.DataFrame, policy: RulePolicy) -> list[str]:
     if policy.rules:
         return []
     if len(ready.table) == 0:
         reason = "no program is sensitive to affinity"
     elif len(table) == 0:
         reason = "no behaviour has a known consequence"
-    elif len(np.unique(table.best)) == 1:
+    elif table["best"].nunique() == 1:
         reason = f"the same hint is best in all {len(table)} rows of the action table"
     else:
         reason = f"no rule holds up on {len(table)} rows of the action table"
     return [f"the policy has no rules, it always says {policy.default}: {reason}"]
 
 
-def _default_only(table: ActionTable, hint: Hint) -> RulePolicy:
-    return policy_over(table.counters, table.cut_points, (), hint)
-
-
-def _empty(counters: tuple[str, ...]) -> ActionTable:
+def _empty(counters: tuple[str, ...]) -> pd.DataFrame:
     none = np.empty(0, dtype=np.int64)
-    return ActionTable(
-        counters=counters,
-        cut_points=dict.fromkeys(counters, ()),
-        bins=none.reshape(0, len(counters)),
-        affinities=(),
-        affinity=none,
-        consequences=np.empty((0, len(HINTS))),
-        best=none,
-        weight=np.empty(0),
-    )
+    nothing = np.empty((0, len(HINTS)))
+    bins = none.reshape(0, len(counters))
+    return action_frame(dict.fromkeys(counters, ()), bins, (), none, nothing, none, np.empty(0))

@@ -12,8 +12,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from autofinity.learning.action_table import ActionTable, HintsOf
+from autofinity.learning.action_frame import action_frame
+from autofinity.learning.action_table import HintsOf
 from autofinity.learning.discretise import bin_of
 from autofinity.model.affinity import HINTS, Affinity
 from autofinity.store.observation_table import ObservationTable
@@ -80,7 +82,7 @@ def regret_table(
     losses: Floats,
     features: Sequence[str],
     cuts: Mapping[str, tuple[float, ...]],
-) -> ActionTable:
+) -> pd.DataFrame:
     """One row a behaviour: the mean relative performance of each hint over those that behave so.
 
     `workload` is each sample's row in `losses` (`log_losses`), `features` are counters of
@@ -103,15 +105,14 @@ def regret_table(
         )
         some = share > 0
         consequences[some, hint] = np.exp(-lost[some] / share[some])
-    return ActionTable(
-        counters=tuple(features),
-        cut_points={name: cuts[name] for name in features},
-        bins=keys[:, 1:],
-        affinities=tuple(Affinity.parse(name) for name in samples.affinity.names),
-        affinity=keys[:, 0],
-        consequences=consequences,
-        best=np.argmax(np.nan_to_num(consequences, nan=-np.inf), axis=1),
-        weight=np.bincount(row_of, weights=weight, minlength=len(keys)),
+    return action_frame(
+        {name: cuts[name] for name in features},
+        keys[:, 1:],
+        [Affinity.parse(name) for name in samples.affinity.names],
+        keys[:, 0],
+        consequences,
+        np.argmax(np.nan_to_num(consequences, nan=-np.inf), axis=1),
+        np.bincount(row_of, weights=weight, minlength=len(keys)),
     )
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from autofinity.learning.action_table import ActionTable
+from autofinity.learning.action_frame import best_of, bins_of, consequences_of, cut_points_of
 from autofinity.learning.bin_rules import BinRule, policy_of
 from autofinity.model.policy import RulePolicy
 
@@ -61,28 +62,27 @@ class Leaf:
     """The split: bins up to this one against those above."""
 
 
-def tree_policy(table: ActionTable, most_rules: int) -> RulePolicy:
+def tree_policy(table: pd.DataFrame, most_rules: int) -> RulePolicy:
     """The policy of an action table that is not empty; at most `most_rules` rules and a default.
 
     What a rule covers and gets wrong is weighted by what is at stake in each row.
     """
     data = losses_of(table)
-    leaves = grow(data, range(len(table.counters)), most_rules + 1)
+    leaves = grow(data, range(len(data.bin_counts)), most_rules + 1)
     stake = data.loss.max(axis=1)
-    return policy_of(
-        rules_of(leaves), table.counters, table.cut_points, table.bins, table.best, stake
-    )
+    return policy_of(rules_of(leaves), cut_points_of(table), data.bins, best_of(table), stake)
 
 
-def losses_of(table: ActionTable) -> Losses:
+def losses_of(table: pd.DataFrame) -> Losses:
     """What each hint loses in each row of an action table, weighted."""
-    bin_counts = tuple(len(table.cut_points[name]) + 1 for name in table.counters)
-    best = np.nanmax(table.consequences, axis=1, keepdims=True)
+    bin_counts = tuple(len(cuts) + 1 for cuts in cut_points_of(table).values())
+    consequences = consequences_of(table)
+    best = np.nanmax(consequences, axis=1, keepdims=True)
     # Consequences of one sign: relative to the best, in logarithms (a negative metric is better the
     # smaller its magnitude). A hint that nobody tried in a row is no better than the worst there.
-    loss = np.abs(np.log(np.abs(best)) - np.log(np.abs(table.consequences)))
+    loss = np.abs(np.log(np.abs(best)) - np.log(np.abs(consequences)))
     loss = np.where(np.isnan(loss), np.nanmax(loss, axis=1, keepdims=True), loss)
-    return Losses(table.bins, table.weight[:, None] * loss, bin_counts)
+    return Losses(bins_of(table), table["weight"].to_numpy()[:, None] * loss, bin_counts)
 
 
 def grow(

@@ -29,7 +29,6 @@ class RipperLearner:
 
     def learn(
         self,
-        counters: Sequence[str],
         cut_points: Mapping[str, tuple[float, ...]],
         rows: Sequence[Sequence[int]],
         labels: Sequence[int],
@@ -38,11 +37,11 @@ class RipperLearner:
     ) -> RulePolicy:
         """Rules class by class, rarest first. Raises `LearningError` for an empty table."""
         table, label, weight = arrays_of(rows, labels, weights)
-        nominal = [self.bin_type == "nominal"] * len(counters)
+        nominal = [self.bin_type == "nominal"] * len(cut_points)
         found = learn_rules(table.astype(float), nominal, label, weight, len(HINTS), seed=seed)
-        counts = [len(cut_points[name]) + 1 for name in counters]
+        counts = [len(cuts) + 1 for cuts in cut_points.values()]
         rules = [BinRule(_ranges(rule, counts), rule.label) for rule in found]
-        return policy_of(rules, counters, cut_points, table, label, weight)
+        return policy_of(rules, cut_points, table, label, weight)
 
 
 def _ranges(rule: ValueRule, counts: Sequence[int]) -> dict[int, tuple[int, int]]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from autofinity.learning.action_table import ActionTable
+from autofinity.learning.action_frame import consequences_of
 from autofinity.learning.settings import Weighting
 
 type Floats = npt.NDArray[np.float64]
 
 
-def row_weights(table: ActionTable, weighting: Weighting) -> Floats:
+def row_weights(table: pd.DataFrame, weighting: Weighting) -> Floats:
     """One weight a row.
 
     * `observations`: how often the behaviour was observed.
@@ -22,14 +23,15 @@ def row_weights(table: ActionTable, weighting: Weighting) -> Floats:
     """
     if weighting == "none" or len(table) == 0:
         return np.ones(len(table))
+    observed: Floats = table["weight"].to_numpy()
     if weighting == "observations":
-        return table.weight
-    best = np.nanmax(table.consequences, axis=1)
-    worst = np.nanmin(table.consequences, axis=1)
+        return observed
+    consequences = consequences_of(table)
+    best, worst = np.nanmax(consequences, axis=1), np.nanmin(consequences, axis=1)
     magnitude = np.maximum(np.abs(best), np.abs(worst))
     stake = (best - worst) / np.where(magnitude > 0, magnitude, 1.0)
-    weights: Floats = table.weight * stake
+    weights = observed * stake
     if not weights.sum() > 0:
-        return table.weight
-    weights *= table.weight.sum() / weights.sum()
+        return observed
+    weights *= observed.sum() / weights.sum()
     return weights

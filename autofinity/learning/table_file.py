@@ -9,10 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from autofinity.learning.action_table import ActionTable
+from autofinity.learning.action_frame import (
+    BIN,
+    CONSEQUENCES,
+    action_frame,
+    bins_of,
+    cut_points_of,
+)
 from autofinity.model.affinity import HINTS, Affinity
 from autofinity.model.errors import StoreError
 from autofinity.whole_file import replace_file
@@ -21,29 +28,26 @@ FORMAT = "autofinity-action-table"
 FORMAT_VERSION = 1
 
 
-def save(table: ActionTable, provenance: Mapping[str, object], path: Path | str) -> None:
-    """Write it as a whole: one row a row, cut points and provenance in the footer.
+def save(table: pd.DataFrame, provenance: Mapping[str, object], path: Path | str) -> None:
+    """Write it as a whole: bins as numbers from 0; cut points and provenance in the footer.
 
     Raises `StoreError`; a file that was there is then kept.
     """
     path = Path(path)
-    columns: dict[str, Any] = {
-        f"bin:{name}": table.bins[:, i] for i, name in enumerate(table.counters)
-    }
-    names = [str(affinity) for affinity in table.affinities]
-    columns["affinity"] = pa.array([names[i] for i in table.affinity], pa.string())
-    for i, hint in enumerate(HINTS):
-        columns[f"consequence:{hint}"] = table.consequences[:, i]
-    columns["best"] = pa.array([str(HINTS[i]) for i in table.best], pa.string())
-    columns["weight"] = table.weight
+    cut_points = cut_points_of(table)
+    binned = zip(cut_points, bins_of(table).T, strict=True)
+    plain = table.astype({"affinity": str, "best": str}).assign(
+        **{BIN + name: codes for name, codes in binned}
+    )
     header = {
         "version": FORMAT_VERSION,
-        "counters": table.counters,
-        "cut_points": dict(table.cut_points),
+        "counters": list(cut_points),
+        "cut_points": cut_points,
         "provenance": dict(provenance),
     }
     try:
-        arrow = pa.table(columns).replace_schema_metadata({FORMAT: json.dumps(header)})
+        arrow = pa.Table.from_pandas(plain, preserve_index=False)
+        arrow = arrow.replace_schema_metadata({FORMAT: json.dumps(header)})
         content = io.BytesIO()
         pq.write_table(arrow, content, compression="zstd", write_page_checksum=True)
         replace_file(path, content.getvalue())
@@ -60,7 +64,7 @@ def is_table(path: Path | str) -> bool:
         return False
 
 
-def load(path: Path | str) -> tuple[ActionTable, dict[str, object]]:
+def load(path: Path | str) -> tuple[pd.DataFrame, dict[str, object]]:
     """The table and its provenance. Raises `StoreError` for a damaged or foreign file."""
     try:
         arrow = pq.read_table(path, page_checksum_verification=True)
@@ -69,32 +73,23 @@ def load(path: Path | str) -> tuple[ActionTable, dict[str, object]]:
             raise StoreError(
                 f"{path} has version {header['version']}, this autofinity reads {FORMAT_VERSION}"
             )
-        counters = tuple(map(str, header["counters"]))
-        names = arrow.column("affinity").to_pylist()
-        distinct = sorted({name: Affinity.parse(name) for name in names}.values())
-        number = {str(affinity): i for i, affinity in enumerate(distinct)}
-        label = {str(hint): i for i, hint in enumerate(HINTS)}
-        bins = [arrow.column(f"bin:{name}").to_numpy() for name in counters]
-        table = ActionTable(
-            counters=counters,
-            cut_points={name: tuple(map(float, header["cut_points"][name])) for name in counters},
-            bins=np.column_stack(bins).astype(np.int64) if bins else np.empty((len(names), 0), int),
-            affinities=tuple(distinct),
-            affinity=np.array([number[name] for name in names], dtype=np.int64),
-            consequences=np.column_stack(
-                [arrow.column(f"consequence:{hint}").to_numpy() for hint in HINTS]
-            ),
-            best=np.array([label[name] for name in arrow.column("best").to_pylist()], np.int64),
-            weight=arrow.column("weight").to_numpy().astype(np.float64),
+        frame = arrow.to_pandas()
+        counters = [str(name) for name in header["counters"]]
+        affinities = sorted({Affinity.parse(name) for name in frame["affinity"]})
+        table = action_frame(
+            {name: tuple(map(float, header["cut_points"][name])) for name in counters},
+            frame[[BIN + name for name in counters]].to_numpy(np.int64),
+            affinities,
+            pd.Index([str(each) for each in affinities]).get_indexer(frame["affinity"]),
+            frame[list(CONSEQUENCES)].to_numpy(np.float64),
+            pd.Index([str(hint) for hint in HINTS]).get_indexer(frame["best"]),
+            frame["weight"].to_numpy(np.float64),
         )
+        if table.drop(columns=list(CONSEQUENCES)).isna().to_numpy().any():
+            raise ValueError("a bin, an affinity or a hint that there is not")
     except (KeyError, ValueError, TypeError, OSError, pa.ArrowException) as error:
         raise StoreError(
             f"{path} is no action table or is damaged ({type(error).__name__}: {error}); build it "
             "again with `autofinity table`"
         ) from error
-    for i, name in enumerate(counters):
-        if len(table) and not (
-            table.bins[:, i].min() >= 0 and table.bins[:, i].max() <= len(table.cut_points[name])
-        ):
-            raise StoreError(f"{path}: bins of {name} do not fit its cut points; build it again")
     return table, dict(header["provenance"])

@@ -52,18 +52,3 @@ class Observation:
     placement: PlacedBy = "affinity"
     """Only runs that an affinity placed are learned from; the others are what it is compared with.
     Their `affinity` is the class of the cores they were given (at last); `UNPLACED` under `os`."""
-
-
-@dataclass(frozen=True, slots=True)
-class ActionRow:
-    """One row of the action table (figure 6): a behaviour in an affinity, and what pays there."""
-
-    bins: tuple[int, ...]
-    """Bin of each chosen counter, from 0."""
-    affinity: Affinity
-    """The affinity the behaviour was sampled in."""
-    consequences: tuple[float, ...]
-    """Condensed performance for each hint in `HINTS` order; NaN where no destination was seen."""
-    best: int
-    """Index into `HINTS` of the label."""
-    weight: float = 1.0

@@ -9,16 +9,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from autofinity.model.affinity import Affinity
 from autofinity.model.counters import Behaviour
+from autofinity.model.errors import StoreError
 from autofinity.model.observation import Observation, PlacedBy
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 type Floats = npt.NDArray[np.float64]
@@ -33,6 +35,7 @@ ENERGY_COLUMN = "energy_j"
 """Optional: stores that were written before it existed have none."""
 PLACEMENT_COLUMN = "placement"
 """Files of version 2 have none: there every run was placed by an affinity."""
+COLUMNS = (*TEXT_COLUMNS, PLACEMENT_COLUMN, *WHOLE_COLUMNS, *NUMBER_COLUMNS, ENERGY_COLUMN)
 COUNTER_PREFIX = "counter:"
 RUN = ("program", "input", "threads", "placement", "affinity", "seed")
 """Name the run, as `Sink.done` does."""
@@ -45,6 +48,9 @@ class Coded:
     codes: Codes
     names: tuple[str, ...]
 
+    def __getitem__(self, rows: Ints | Mask) -> Coded:
+        return Coded(self.codes[rows], self.names)
+
     def text(self) -> npt.NDArray[np.object_]:
         """The texts themselves, one a row."""
         return np.asarray(self.names, dtype=object)[self.codes]
@@ -54,6 +60,9 @@ class Coded:
         code = self.names.index(text) if text in self.names else -1
         same: Mask = self.codes == code
         return same
+
+
+type Column = Coded | Floats | Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,77 +92,78 @@ class ObservationTable:
         return len(self.sample)
 
     @staticmethod
+    def from_pandas(frame: pd.DataFrame) -> ObservationTable:
+        """The inverse of `to_pandas`. Rows come sorted; text may be of any dtype, the energy and
+        the placement may be left out (`affinity` placed every run then).
+
+        Raises `StoreError` for a column that is missing or unknown, and for missing text.
+        """
+        columns: dict[str, Column] = {
+            ENERGY_COLUMN: np.full(len(frame), np.nan),
+            PLACEMENT_COLUMN: Coded(np.zeros(len(frame), np.int32), ("affinity",)),
+        }
+        for name, values in frame.items():
+            if name in (*TEXT_COLUMNS, PLACEMENT_COLUMN):
+                if values.hasnans:
+                    raise StoreError(f"the column {name!r} lacks text, expected some in every row")
+                columns[name] = _coded(values.astype("category").cat)
+            else:
+                kind = np.int64 if name in WHOLE_COLUMNS else np.float64
+                columns[name] = values.to_numpy(kind)
+        for name in sorted(
+            {*COLUMNS} ^ {name for name in columns if not name.startswith(COUNTER_PREFIX)}
+        ):
+            fault = "lacks the" if name in COLUMNS else "has an unknown"
+            raise StoreError(
+                f"the table {fault} column {name!r}, expected {', '.join(COLUMNS)} and counters "
+                f"as {COUNTER_PREFIX}NAME"
+            )
+        table = _table_of(columns)
+        keys = [getattr(table, name) for name in (*RUN, "sample")]
+        order = np.lexsort([k.codes if isinstance(k, Coded) else k for k in keys[::-1]])
+        return table if bool(np.all(order[1:] > order[:-1])) else table.take(order)
+
+    @staticmethod
     def from_arrow(table: pa.Table) -> ObservationTable:
         """Columns of a pyarrow table (as the store writes it), sorted."""
-        text = {name: _coded(table, name) for name in (*TEXT_COLUMNS, PLACEMENT_COLUMN)}
-        whole = {name: np.asarray(table.column(name), dtype=np.int64) for name in WHOLE_COLUMNS}
-        number = {name: _floats(table, name) for name in NUMBER_COLUMNS}
-        if ENERGY_COLUMN in table.column_names:
-            energy = _floats(table, ENERGY_COLUMN)
-        else:
-            energy = np.full(table.num_rows, np.nan)
-        found = sorted(name for name in table.column_names if name.startswith(COUNTER_PREFIX))
-        counters = {name.removeprefix(COUNTER_PREFIX): _floats(table, name) for name in found}
-        unsorted = ObservationTable(
-            **text,  # type: ignore[arg-type]
-            **whole,  # type: ignore[arg-type]
-            **number,  # type: ignore[arg-type]
-            counters=counters,
-            energy_j=energy,
+        return ObservationTable.from_pandas(table.to_pandas(strings_to_categorical=True))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an observation, one column a column of the files. Text is `category`, with names
+        that no row has among the categories; `WHOLE_COLUMNS` are int64 and all others float64, with
+        NaN for what was not measured. Nothing is lost: `from_pandas` gives an equal table.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                name: pd.Categorical.from_codes(column.codes, pd.Index(column.names, dtype=str))
+                if isinstance(column, Coded)
+                else column
+                for name, column in self.columns().items()
+            }
         )
-        keys: list[npt.NDArray[np.integer]] = [
-            unsorted.program.codes,
-            unsorted.input.codes,
-            unsorted.threads,
-            unsorted.placement.codes,
-            unsorted.affinity.codes,
-            unsorted.seed,
-            unsorted.sample,
-        ]
-        order = np.lexsort(keys[::-1])
-        if bool(np.all(order[1:] > order[:-1])):
-            return unsorted
-        return unsorted.take(order)
 
     def to_arrow(self) -> pa.Table:
         """The inverse of `from_arrow`: as the store writes it."""
         import pyarrow as pa
 
-        columns: dict[str, pa.Array] = {}
-        for name in (*TEXT_COLUMNS, PLACEMENT_COLUMN):
-            column: Coded = getattr(self, name)
+        def array(column: Column) -> pa.Array:
+            if not isinstance(column, Coded):
+                return pa.array(column)
             coded = pa.DictionaryArray.from_arrays(column.codes, pa.array(column.names))
-            columns[name] = coded.cast(pa.string())
-        for name in (*WHOLE_COLUMNS, *NUMBER_COLUMNS):
-            columns[name] = pa.array(getattr(self, name))
-        columns[ENERGY_COLUMN] = pa.array(self.energy_j)
-        for name, values in self.counters.items():
-            columns[COUNTER_PREFIX + name] = pa.array(values)
-        return pa.table(columns)
+            return coded.cast(pa.string())
+
+        return pa.table({name: array(column) for name, column in self.columns().items()})
+
+    def columns(self) -> dict[str, Column]:
+        """The columns by the names that they have in files, in that order."""
+        counters = {COUNTER_PREFIX + name: values for name, values in self.counters.items()}
+        return {name: getattr(self, name) for name in COLUMNS} | counters
 
     def take(self, rows: Ints | Mask) -> ObservationTable:
         """The rows named by indices or by a mask."""
-
-        def coded(column: Coded) -> Coded:
-            return Coded(column.codes[rows], column.names)
-
-        return ObservationTable(
-            program=coded(self.program),
-            input=coded(self.input),
-            threads=self.threads[rows],
-            affinity=coded(self.affinity),
-            sample=self.sample[rows],
-            progress=self.progress[rows],
-            performance=self.performance[rows],
-            roi_s=self.roi_s[rows],
-            machine=coded(self.machine),
-            backend=coded(self.backend),
-            seed=self.seed[rows],
-            version=coded(self.version),
-            counters={name: values[rows] for name, values in self.counters.items()},
-            energy_j=self.energy_j[rows],
-            placement=coded(self.placement),
-        )
+        return _table_of({name: column[rows] for name, column in self.columns().items()})
 
     def placed_by(self, placement: PlacedBy) -> ObservationTable:
         """Rows of the runs placed so; its affinities are those that these runs have."""
@@ -258,21 +268,20 @@ def _bytes(values: Floats) -> bytes:
     return clean.astype("<f8").tobytes()
 
 
-def _floats(table: pa.Table, name: str) -> Floats:
-    column = table.column(name).to_numpy()
-    return np.asarray(column, dtype=np.float64)
+def _table_of(columns: Mapping[str, Column]) -> ObservationTable:
+    """A table of columns named as in files, as they are."""
+    prefix = COUNTER_PREFIX
+    counters = sorted(name.removeprefix(prefix) for name in columns if name.startswith(prefix))
+    return ObservationTable(
+        **{name: column for name, column in columns.items() if not name.startswith(prefix)},  # type: ignore[arg-type]
+        counters={name: columns[prefix + name] for name in counters},  # type: ignore[misc]
+    )
 
 
-def _coded(table: pa.Table, name: str) -> Coded:
-    column = table.column(name)
-    if hasattr(column, "combine_chunks"):
-        column = column.combine_chunks()
-    encoded = column.dictionary_encode()
-    if hasattr(encoded, "combine_chunks"):
-        encoded = encoded.combine_chunks()
-    names = [str(text) for text in encoded.dictionary.to_pylist()]
+def _coded(values: Any) -> Coded:
+    """A pandas column's `cat` accessor, with its categories sorted."""
+    names = [str(name) for name in values.categories]
     order = sorted(range(len(names)), key=names.__getitem__)
     rank = np.empty(len(names), dtype=np.int32)
     rank[order] = np.arange(len(names), dtype=np.int32)
-    codes = np.asarray(encoded.indices, dtype=np.int64)
-    return Coded(rank[codes], tuple(names[i] for i in order))
+    return Coded(rank[values.codes.to_numpy()], tuple(names[i] for i in order))

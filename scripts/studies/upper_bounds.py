@@ -116,7 +116,7 @@ def foreseeing(
         )
         foreseen = fitted.predict(values[whole.program.text() == program])
         hint = HINTS[int(np.argmin(foreseen.mean(axis=0)))]
-        return policy_over((), {}, (), hint)
+        return policy_over({}, (), hint)
 
     return without
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from autofinity.learning.action_frame import CONSEQUENCES, best_of, consequences_of
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.row_weights import row_weights
 from autofinity.learning.settings import PAPER
@@ -179,26 +180,25 @@ def test_no_observations_is_an_error() -> None:
 def test_behaviours_may_be_taken_from_the_starting_affinity_only() -> None:
     settings = replace(PAPER, counters=("sharing",), sampled_in="start")
     table = learn_policy(campaign(), settings, hints_of, {}).table
-    assert {row.affinity for row in table.rows()} == {SPREAD}
-    both = np.isfinite(table.consequences).sum(axis=1)
+    assert set(table["affinity"]) == {str(SPREAD)}
+    both = np.isfinite(consequences_of(table)).sum(axis=1)
     assert (both == 2).all(), "the other affinity is still a destination"
 
 
 def test_hints_within_the_tie_share_a_label() -> None:
     settings = replace(PAPER, counters=("sharing",), tie_within=0.5)
     learned = learn_policy(campaign(), settings, hints_of, {})
-    assert set(learned.table.best.tolist()) == {0}
+    assert set(best_of(learned.table)) == {0}
     strict = learn_policy(campaign(), replace(settings, tie_within=0.3), hints_of, {})
-    assert set(strict.table.best.tolist()) == {0, 7}
+    assert set(best_of(strict.table)) == {0, 7}
 
 
 def test_a_stake_weighs_rows_where_hints_differ_and_keeps_the_sum() -> None:
     table = learn_policy(campaign(), replace(PAPER, counters=("sharing",)), hints_of, {}).table
-    flat = table.consequences.copy()
-    flat[0] = 1.0
-    changed = replace(table, consequences=flat)
-    weights = row_weights(changed, "stake")
+    flat = table.copy()
+    flat.loc[0, list(CONSEQUENCES)] = 1.0
+    weights = row_weights(flat, "stake")
     assert weights[0] == 0.0
-    assert weights.sum() == pytest.approx(table.weight.sum())
+    assert weights.sum() == pytest.approx(table["weight"].sum())
     assert row_weights(table, "none").tolist() == [1.0] * len(table)
-    assert row_weights(table, "observations").tolist() == table.weight.tolist()
+    assert row_weights(table, "observations").tolist() == table["weight"].tolist()

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autofinity.learning import action_table
-from autofinity.learning.action_table import ActionTable, build_action_table
+from autofinity.learning.action_frame import best_of, bins_of, consequences_of, cut_points_of
+from autofinity.learning.action_table import build_action_table
 from autofinity.learning.settings import CONDENSE, Condense
 from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.counters import Behaviour
@@ -121,10 +122,6 @@ def figure_6(
     return result
 
 
-def as_dict(table: ActionTable) -> dict[tuple[tuple[int, ...], Affinity], ActionTable]:
-    return {(row.bins, row.affinity): row for row in table.rows()}
-
-
 @settings(max_examples=150)
 @given(
     campaigns(),
@@ -160,15 +157,21 @@ def test_the_action_table_is_figure_6(
     expected = figure_6(
         list(observations.observations()), PLAIN[condense], hints_of, literal, by_progress
     )
-    got = {(row.bins, row.affinity): row for row in table.rows()}
-    assert got.keys() == expected.keys()
+    assert cut_points_of(table) == CUTS
+    behaviours = map(tuple, bins_of(table).tolist())
+    rows_of = {
+        (bins, Affinity.parse(name)): row
+        for row, (bins, name) in enumerate(zip(behaviours, table["affinity"], strict=True))
+    }
+    assert rows_of.keys() == expected.keys()
     for entry, (consequences, best, weight) in expected.items():
-        np.testing.assert_allclose(got[entry].consequences, consequences, rtol=1e-12)
-        assert got[entry].weight == weight
+        row = rows_of[entry]
+        np.testing.assert_allclose(consequences_of(table)[row], consequences, rtol=1e-12)
+        assert table["weight"][row] == weight
         # Equal but for rounding: either label is right.
-        assert consequences[got[entry].best] == pytest.approx(consequences[best], rel=1e-12)
+        assert consequences[best_of(table)[row]] == pytest.approx(consequences[best], rel=1e-12)
         if condense in ("median", "max", "min"):
-            assert got[entry].best == best
+            assert best_of(table)[row] == best
 
 
 def test_the_first_hint_labels_a_tie() -> None:
@@ -191,4 +194,4 @@ def test_the_first_hint_labels_a_tie() -> None:
     table = build_action_table(
         observations, observations.performance, ("x", "y"), CUTS, lambda affinity: HINTS[::-1]
     )
-    assert table.best.tolist() == [0]
+    assert table["best"].tolist() == [str(HINTS[0])]

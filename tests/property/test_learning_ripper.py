@@ -117,7 +117,7 @@ def test_the_policy_says_what_the_rules_say(seed: int, bin_type: str) -> None:
     labels = np.where(draw.random(150) < 0.2, draw.integers(0, 8, 150), labels)
     weights = np.ones(150)
     policy: RulePolicy = RipperLearner(bin_type).learn(  # type: ignore[arg-type]
-        tuple(cuts), cuts, rows.tolist(), labels.tolist(), weights.tolist(), 1
+        cuts, rows.tolist(), labels.tolist(), weights.tolist(), 1
     )
     rules = learn_rules(rows.astype(float), [bin_type == "nominal"] * 3, labels, weights, 8)
     said = [HINTS[rules[first].label] for first in first_to_fire(rules, rows.astype(float))]

@@ -16,9 +16,7 @@ CUTS = {name: tuple(float(i) for i in range(5)) for name in "abc"}
 
 
 def learn(rows: np.ndarray, labels: np.ndarray, seed: int = 1) -> RulePolicy:
-    return RipperLearner().learn(
-        tuple(CUTS), CUTS, rows.tolist(), labels.tolist(), [1.0] * len(rows), seed
-    )
+    return RipperLearner().learn(CUTS, rows.tolist(), labels.tolist(), [1.0] * len(rows), seed)
 
 
 def says(policy: RulePolicy, rows: np.ndarray) -> np.ndarray:
@@ -76,7 +74,7 @@ def test_a_handful_of_rows_does_not_crash(count: int) -> None:
 def test_one_class_gives_a_default_and_no_rows_an_error() -> None:
     assert learn(np.zeros((4, 3), int), np.full(4, 6)).default == HINTS[6]
     with pytest.raises(LearningError, match="empty"):
-        RipperLearner().learn(("a",), {"a": ()}, [], [], [], 1)
+        RipperLearner().learn({"a": ()}, [], [], [], 1)
 
 
 def test_a_rule_that_separates_shortens_the_description() -> None:
