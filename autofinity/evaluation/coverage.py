@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from autofinity.learning.action_table import HintsOf
 from autofinity.learning.discretise import bin_of
+from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.pipeline import chosen_features, cut, prepare
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.errors import LearningError

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autofinity.evaluation.judge import Learn
+from autofinity.learning.held_out import held_out
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
 from autofinity.store.observation_table import ObservationTable
@@ -15,9 +16,10 @@ def leaving_out(table: ObservationTable, learn: Callable[[ObservationTable], Rul
 
     What it returns raises `LearningError` when the table has no other program.
     """
+    rest = dict(zip(table.programs(), held_out(table.program.codes), strict=True))
 
     def without(program: str) -> RulePolicy:
-        others = table.without_program(program)
+        others = table.take(rest[program][0]) if program in rest else table
         if not len(others):
             raise LearningError(
                 f"nothing is left to learn from without {program}; profile at least two programs"

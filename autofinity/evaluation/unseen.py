@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-import numpy as np
-
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.cases import Case
 from autofinity.evaluation.judge import judge
+from autofinity.learning.held_out import held_out
 from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.settings import LearningSettings
@@ -36,18 +35,17 @@ def judge_unseen(
     matches = BestMatches(topology)
     hints_of = hints_on(matches, settings.leeway)
     programs = table.programs()
-    folds = min(folds or len(programs), len(programs))
-    known = table.take(table.threads == train_threads)
+    others = [rows for rows, _ in held_out(table.program.codes, folds)]
 
     @functools.cache
     def of_fold(fold: int) -> RulePolicy:
-        out = np.isin(known.program.text(), programs[fold::folds])
-        return learn_policy(known.take(~out), settings, hints_of, {}, matches).policy
+        known = others[fold][table.threads[others[fold]] == train_threads]
+        return learn_policy(table.take(known), settings, hints_of, {}, matches).policy
 
     cases, _ = judge(
         table,
         sorted(set(table.threads.tolist())),
-        lambda program: of_fold(programs.index(program) % folds),
+        lambda program: of_fold(programs.index(program) % len(others)),
         matches,
         settings.warmup,
         0,

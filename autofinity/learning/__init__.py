@@ -1,22 +1,27 @@
 """From observations to rules.
 
-`RipperClassifier` is here too, for who has scikit-learn; nothing else of the room needs it.
+The bins and the learners are scikit-learn's kind of estimators, imported when they are asked for.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from autofinity.learning.discretiser import Discretiser
+    from autofinity.learning.regret_classifier import RegretClassifier
     from autofinity.learning.ripper_classifier import RipperClassifier
 
-__all__ = ["RipperClassifier"]
+__all__ = ["Discretiser", "RegretClassifier", "RipperClassifier"]
+_HOMES = {
+    "Discretiser": "discretiser",
+    "RegretClassifier": "regret_classifier",
+    "RipperClassifier": "ripper_classifier",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Import the estimator when it is asked for."""
-    if name != "RipperClassifier":
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from autofinity.learning.ripper_classifier import RipperClassifier
-
-    return RipperClassifier
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -31,16 +31,15 @@ import pandas as pd
 from autofinity.learning.action_frame import action_frame
 from autofinity.learning.condense import condense_groups
 from autofinity.learning.discretise import bin_of
+from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.periods import Periods
 from autofinity.learning.settings import Condense, Matching
-from autofinity.model.affinity import HINTS, Affinity, Hint
+from autofinity.model.affinity import HINTS, Affinity
 from autofinity.model.errors import LearningError
 from autofinity.store.observation_table import ObservationTable
 
 type Floats = npt.NDArray[np.float64]
 type Ints = npt.NDArray[np.int64]
-type HintsOf = Callable[[Affinity], Sequence[Hint]]
-"""Hints an affinity belongs to within the leeway (`affinity.leeway.hints_of`)."""
 
 PAIRS_AT_ONCE = 16_000_000
 

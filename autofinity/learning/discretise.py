@@ -23,38 +23,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from autofinity.learning.settings import METHODS, BinNumber, Method
-from autofinity.model.errors import UsageError
+from autofinity.learning.settings import BinNumber
 
 type Floats = npt.NDArray[np.float64]
-
-
-def cut_points(
-    values: Floats,
-    method: Method,
-    bins: int = 5,
-    number: BinNumber = "automatic",
-    weights: Floats | None = None,
-) -> tuple[float, ...]:
-    """Inner bin edges of one counter, strictly ascending; none when all values are equal.
-
-    `bins` is the number of bins, or the largest for equal width. NaN and ±∞ do not count. Only
-    `equal-share` looks at the `weights` of the values (default: 1 each).
-    Raises `UsageError` for an unknown method or fewer than one bin.
-    """
-    if method not in METHODS:
-        raise UsageError(f"discretisation {method!r}: expected one of {', '.join(METHODS)}")
-    if bins < 1:
-        raise UsageError(f"{bins} bins: expected at least 1")
-    usable = np.isfinite(values)
-    finite = values[usable]
-    if method == "equal-share":
-        return equal_share(
-            finite, np.ones(len(finite)) if weights is None else weights[usable], bins
-        )
-    if method == "equal-frequency":
-        return equal_frequency(finite, bins)
-    return equal_width(finite, bins, number)
 
 
 def equal_width(values: Floats, bins: int, number: BinNumber = "automatic") -> tuple[float, ...]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from autofinity.learning.action_table import HintsOf
+from autofinity.learning.leeway_hints import HintsOf
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.store.observation_table import ObservationTable, number_combinations
 

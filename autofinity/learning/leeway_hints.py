@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.affinity.leeway import hints_within
-from autofinity.learning.action_table import HintsOf
 from autofinity.model.affinity import HINTS, Affinity, Hint
+
+type HintsOf = Callable[[Affinity], Sequence[Hint]]
+"""Hints an affinity belongs to within the leeway (`affinity.leeway.hints_of`)."""
 
 
 def hints_on(matches: BestMatches, leeway: int) -> HintsOf:

@@ -19,23 +19,24 @@ import pandas as pd
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.learning.action_frame import action_frame, best_of, bins_of, cut_points_of
-from autofinity.learning.action_table import HintsOf, build_action_table
+from autofinity.learning.action_table import build_action_table
 from autofinity.learning.bin_rules import policy_over
 from autofinity.learning.counter_selection import CounterReport, choose_counters
-from autofinity.learning.discretise import cut_points
+from autofinity.learning.discretiser import Discretiser, cuts_of
 from autofinity.learning.feature_columns import with_features, with_named
 from autofinity.learning.hint_samples import samples_in
 from autofinity.learning.jrip import JRipLearner
+from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.metric import insensitive_workloads, normalised, performance_of
 from autofinity.learning.other_counts import with_other_counts
 from autofinity.learning.regret_choice import choose_by_regret
+from autofinity.learning.regret_policy import tree_policy
 from autofinity.learning.regret_table import (
     least_loss,
     log_losses,
     regret_table,
     workload_weights,
 )
-from autofinity.learning.regret_tree import tree_policy
 from autofinity.learning.ripper import RipperLearner
 from autofinity.learning.row_weights import row_weights
 from autofinity.learning.second_look import Seen, with_second_look
@@ -119,11 +120,7 @@ def learn_policy(
         single = least_loss(_losses(ready, settings, hints_of)[np.unique(ready.workload)])
         policy = replace(policy, default=HINTS[single])
     if (policy.rules or policy.default != DISTRIBUTED) and _looks_again(settings):
-        first = Seen(
-            ready.behaviours,
-            ready.workload,
-            lambda column, workload: _cut_column(column, workload, settings),
-        )
+        first = Seen(ready.behaviours, ready.workload, _discretiser(settings))
         losses = _losses(ready, settings, hints_of)
         policy, told = with_second_look(policy, first, losses, ready.table, settings, hints_of)
         notes.append(told)
@@ -247,19 +244,13 @@ def cut(
     ready: Prepared, counters: tuple[str, ...], settings: LearningSettings
 ) -> dict[str, tuple[float, ...]]:
     """Cut points of each counter or ratio that was chosen."""
-    return {
-        name: _cut_column(ready.behaviours.counters[name], ready.workload, settings)
-        for name in counters
-    }
+    columns = {name: ready.behaviours.counters[name] for name in counters}
+    return cuts_of(columns, workload_weights(ready.workload), _discretiser(settings))
 
 
-def _cut_column(column: Floats, workload: Ints, settings: LearningSettings) -> tuple[float, ...]:
-    return cut_points(
-        column,
-        settings.discretisation,
-        settings.bins,
-        settings.bin_number,
-        workload_weights(workload),
+def _discretiser(settings: LearningSettings) -> Discretiser:
+    return Discretiser(
+        method=settings.discretisation, bins=settings.bins, number=settings.bin_number
     )
 
 

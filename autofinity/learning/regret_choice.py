@@ -19,6 +19,7 @@ import numpy.typing as npt
 from autofinity.learning.counter_selection import CounterReport, Ranked
 from autofinity.learning.discretise import bin_of
 from autofinity.learning.feature_columns import events_of
+from autofinity.learning.held_out import held_out
 from autofinity.learning.regret_table import workload_weights
 from autofinity.learning.regret_tree import (
     HIGHEST,
@@ -36,6 +37,7 @@ from autofinity.store.observation_table import ObservationTable
 type Floats = npt.NDArray[np.float64]
 type Ints = npt.NDArray[np.int64]
 type Mask = npt.NDArray[np.bool_]
+type Folds = list[tuple[Ints, Ints]]
 
 FOLDS = 10
 
@@ -68,19 +70,19 @@ def choose_by_regret(
             f"no feature can be chosen: {len(names)} of {len(cuts)} vary over "
             f"{int(known.sum())} samples; profile more programs or affinities"
         )
-    chosen, held_out = _forward(
+    chosen, lost = _forward(
         _data(samples, workload, losses, {name: cuts[name] for name in names}),
-        _folds(samples.program.codes[known]),
+        held_out(samples.program.codes[known], FOLDS),
         most_rules + 1,
         lambda some: len({*counted, *events_of([names[i] for i in some])}) <= k,
         (LOWEST, MIDDLE, HIGHEST) if edges == "worst" else (MIDDLE,),
     )
     ranked = tuple(
-        Ranked(names[feature], -lost) for feature, lost in zip(chosen, held_out[1:], strict=True)
+        Ranked(names[feature], -loss) for feature, loss in zip(chosen, lost[1:], strict=True)
     )
     note = (
         f"{len(chosen)} of {len(names)} features by the loss on held-out programs, which fell from "
-        f"{held_out[0]:.3g} to {held_out[-1]:.3g}"
+        f"{lost[0]:.3g} to {lost[-1]:.3g}"
     )
     features = tuple(names[feature] for feature in chosen)
     return CounterReport(features, ranked, len(features), left_out, (), "regret", note)
@@ -100,7 +102,7 @@ def held_out_labels(
     labels = np.full(len(workload), -1)
     labels[known] = _labels(
         _data(samples, workload, losses, cuts),
-        _folds(samples.program.codes[known]),
+        held_out(samples.program.codes[known], FOLDS),
         range(len(cuts)),
         most_rules + 1,
     )
@@ -133,7 +135,7 @@ def _data(
 
 def _forward(
     data: Losses,
-    folds: Ints,
+    folds: Folds,
     most_leaves: int,
     fit: Callable[[Sequence[int]], bool],
     edges: Sequence[float],
@@ -157,15 +159,8 @@ def _forward(
         losses.append(loss)
 
 
-def _folds(group: npt.NDArray[np.integer]) -> Ints:
-    """A fold for each row; rows of a group share one."""
-    _, number = np.unique(group, return_inverse=True)
-    folds: Ints = number.ravel() % FOLDS
-    return folds
-
-
 def _held_out(
-    data: Losses, folds: Ints, features: Sequence[int], most_leaves: int, edge: float
+    data: Losses, folds: Folds, features: Sequence[int], most_leaves: int, edge: float
 ) -> float:
     """Loss on held-out rows."""
     labels = _labels(data, folds, features, most_leaves, edge)
@@ -174,15 +169,14 @@ def _held_out(
 
 def _labels(
     data: Losses,
-    folds: Ints,
+    folds: Folds,
     features: Sequence[int],
     most_leaves: int,
     edge: float = MIDDLE,
 ) -> Ints:
     """What each row is told by rules that were learned without its fold."""
     labels = np.empty(len(data.bins), np.int64)
-    for fold in np.unique(folds):
-        out = folds == fold
-        leaves = grow(data.take(~out), features, most_leaves, edge)
+    for others, out in folds:
+        leaves = grow(data.take(others), features, most_leaves, edge)
         labels[out] = labels_of(leaves, data.bins[out])
     return labels

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from autofinity.learning.action_frame import action_frame
-from autofinity.learning.action_table import HintsOf
 from autofinity.learning.discretise import bin_of
+from autofinity.learning.leeway_hints import HintsOf
 from autofinity.model.affinity import HINTS, Affinity
 from autofinity.store.observation_table import ObservationTable
 

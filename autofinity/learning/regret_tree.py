@@ -12,15 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from autofinity.learning.action_frame import best_of, bins_of, consequences_of, cut_points_of
-from autofinity.learning.bin_rules import BinRule, policy_of
-from autofinity.model.policy import RulePolicy
+from autofinity.learning.bin_rules import BinRule
 
 type Floats = npt.NDArray[np.float64]
 type Ints = npt.NDArray[np.int64]
-type Mask = npt.NDArray[np.bool_]
 WORTH = 0.01
 """Share of the loss of always saying the best single hint by which a split has to lower it: less is
 within the noise of a few dozen programs."""
@@ -44,7 +40,7 @@ class Losses:
     """n × labels, weighted; no NaN."""
     bin_counts: tuple[int, ...]
 
-    def take(self, rows: Mask) -> Losses:
+    def take(self, rows: Ints) -> Losses:
         """Some of the rows."""
         return Losses(self.bins[rows], self.loss[rows], self.bin_counts)
 
@@ -60,29 +56,6 @@ class Leaf:
     feature: int
     last_left: int
     """The split: bins up to this one against those above."""
-
-
-def tree_policy(table: pd.DataFrame, most_rules: int) -> RulePolicy:
-    """The policy of an action table that is not empty; at most `most_rules` rules and a default.
-
-    What a rule covers and gets wrong is weighted by what is at stake in each row.
-    """
-    data = losses_of(table)
-    leaves = grow(data, range(len(data.bin_counts)), most_rules + 1)
-    stake = data.loss.max(axis=1)
-    return policy_of(rules_of(leaves), cut_points_of(table), data.bins, best_of(table), stake)
-
-
-def losses_of(table: pd.DataFrame) -> Losses:
-    """What each hint loses in each row of an action table, weighted."""
-    bin_counts = tuple(len(cuts) + 1 for cuts in cut_points_of(table).values())
-    consequences = consequences_of(table)
-    best = np.nanmax(consequences, axis=1, keepdims=True)
-    # Consequences of one sign: relative to the best, in logarithms (a negative metric is better the
-    # smaller its magnitude). A hint that nobody tried in a row is no better than the worst there.
-    loss = np.abs(np.log(np.abs(best)) - np.log(np.abs(consequences)))
-    loss = np.where(np.isnan(loss), np.nanmax(loss, axis=1, keepdims=True), loss)
-    return Losses(bins_of(table), table["weight"].to_numpy()[:, None] * loss, bin_counts)
 
 
 def grow(

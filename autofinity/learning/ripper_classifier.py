@@ -1,4 +1,4 @@
-"""RIPPER as a scikit-learn estimator. The only file of the package that imports scikit-learn."""
+"""RIPPER as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -74,6 +74,8 @@ class RipperClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = _check_sample_weight(
             sample_weight, values, dtype=np.float64, ensure_non_negative=True
         )
+        if not weights.any():
+            raise ValueError("the sample weights are all zero, expected a non-zero one")
         self.classes_, codes = np.unique(labels, return_inverse=True)
         try:
             self.rules_ = learn_rules(

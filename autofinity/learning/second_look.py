@@ -14,18 +14,18 @@ run to come, and has to be sent back then; it weighs as much as that is likely.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from autofinity.learning.action_table import HintsOf
+from autofinity.learning.discretiser import Discretiser, cuts_of
 from autofinity.learning.feature_columns import events_of, with_gains
 from autofinity.learning.hint_samples import samples_in
+from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.regret_choice import choose_by_regret, held_out_labels
+from autofinity.learning.regret_policy import tree_policy
 from autofinity.learning.regret_table import regret_table, workload_weights
-from autofinity.learning.regret_tree import tree_policy
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, HINTS, Hint
 from autofinity.model.errors import LearningError
@@ -49,16 +49,14 @@ class Seen:
     """Their features, as counters; one row a sample."""
     workload: Ints
     """Of each, numbered as the rows of the losses."""
-    cut: Callable[[Floats, Ints], tuple[float, ...]]
-    """Cut points of a column whose rows are of these workloads."""
+    discretiser: Discretiser
     par: float = np.nan
     """What a `speed_gain` of as fast begins at; NaN where no edge is to be put there."""
 
     def cuts(self) -> dict[str, tuple[float, ...]]:
         """Cut points of each feature."""
-        cuts = {
-            name: self.cut(column, self.workload) for name, column in self.features.counters.items()
-        }
+        weights = workload_weights(self.workload)
+        cuts = cuts_of(self.features.counters, weights, self.discretiser)
         if SPEED_GAIN in cuts and not np.isnan(self.par):
             column = self.features.counters[SPEED_GAIN]
             cuts[SPEED_GAIN] = moved_to(self.par, cuts[SPEED_GAIN], column)
@@ -103,7 +101,7 @@ def with_second_look(
     """
     probe = Hint.parse(settings.probe)
     par = 1 / (1 + settings.tie_within) if settings.edge_at_par else np.nan
-    seen = Seen(*_both_samples(table, settings, hints_of, probe), first.cut, par)
+    seen = Seen(*_both_samples(table, settings, hints_of, probe), first.discretiser, par)
     cuts = seen.cuts()
     labels, before = first.held_out(losses, tuple(policy.cut_points), settings.most_rules)
     moved = _mentioned(first.workload[labels != HINTS.index(DISTRIBUTED)], len(losses))

@@ -7,7 +7,7 @@ Each learner sees what the default policy may see in one look, but every feature
 bins: the ratios that every PMU can count over the whole run where it starts ("both": all ratios and
 all rates), and what each hint costs the run. It foresees the loss of every hint and takes the
 smallest. 8 threads, leave one program out. With `--into` the table goes between its marks in a
-document, with `--learners` the rows of rule learners in another. Needs scikit-learn.
+document, with `--learners` the rows of rule learners in another.
 """
 
 from __future__ import annotations

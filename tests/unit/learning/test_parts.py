@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from autofinity.learning.cfs import correlations, greedy_ranking
 from autofinity.learning.condense import condense
 from autofinity.learning.counter_selection import choose_counters
-from autofinity.learning.discretise import bin_of, cut_points, equal_frequency, equal_width
+from autofinity.learning.discretise import bin_of, equal_frequency, equal_width
+from autofinity.learning.discretiser import Discretiser, cuts_of
 from autofinity.learning.metric import insensitive_workloads, normalised, performance_of
 from autofinity.learning.periods import Periods
-from autofinity.learning.settings import CONDENSE, Condense, LearningSettings
+from autofinity.learning.settings import CONDENSE, METHODS, Condense, LearningSettings
 from autofinity.model.affinity import Affinity
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import LearningError, UsageError
@@ -76,7 +77,7 @@ def test_the_faithful_fault_cuts_with_the_width_of_the_last_number_tried() -> No
 
 def test_values_that_are_all_equal_are_not_cut() -> None:
     same = np.full(9, 3.0)
-    assert cut_points(same, "equal-width") == cut_points(same, "equal-frequency") == ()
+    assert equal_width(same, 5) == equal_frequency(same, 5) == ()
 
 
 def test_equal_frequency_fills_bins_evenly() -> None:
@@ -88,8 +89,11 @@ def test_equal_frequency_fills_bins_evenly() -> None:
 def test_missing_and_infinite_values_do_not_move_cuts() -> None:
     values = np.random.default_rng(1).normal(size=200)
     dirty = np.concatenate([values, [math.nan, math.inf, -math.inf]])
-    for method in ("equal-width", "equal-frequency"):
-        assert cut_points(dirty, method) == cut_points(values, method)  # type: ignore[arg-type]
+    for method in METHODS:
+        bins = Discretiser(method=method, bins=5)
+        (cuts,) = cuts_of({"x": dirty}, np.ones(203), bins).values()
+        assert cuts == cuts_of({"x": values}, np.ones(200), bins)["x"]
+    assert cuts_of({"x": np.empty(0)}, np.empty(0), Discretiser()) == {"x": ()}
 
 
 @given(

@@ -1,18 +1,10 @@
 """RIPPER as scikit-learn has its estimators."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.utils.estimator_checks import check_estimator
 
 from autofinity.learning import RipperClassifier
-
-
-def test_it_passes_the_checks_of_scikit_learn() -> None:
-    check_estimator(RipperClassifier(), on_skip=None)
 
 
 def test_rules_are_read_and_classes_keep_their_names() -> None:
@@ -57,14 +49,3 @@ def test_no_rule_fires_on_missing_values() -> None:
 def test_what_cannot_be_is_said(settings: dict[str, object], weight: float, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         RipperClassifier(**settings).fit([[0, 1], [1, 0]], [0, 1], [weight, weight])  # type: ignore[arg-type]
-
-
-def test_learning_does_without_scikit_learn() -> None:
-    code = (
-        "import sys; sys.modules['sklearn'] = None;"
-        "from autofinity.learning import pipeline, ripper, value_rules;"
-        "print(len(value_rules.learn_rules(__import__('numpy').eye(2), [False] * 2,"
-        "__import__('numpy').arange(2), __import__('numpy').ones(2), 2)))"
-    )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert out.stdout == "1\n", out.stderr
