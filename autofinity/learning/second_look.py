@@ -129,7 +129,7 @@ def with_second_look(
         f"a second look in {probe} at {again.sum()} programs that are moved takes their loss, when "
         f"held out, from {np.nansum(before[again]):.3g} to {np.nansum(after[again]):.3g}"
     )
-    if not np.nansum(after[again]) < np.nansum(before[again]):
+    if not report.chosen or not np.nansum(after[again]) < np.nansum(before[again]):
         return policy, f"no second look: {told}"
     chosen = {name: cuts[name] for name in report.chosen}
     rows = regret_table(seen.features, seen.workload, weighted, report.chosen, chosen)

@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.judge import decided
+from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, HINTS, Affinity, Hint
@@ -14,8 +16,10 @@ from autofinity.model.observation import Observation
 from autofinity.model.policy import RulePolicy
 from autofinity.policy import files
 from autofinity.policy.selector import decide
+from autofinity.resources import shipped
+from autofinity.sim.preset import load_preset
 from autofinity.store.observation_table import ObservationTable
-from autofinity.store.observations import table_of
+from autofinity.store.observations import read, table_of
 
 APART, BESIDE, TOGETHER = map(Affinity.parse, ("{1}{1}{1}", "{1,1,1}", "{2,1}"))
 SLP, sLP, slP = HINTS[0], Hint.parse("sLP"), Hint.parse("slP")
@@ -116,3 +120,12 @@ def test_a_second_look_asks_for_no_more_events_than_the_machine_counts() -> None
     for k in (2, 3, 4):
         policy = learned(campaign(), replace(SETTINGS, k=k))
         assert len(policy.counters) <= k
+
+
+def test_a_second_look_that_would_look_at_nothing_is_not_taken() -> None:
+    seen = read(shipped("data", "observations", "ampere-altra.parquet"))
+    matches = BestMatches(load_preset("ampere-altra").topology)
+    settings = replace(SETTINGS, window=3)  # no feature holds up, but one answer for all does
+    learned = learn_policy(seen.take(seen.threads == 8), settings, hints_on(matches, 0), {})
+    assert learned.policy.second is None
+    assert any(note.startswith("no second look") for note in learned.notes)
