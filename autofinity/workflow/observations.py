@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from autofinity.affinity.best_matches import BestMatches
-from autofinity.learning.action_table import HintsOf
-from autofinity.learning.leeway_hints import hints_on
+from autofinity.learning.leeway_hints import HintsOf, hints_on
 from autofinity.model.errors import AutofinityError, LearningError, UsageError
 from autofinity.resources import shipped
 from autofinity.store.observation_table import ObservationTable
