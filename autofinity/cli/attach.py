@@ -37,6 +37,7 @@ from autofinity.store.behaviour_file import default_path
 )
 @click.option(
     "--threads",
+    "-t",
     type=click.IntRange(min=1),
     default=None,
     help="Threads it computes with.  [default: those that are seen to compute]",

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.suite import programs_option, suite_option
 from autofinity.cli.page import print_table
 from autofinity.cli.progress import Terminal
 from autofinity.model.errors import UsageError
@@ -22,19 +24,8 @@ if TYPE_CHECKING:
     # What comes after the program's name is the program's own.
     context_settings={"allow_interspersed_args": False}
 )
-@click.option(
-    "--suite",
-    "suite_path",
-    type=click.Path(path_type=Path),
-    help="Suite manifest (TOML).  [default: the training suite that is shipped]",
-)
-@click.option(
-    "--program",
-    "-p",
-    "programs",
-    multiple=True,
-    help="Only this program of the suite; may be given several times.",
-)
+@suite_option
+@programs_option
 @click.option(
     "--threads",
     "-t",
@@ -49,14 +40,14 @@ if TYPE_CHECKING:
     "first thread to the last join, or all of it.  [default: parallel]",
 )
 @click.option(
-    "--out",
+    "--output",
     "-o",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("traces"),
     show_default=True,
     help="Folder for the traces, PROGRAM-SIZE-THREADSt each; finished ones of a suite are reused.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@json_option
 @click.argument("binary", nargs=-1, type=click.UNPROCESSED, metavar="[-- PROGRAM [ARGS]...]")
 def command(
     suite_path: Path | None,
@@ -64,7 +55,7 @@ def command(
     threads: int | None,
     size: str | None,
     roi: Literal["marks", "parallel", "whole"] | None,
-    out: Path,
+    output: Path,
     as_json: bool,
     binary: tuple[str, ...],
 ) -> None:
@@ -77,7 +68,7 @@ def command(
         for option, value in (("--suite", suite_path), ("--program", programs), ("--size", size)):
             if value:
                 raise UsageError(f"{option} is for the programs of a suite, not for {binary[0]}")
-        traces = [_capture_binary(binary, out, threads, roi or "parallel", as_json)]
+        traces = [_capture_binary(binary, output, threads, roi or "parallel", as_json)]
     else:
         from autofinity.resources import shipped
         from autofinity.trace.manifest import load_suite
@@ -87,7 +78,7 @@ def command(
             raise UsageError("--roi is for a binary; a suite's manifest says it for each program")
         suite = load_suite(suite_path or shipped("training", "suite.toml"))
         traces = capture_traces(
-            suite, programs, threads or 8, size or "small", out, reporter=Terminal()
+            suite, programs, threads or 8, size or "small", output, reporter=Terminal()
         )
     if as_json:
         click.echo(json.dumps([_document(meta) for meta in traces]))

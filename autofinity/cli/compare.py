@@ -13,12 +13,13 @@ import click
 from autofinity.cli.options.comparing import comparing_options
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
+from autofinity.cli.options.output import output_option
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
-from autofinity.cli.options.profiling import thread_counts
+from autofinity.cli.options.suite import size_option, suite_option
 from autofinity.cli.page import print_table
 from autofinity.cli.progress import Terminal
-from autofinity.model.errors import SimulationError, UsageError
+from autofinity.model.errors import SimulationError
 
 if TYPE_CHECKING:
     from autofinity.mechanisms.registry import Entry
@@ -28,28 +29,30 @@ if TYPE_CHECKING:
 @simulated_option
 @latencies_option
 @page_size_option
+@suite_option
 @click.option(
-    "--suite",
-    "suite_path",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="Suite manifest (TOML).  [default: the training suite that is shipped]",
-)
-@click.option("--threads", default="8", show_default=True, help="Of each program.")
-@click.option(
-    "--mechanisms",
-    default="",
-    metavar="NAMES",
-    help="Such as kmaf16,tlb; os and oracle-trace always run, too.  [default: all]",
+    "--threads",
+    "-t",
+    type=click.IntRange(min=1),
+    default=8,
+    show_default=True,
+    help="Of each program.",
 )
 @click.option(
-    "--programs",
-    default="",
-    metavar="NAMES",
-    help="Of the suite, such as cg,lu; cg+lu runs the two side by side, with --threads each.  "
-    "[default: all]",
+    "--mechanism",
+    "mechanisms",
+    multiple=True,
+    help="Such as kmaf16, beside os and oracle-trace; may be given several times.  [default: all]",
 )
-@click.option("--size", default="small", show_default=True, help="Input by size.")
+@click.option(
+    "--program",
+    "-p",
+    "programs",
+    multiple=True,
+    help="Only this program of the suite; may be given several times. cg+lu runs two side by side, "
+    "with --threads each.",
+)
+@size_option
 @comparing_options(repeats=10)
 @click.option(
     "--fault-rate",
@@ -66,12 +69,8 @@ if TYPE_CHECKING:
     help="For autofinity and unified.  [default: the one shipped for the machine]",
 )
 @click.option("--list", "only_list", is_flag=True, help="Say which mechanisms there are, and stop.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=None,
-    help="Draw times against the OS's into this file (.svg, .png or .pdf; needs "
-    "autofinity[plots]).",
+@output_option(
+    "Draw times against the OS's into this file (.svg, .png or .pdf; needs autofinity[plots])."
 )
 @json_option
 def command(
@@ -79,9 +78,9 @@ def command(
     latencies: str | None,
     page_size: str | None,
     suite_path: Path | None,
-    threads: str,
-    mechanisms: str,
-    programs: str,
+    threads: int,
+    mechanisms: tuple[str, ...],
+    programs: tuple[str, ...],
     size: str,
     seeds: int,
     repeats: int,
@@ -91,7 +90,7 @@ def command(
     jobs: int,
     work: Path | None,
     only_list: bool,
-    out: Path | None,
+    output: Path | None,
     as_json: bool,
 ) -> None:
     """Run published mechanisms, baselines, oracles and ours on the same programs and machine.
@@ -106,16 +105,15 @@ def command(
     from autofinity.workflow.compare import Asked, compared
     from autofinity.workflow.wanted import wanted_on
 
-    entries = pick(_names(mechanisms))
+    entries = pick(mechanisms)
     if only_list:
         _list(entries, as_json)
         return
-    count = _one(thread_counts(threads))
     wanted = wanted_on(
         machine,
-        programs=_names(programs),
+        programs=programs,
         size=size,
-        threads=(count,),
+        threads=(threads,),
         jobs=jobs,
         suite=suite_path,
         work=work,
@@ -130,12 +128,12 @@ def command(
             + "; ".join(sorted({case.reason for case in cases if case.run is None}))
         )
     programs_run = len({case.program for case in cases})
-    title = f"{machine}, {count} threads, {programs_run} programs: ratios to os"
-    if out is not None:
+    title = f"{machine}, {threads} threads, {programs_run} programs: ratios to os"
+    if output is not None:
         from autofinity.report.chart_image import save
 
-        save(comparison_table.chart(summary, title), out)
-        click.echo(f"{title}: kept in {out}", err=True)
+        save(comparison_table.chart(summary, title), output)
+        click.echo(f"{title}: kept in {output}", err=True)
     if as_json:
         click.echo(json.dumps(comparison_table.as_json(cases, summary)))
         return
@@ -145,16 +143,6 @@ def command(
     for case in cases:
         if case.run is None:
             click.echo(f"left out: {case.program}, {case.mechanism}: {case.reason}", err=True)
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _one(counts: tuple[int, ...]) -> int:
-    if len(counts) != 1:
-        raise UsageError(f"--threads: got {len(counts)} thread counts; expected one")
-    return counts[0]
 
 
 def _list(entries: Sequence[Entry], as_json: bool) -> None:

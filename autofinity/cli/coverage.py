@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 @click.argument("observations", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--threads",
+    "-t",
     type=click.IntRange(min=1),
     default=8,
     show_default=True,
     help="Thread count of the runs.",
 )
-@learning_options("table")
+@learning_options("bins")
 @picture_option
 @json_option
 def command(

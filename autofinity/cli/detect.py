@@ -17,6 +17,7 @@ from autofinity.cli.matrix_out import check_matrix_out, save_matrix
 from autofinity.cli.options.hint import hint_of
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
+from autofinity.cli.options.output import output_option
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.progress import Terminal
@@ -56,12 +57,7 @@ if TYPE_CHECKING:
     help="trace: all accesses, without a run.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the page colours.")
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw the matrix into this file (.svg), or write it for `autofinity map` (.csv).",
-)
+@output_option("Draw the matrix into this file (.svg), or write it for `autofinity map` (.csv).")
 @click.option(
     "--arm",
     is_flag=True,
@@ -79,7 +75,7 @@ def command(
     hint: str,
     source: str,
     seed: int,
-    out: Path | None,
+    output: Path | None,
     arm: bool,
     as_json: bool,
 ) -> None:
@@ -97,12 +93,12 @@ def command(
     from autofinity.workflow.backends import simulated
     from autofinity.workflow.detect import detect
 
-    check_matrix_out(out)
+    check_matrix_out(output)
     program = live_program(ctx)
     if (trace is None) == (program is None) or program == ():
         raise UsageError("expected either the folder of a trace or `-- PROGRAM [ARGS]...`")
     if program is not None:
-        sys.exit(detect_live(program, out, arm=arm, as_json=as_json))
+        sys.exit(detect_live(program, output, arm=arm, as_json=as_json))
     assert trace is not None
     if arm:
         raise UsageError("--arm is for a program that runs here, not for a trace")
@@ -113,7 +109,7 @@ def command(
     name = simulator.spec.name
     title = f"{trace.name} on {name}, with {source}"
     document = _document(trace, name, source, detected)
-    save_matrix(detected.found.sharing, title, out)
+    save_matrix(detected.found.sharing, title, output)
     if as_json:
         click.echo(json.dumps(document))
     else:

@@ -23,42 +23,34 @@ from autofinity.learning.settings import LearningSettings
 
 @click.command("evaluate")
 @profiling_options
-@learning_options("rules")
+@learning_options("evaluate")
 @click.option(
     "--threads",
+    "-t",
     default=None,
     help="Judge at these thread counts.  [default: those of the observations, or 8]",
 )
 @click.option(
     "--train-threads",
     default=None,
-    help="Learn from these thread counts only, as the paper does.  [default: 8; those of the "
-    "observations where 8 is not among them]",
+    help="Learn from these only.  [default: 8; those of the observations where 8 is not one]",
 )
 @click.option(
     "--policy",
     type=click.Path(path_type=Path, dir_okay=False),
     default=None,
-    help="Judge this policy on the suite, instead of leaving one program out.",
+    help="Judge this policy on the suite instead of leaving one program out.",
 )
 @click.option(
     "--observations",
     type=click.Path(path_type=Path),
     default=None,
-    help="Judge by these observations (a folder or a file of `profile`), without profiling.",
-)
-@click.option(
-    "--samples",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Periods after the warm-up whose mean is shown to the policy; 0: the whole run, which is "
-    "then run again.",
+    help="Of `profile`, a folder or a file, to judge by without profiling.",
 )
 @click.option(
     "--fresh",
     is_flag=True,
-    help="Profile, even where observations of the machine are shipped and no option says how.",
+    help="Profile, even where observations of the machine are shipped.",
 )
 @json_option
 def command(
@@ -66,7 +58,6 @@ def command(
     train_threads: str | None,
     policy: Path | None,
     observations: Path | None,
-    samples: int,
     fresh: bool,
     as_json: bool,
     settings: LearningSettings,
@@ -94,7 +85,6 @@ def command(
         train_threads=thread_counts(train_threads) if train_threads is not None else (),
         policy=policy,
         observations=observations,
-        samples=samples,
         reporter=Terminal(),
     )
     if as_json:
@@ -118,8 +108,8 @@ def _says_how_to_profile() -> bool:
     """Whether the command line has an option of profiling that the shipped observations fix."""
     context = click.get_current_context()
     given = (
-        *("latencies", "page_size", "suite_path", "size", "affinities", "period_us", "draw_seed"),
-        *("page_seeds", "jobs", "work"),
+        *("latencies", "page_size", "suite_path", "size", "affinities", "period_us", "jobs"),
+        "work",
     )
     return any(
         context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE

@@ -25,8 +25,8 @@ from autofinity.workflow.run_records import database_named
     help="Counts per thread and second; nan for one that was not measured. May be repeated.",
 )
 @click.option(
-    "--probe",
-    "probes",
+    "--second",
+    "second_samples",
     metavar="COUNTER=VALUE,…",
     multiple=True,
     help="The same counters in the affinity of the policy's second look.",
@@ -40,7 +40,7 @@ from autofinity.workflow.run_records import database_named
 def command(
     policy: str,
     samples: tuple[str, ...],
-    probes: tuple[str, ...],
+    second_samples: tuple[str, ...],
     db: Path | None,
     as_json: bool,
 ) -> None:
@@ -49,8 +49,8 @@ def command(
     RUN is the number of a run that `autofinity status` lists, or `last`: then its own sample is
     explained, and the mask of every thread as the kernel has it now, and who else pins.
 
-    A policy may look again, with a sample in another affinity (--probe), before it has the last
-    word.
+    A policy may look again, with a sample in another affinity (--second), before it has the
+    last word.
 
     POLICY is a policy file, or the name of one that is shipped. Margins are relative: how far a
     value would have to move for another hint.
@@ -64,7 +64,7 @@ def command(
     read = named_policy(policy)
     if not samples:
         raise UsageError("--sample is missing; expected COUNTER=VALUE,… or the number of a run")
-    start, probe = sample_of(samples), sample_of(probes)
+    start, probe = sample_of(samples), sample_of(second_samples)
     why = explain(read, start)
     second = read.second_after(why.decision.hint)
     again = explain(second.policy, second.values(start, probe)) if second and probe else None
@@ -82,12 +82,12 @@ def command(
     if second is not None:
         click.echo(f"{second_text(second)}:")
         if again is None:
-            click.echo("  give that sample with --probe")
+            click.echo("  give that sample with --second")
         else:
             text = explanation_text(second.policy, again)
             click.echo("".join(f"  {line}\n" for line in text.splitlines()), nl=False)
     elif probe:
-        click.echo("--probe is not looked at: this answer is final", err=True)
+        click.echo("--second is not looked at: this answer is final", err=True)
 
 
 def sample_of(texts: tuple[str, ...]) -> dict[str, float]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.options.output import output_option
 from autofinity.cli.options.policy import policy_argument
 from autofinity.policy.export import DEFAULT_PREFIX, FORMATS, exported
 from autofinity.policy.files import write_text
@@ -21,12 +22,7 @@ from autofinity.workflow.policies import named_policy
     show_default=True,
     help="; ".join(f"{name}: {form.about}" for name, form in FORMATS.items()) + ".",
 )
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write.  [default: standard output]",
-)
+@output_option("File to write.  [default: standard output]")
 @click.option(
     "--prefix",
     default=DEFAULT_PREFIX,

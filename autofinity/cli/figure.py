@@ -37,11 +37,13 @@ from autofinity.workflow.wanted import wanted_on
 )
 @click.option(
     "--threads",
+    "-t",
     type=click.IntRange(min=1),
     help="[default: 8; in those of mechanisms as many as the paper's machine has PUs]",
 )
 @click.option(
     "--program",
+    "-p",
     "programs",
     multiple=True,
     help="In figure 1 and those of mechanisms.  [default: the most and the least sensitive one; "

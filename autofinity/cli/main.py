@@ -9,6 +9,7 @@ import click
 
 from autofinity import __version__
 from autofinity.cli.errors import ReaderGoneError, reported
+from autofinity.cli.removed import refusal
 
 # Command → one line of help, by what one wants to do. Each lives in the module of its name, as
 # `command`.
@@ -80,9 +81,11 @@ class _Lazy(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
-        """As click does, but that it has its own way with a reader that is gone."""
+        """As click does, but for options that are gone and a reader that is."""
         try:
             return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            raise refusal(error) from None
         except BrokenPipeError as error:
             raise ReaderGoneError from error
 
@@ -94,7 +97,9 @@ class _Lazy(click.Group):
                 formatter.write_dl([(name.ljust(width), line) for name, line in commands.items()])
 
 
-@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name="autofinity")
 def cli() -> None:
     """Learn where a program's threads should sit on a NUMA machine, and put them there."""

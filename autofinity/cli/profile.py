@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from autofinity.cli.options.json import json_option
+from autofinity.cli.options.output import output_option
 from autofinity.cli.options.profiling import (
     ProfilingOptions,
     profiling_options,
@@ -25,7 +26,17 @@ if TYPE_CHECKING:
 
 @click.command("profile")
 @profiling_options
-@click.option("--threads", default="8", show_default=True, help="Thread counts, such as 4,8,16.")
+@click.option(
+    "--threads", "-t", default="8", show_default=True, help="Thread counts, such as 4,8,16."
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Of the draw of affinities.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1, max=99),
+    default=1,
+    show_default=True,
+    help="Runs in each affinity: page colourings of the simulated machine to average over.",
+)
 @click.option(
     "--baselines/--no-baselines",
     default=True,
@@ -51,13 +62,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Capture, run each program once, say what the rest will cost, and stop.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=None,
-    help="Write all observations to one Parquet file as well.",
-)
+@output_option("Write all observations to one Parquet file as well.")
 @click.option(
     "--pack",
     is_flag=True,
@@ -73,6 +78,8 @@ if TYPE_CHECKING:
 @json_option
 def command(
     threads: str,
+    seed: int,
+    seeds: int,
     baselines: bool,
     search: int,
     certify: tuple[str, ...],
@@ -97,6 +104,8 @@ def command(
     thinned = thread_counts(thin) if thin is not None else ()
     wanted = replace(
         wanted_of(options, thread_counts(threads)),
+        seed=seed,
+        page_seeds=seeds,
         baselines=baselines,
         search=search,
         certify=certify,

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from autofinity.cli.options.json import json_option
+from autofinity.cli.options.output import output_option
 from autofinity.workflow.rebuild import NotRebuilt, Rebuilt, rebuild
 
 
@@ -28,12 +29,9 @@ from autofinity.workflow.rebuild import NotRebuilt, Rebuilt, rebuild
     type=click.Path(path_type=Path, dir_okay=False),
     help="Behaviour database.  [default: the one in the state folder]",
 )
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The new policy.  [default: autofinity/policy.json in the configuration folder, which "
-    "runs ask before the shipped one]",
+@output_option(
+    "The new policy.  [default: autofinity/policy.json in the configuration folder, which "
+    "runs ask before the shipped one]"
 )
 @click.option(
     "--if-due", is_flag=True, help="Only when the learnable rows have grown by a fifth or more."

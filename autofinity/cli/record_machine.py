@@ -8,16 +8,12 @@ from pathlib import Path
 import click
 
 from autofinity.cli.options.json import json_option
+from autofinity.cli.options.output import output_option
 from autofinity.cli.progress import Terminal
 
 
 @click.command()
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Where the machine file goes.  [default: standard output]",
-)
+@output_option("Where the machine file goes.  [default: standard output]")
 @click.option("--name", help="What the machine is called.  [default: that of the file, or host]")
 @click.option("--quick", is_flag=True, help="Fewer rounds and less memory: seconds, not a minute.")
 @json_option

@@ -8,6 +8,7 @@ import click
 
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import learning_options, machine_option
+from autofinity.cli.options.output import output_option
 from autofinity.cli.options.profiling import thread_counts
 from autofinity.learning.settings import LearningSettings
 
@@ -18,15 +19,11 @@ from autofinity.learning.settings import LearningSettings
 @learning_options("rules")
 @click.option(
     "--threads",
+    "-t",
     default=None,
     help="Learn from these thread counts only, such as 8 or 4,8.  [default: all observed]",
 )
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Keep the policy here (JSON).",
-)
+@output_option("Keep the policy here (JSON).")
 @json_option
 def command(
     source: Path,
@@ -38,7 +35,7 @@ def command(
 ) -> None:
     """Learn rules from a folder of observations, or from a table that `autofinity table` kept.
 
-    From a table only --learner, --bin-type, --weighting and --learn-seed matter: the rest is done
+    From a table only --learner, --bin-type, --weighting and --seed matter: the rest is done
     already.
     """
     from autofinity.learning import table_file

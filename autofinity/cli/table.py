@@ -13,6 +13,7 @@ from autofinity.cli.options.learning import (
     machine_option,
     observations_argument,
 )
+from autofinity.cli.options.output import output_option
 from autofinity.cli.page import page, print_table
 from autofinity.learning.settings import LearningSettings
 
@@ -21,12 +22,7 @@ from autofinity.learning.settings import LearningSettings
 @observations_argument
 @machine_option
 @learning_options("table")
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Keep the table here (Parquet), for `autofinity rules`.",
-)
+@output_option("Keep the table here (Parquet), for `autofinity rules`.")
 @click.option(
     "--rows", type=click.IntRange(min=0), default=20, show_default=True, help="Rows to print."
 )

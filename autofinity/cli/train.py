@@ -9,6 +9,7 @@ import click
 
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import learning_options
+from autofinity.cli.options.output import output_option
 from autofinity.cli.options.profiling import (
     ProfilingOptions,
     profiling_options,
@@ -21,15 +22,11 @@ from autofinity.learning.settings import LearningSettings
 
 @click.command("train")
 @profiling_options
-@learning_options("rules")
-@click.option("--threads", default="8", show_default=True, help="Thread counts, such as 8 or 4,8.")
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    required=True,
-    help="The policy (JSON).",
+    "--threads", "-t", default="8", show_default=True, help="Thread counts, such as 8 or 4,8."
 )
+@learning_options("train")
+@output_option("The policy (JSON).", required=True)
 @json_option
 def command(
     threads: str,
@@ -42,7 +39,8 @@ def command(
 
     Captures what is not captured yet, replays it in the selected affinities, chooses counters, cuts
     them into bins, builds the action table and learns rules. Interrupt it when you like: the same
-    command goes on where it stopped.
+    command goes on where it stopped. Its steps, with all that can be set, are commands, too:
+    `profile -o OBS`, then `rules OBS`.
     """
     from autofinity.policy import files
     from autofinity.policy.readable import policy_text

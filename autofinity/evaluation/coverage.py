@@ -67,14 +67,16 @@ def covered_by(
     Samples are all periods of all programs, whatever learning would leave out. Raises
     `LearningError` when nothing varies, or nothing is chosen.
     """
-    everything = replace(settings, labels="periods", drop_insensitive=False)
-    chosen_by = everything if settings.selection == "cfs" else settings
-    counters, _ = chosen_features(prepare(table, chosen_by, hints_of), chosen_by, hints_of)
+    everything = replace(settings, labels="periods")
+    by_correlation = settings.selection == "cfs"
+    chosen_by = everything if by_correlation else settings
+    known = prepare(table, chosen_by, hints_of, everything=by_correlation)
+    counters, _ = chosen_features(known, chosen_by, hints_of)
     if not counters:
         raise LearningError(
             "no behaviour can be told from another: no counter or ratio lowers what choosing hints "
             "costs these programs; choose by correlation (--paper, --selection cfs) or name some "
             "(--counters)"
         )
-    ready = prepare(table, replace(everything, counters=counters), hints_of)
+    ready = prepare(table, replace(everything, counters=counters), hints_of, everything=True)
     return counters, coverage(ready.behaviours, cut(ready, counters, everything))

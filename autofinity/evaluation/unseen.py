@@ -9,6 +9,7 @@ from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.cases import Case
 from autofinity.evaluation.judge import judge
 from autofinity.learning.held_out import held_out
+from autofinity.learning.hint_samples import WARMUP_PERIODS
 from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.settings import LearningSettings
@@ -47,7 +48,7 @@ def judge_unseen(
         sorted(set(table.threads.tolist())),
         lambda program: of_fold(programs.index(program) % len(others)),
         matches,
-        settings.warmup,
+        WARMUP_PERIODS,
         0,
         report,
     )

@@ -11,8 +11,7 @@ Readings where the figure leaves something open:
   keeps the last, in the order of the affinities.
 * A destination that belongs to no hint is skipped (line 13), and so is one where the program has no
   matching period.
-* Equal consequences: the label is the first hint in the order of `HINTS`. Consequences of hints
-  that share most destinations differ by noise alone; `tie_within` calls them equal.
+* Equal consequences: the label is the first hint in the order of `HINTS`.
 * A behaviour without any known consequence gives no row. A row's weight is the number of
   observations behind it.
 
@@ -21,7 +20,7 @@ One affinity a is worked on at a time, so memory stays far below the number of p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +32,7 @@ from autofinity.learning.condense import condense_groups
 from autofinity.learning.discretise import bin_of
 from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.periods import Periods
-from autofinity.learning.settings import Condense, Matching
+from autofinity.learning.settings import Condense
 from autofinity.model.affinity import HINTS, Affinity
 from autofinity.model.errors import LearningError
 from autofinity.store.observation_table import ObservationTable
@@ -53,21 +52,15 @@ def build_action_table(
     condense: Condense = "median",
     *,
     literal: bool = False,
-    matching: Matching = "auto",
-    tie_within: float = 0.0,
-    sampled_in: Callable[[Affinity], bool] = lambda affinity: True,
 ) -> pd.DataFrame:
     """Figure 6 over all of `table`; `performance` is one value a row, larger is better. Rows come
     sorted by affinity, then behaviour; their columns are those of `action_frame`.
 
-    Behaviours make rows where they were seen in an affinity that `sampled_in` accepts; all
-    affinities are destinations. A hint that is worse than the best by no more than `tie_within` of
-    its magnitude ties with it.
     Rows that lack one of the `counters` are destinations only; rows without a finite performance
     are no destinations. Raises `LearningError` for a counter that the observations lack.
     """
     behaviours = _behaviours(table, counters, cut_points)
-    periods = Periods(table, matching)
+    periods = Periods(table)
     by_rank, ranks = np.unique(performance, return_inverse=True)
     possible = _Possibilities(
         periods, by_rank, ranks.astype(np.int64), np.isfinite(performance), condense, literal
@@ -87,7 +80,7 @@ def build_action_table(
             for (other, other_code), hints in zip(affinities, member, strict=True)
             if hints and other.threads == affinity.threads
         ]
-        if len(rows) == 0 or not destinations or not sampled_in(affinity):
+        if len(rows) == 0 or not destinations:
             continue
         distinct, group = np.unique(behaviours[rows], axis=0, return_inverse=True)
         order = np.argsort(group.ravel(), kind="stable")
@@ -103,7 +96,7 @@ def build_action_table(
         [affinity for affinity, _ in affinities],
         affinity_of[known],
         consequences,
-        _labels(consequences, tie_within),
+        np.argmax(np.where(np.isnan(consequences), -np.inf, consequences), axis=1),
         weight[known],
     )
 
@@ -178,13 +171,6 @@ class _Possibilities:
             self.condense, self.by_rank, self.ranks[seen[valid]], starts.astype(np.int64)
         )
         return result
-
-
-def _labels(consequences: Floats, tie_within: float) -> Ints:
-    """Index of the first hint that is as good as the best."""
-    known = np.where(np.isnan(consequences), -np.inf, consequences)
-    best = known.max(axis=1, initial=-np.inf, keepdims=True)
-    return np.argmax(known >= best - tie_within * np.abs(best), axis=1)
 
 
 def _behaviours(

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from autofinity.learning import weka
 from autofinity.learning.cfs import correlations, greedy_ranking
 from autofinity.learning.feature_columns import fits
-from autofinity.learning.settings import ENGINES, Engine
 from autofinity.model.errors import LearningError, UsageError
 from autofinity.store.observation_table import ObservationTable
 
@@ -26,7 +25,7 @@ REPEATS_FROM = 0.9999
 """Correlation from which one counter is another in other units."""
 
 WEKA_VALUES = 5_000_000
-"""Above so many values (rows × counters) `auto` takes the numpy engine: the same ranking, seconds
+"""Above so many values (rows × counters) numpy ranks what WEKA would: the same ranking, seconds
 instead of minutes of copying into Java."""
 
 
@@ -60,24 +59,19 @@ def choose_counters(
     target: Floats,
     k: int,
     *,
-    engine: Engine = "auto",
-    standardise: bool = True,
-    drop_repeats: bool = True,
-    exclude: Sequence[str] = (),
+    by_weka: bool = False,
 ) -> CounterReport:
     """The k counters that together tell most about `target` (the metric, one value a row).
 
-    `standardise` divides each counter by its standard deviation first. Without it WEKA's evaluator
-    weighs counters by their standard deviation, so that mere units decide; that is what its
-    defaults do. `drop_repeats` keeps only the first of counters that are multiples of each other
-    (|r| of at least 0.9999): the ranking would else spend two of k on retired instructions and
-    retired micro-operations. Raises `UsageError` for k < 1 or an unknown engine, `LearningError`
-    when no counter varies.
+    Each counter is divided by its standard deviation first: WEKA's evaluator weighs counters by
+    that, so that mere units would decide. Of counters that are multiples of each other only the
+    first is ranked: two of k would else be spent on retired instructions and retired
+    micro-operations. `by_weka` has WEKA rank them, where it can be used; numpy gives the same
+    ranking (held by `tests/contract/test_learning_weka.py`). Raises `UsageError` for k < 1,
+    `LearningError` when no counter varies.
     """
-    if k < 1 or engine not in ENGINES:
-        raise UsageError(
-            f"k={k}, engine={engine!r}: expected k of at least 1 and {', '.join(ENGINES)}"
-        )
+    if k < 1:
+        raise UsageError(f"k={k}: expected at least 1")
     usable = np.isfinite(target)
     names, left_out = [], []
     columns: list[Floats] = []
@@ -85,21 +79,21 @@ def choose_counters(
         finite = np.where(np.isfinite(column), column, np.nan)[usable]
         known = finite[~np.isnan(finite)]
         deviation = float(np.std(known)) if len(known) else 0.0
-        if name in exclude or not deviation > 1e-12 * float(np.abs(known).max(initial=0.0)):
+        if not deviation > 1e-12 * float(np.abs(known).max(initial=0.0)):
             left_out.append(name)
             continue
         names.append(name)
-        columns.append((finite - known.mean()) / deviation if standardise else finite)
+        columns.append((finite - known.mean()) / deviation)
     if not names:
         raise LearningError(
             f"no counter can be chosen: none of {len(table.counters)} varies over "
             f"{int(usable.sum())} observations; profile more programs or affinities"
         )
     values = np.column_stack(columns)
-    distinct = _distinct(values) if drop_repeats else list(range(len(names)))
+    distinct = _distinct(values)
     repeats = tuple(name for i, name in enumerate(names) if i not in distinct)
     names = [names[i] for i in distinct]
-    ranking, used = _rank(values[:, distinct], target[usable], engine)
+    ranking, used = _rank(values[:, distinct], target[usable], by_weka)
     ranked = tuple(Ranked(names[index], merit) for index, merit in ranking)
     stopped_at = _stop(ranked)
     chosen = _that_fit(ranked, k)
@@ -130,9 +124,8 @@ def _distinct(values: Floats) -> list[int]:
     return kept
 
 
-def _rank(values: Floats, target: Floats, engine: Engine) -> tuple[list[tuple[int, float]], str]:
-    too_many = values.size > WEKA_VALUES
-    if engine == "weka" or (engine == "auto" and not too_many and weka.unavailable() is None):
+def _rank(values: Floats, target: Floats, by_weka: bool) -> tuple[list[tuple[int, float]], str]:
+    if by_weka and values.size <= WEKA_VALUES and weka.unavailable() is None:
         return weka.cfs_ranking(values, target), "weka"
     return greedy_ranking(*correlations(values, target), _deviations(values)), "numpy"
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.affinity.leeway import edit_distance
-from autofinity.learning.regret_table import log_worth
+from autofinity.learning.regret_table import TIE, log_worth
 from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.policy import Instead, OtherCounts, RulePolicy
 from autofinity.store.observation_table import ObservationTable
@@ -37,19 +37,18 @@ def with_other_counts(
     table: ObservationTable,
     performance: Floats,
     losses: Floats,
-    tie_within: float,
     matches: BestMatches,
 ) -> RulePolicy:
     """`policy`, and which hints serve better than its answers with other thread counts.
 
     `losses` are those of whole runs (`regret_table.log_losses` of the same table and performance).
-    An answer stands unless another hint gains more than `tie_within` over it, in the mean over
+    An answer stands unless another hint gains more than `TIE` over it, in the mean over
     the programs that the answer is right for.
     """
     ran = _Ran(table, performance, losses, matches)
     instead: list[Instead] = []
     for hint in policy.last_words:
-        better = {count: ran.better(hint, count, tie_within) for count in ran.other_counts()}
+        better = {count: ran.better(hint, count) for count in ran.other_counts()}
         instead.extend(_stretches(hint, better, matches))
     if not instead:
         return policy
@@ -87,7 +86,7 @@ class _Ran:
         }
         return sorted(near - set(self._learned))
 
-    def better(self, hint: Hint, threads: int, tie_within: float) -> Hint:
+    def better(self, hint: Hint, threads: int) -> Hint:
         """The hint that serves the programs best that `hint` was right for; itself when level."""
         learned = min(self._learned, key=lambda count: abs(math.log(count / threads)))
         profiled, worth = self._where_right(hint, learned)
@@ -99,7 +98,7 @@ class _Ran:
         values = {other: of(other) for other in HINTS}
         best = max(HINTS, key=values.__getitem__)
         known = values[hint] > -np.inf
-        return best if known and values[best] - values[hint] > math.log1p(tie_within) else hint
+        return best if known and values[best] - values[hint] > math.log1p(TIE) else hint
 
     def _found_right(self, hint: Hint, learned: int) -> tuple[tuple[Affinity, ...], Floats]:
         """Affinities of the learned count in which all programs were profiled that `hint` is right

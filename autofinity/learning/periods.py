@@ -10,8 +10,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from autofinity.learning.settings import Matching
-from autofinity.model.errors import LearningError
 from autofinity.store.observation_table import ObservationTable, number_combinations
 
 type Ints = npt.NDArray[np.int64]
@@ -20,20 +18,11 @@ type Ints = npt.NDArray[np.int64]
 class Periods:
     """Index over a table: `find(rows, affinity)` says what was seen there at the same time."""
 
-    def __init__(self, table: ObservationTable, matching: Matching = "auto") -> None:
-        """`auto` matches by progress when every row has one and all come from the simulator.
-
-        Raises `LearningError` when progress is asked for but was not recorded.
-        """
+    def __init__(self, table: ObservationTable) -> None:
+        """By progress when every row has one and all come from the simulator."""
         known = bool(np.isfinite(table.progress).all())
-        if matching == "progress" and not known:
-            raise LearningError(
-                "periods cannot be matched by progress: some rows have none; use --match index"
-            )
         backends = {table.backend.names[code] for code in np.unique(table.backend.codes)}
-        self.by_progress = matching == "progress" or (
-            matching == "auto" and known and backends == {"sim"}
-        )
+        self.by_progress = known and backends == {"sim"}
         # A family holds the runs of one workload and seed: they differ in affinity only.
         self._family = number_combinations(table.workload(), table.seed)
         affinities = len(table.affinity.names)

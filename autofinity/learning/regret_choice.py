@@ -30,7 +30,6 @@ from autofinity.learning.regret_tree import (
     grow,
     labels_of,
 )
-from autofinity.learning.settings import Edges
 from autofinity.model.errors import LearningError
 from autofinity.store.observation_table import ObservationTable
 
@@ -41,6 +40,11 @@ type Folds = list[tuple[Ints, Ints]]
 
 FOLDS = 10
 
+EDGES = (LOWEST, MIDDLE, HIGHEST)
+"""Of equally good ones those that judge a feature, by the worst of them. Judged by the one in the
+middle alone the default policy wins 10 of 10 and reaches 0.996 of the best hint where it was
+learned (0.997 by all three), and 0.991 over all thread counts (0.996)."""
+
 
 def choose_by_regret(
     samples: ObservationTable,
@@ -50,17 +54,14 @@ def choose_by_regret(
     k: int,
     most_rules: int,
     counted: tuple[str, ...] = (),
-    *,
-    edges: Edges = "worst",
 ) -> CounterReport:
     """The counters of `samples` that lose least on held-out workloads, needing at most `k` events,
     those that are `counted` anyway among them.
 
     `workload` is each sample's row in `losses` (`regret_table.log_losses`); `cuts` are the cut
-    points of each; `edges` says which of equally good edges judge a feature. In the report the
-    merit of a feature is minus the loss with it and all before it: nats of time against the best
-    hint, summed over the workloads. Raises `LearningError`
-    when nothing varies or no loss is known.
+    points of each. In the report the merit of a feature is minus the loss with it and all before
+    it: nats of time against the best hint, summed over the workloads. Raises `LearningError` when
+    nothing varies or no loss is known.
     """
     names = [name for name, at in cuts.items() if at]
     left_out = tuple(name for name in cuts if name not in names)
@@ -75,7 +76,6 @@ def choose_by_regret(
         held_out(samples.program.codes[known], FOLDS),
         most_rules + 1,
         lambda some: len({*counted, *events_of([names[i] for i in some])}) <= k,
-        (LOWEST, MIDDLE, HIGHEST) if edges == "worst" else (MIDDLE,),
     )
     ranked = tuple(
         Ranked(names[feature], -loss) for feature, loss in zip(chosen, lost[1:], strict=True)
@@ -138,7 +138,6 @@ def _forward(
     folds: Folds,
     most_leaves: int,
     fit: Callable[[Sequence[int]], bool],
-    edges: Sequence[float],
 ) -> tuple[tuple[int, ...], list[float]]:
     """Features in the order in which they were added, and the held-out loss before and after: by
     the worst of the edges, of equals by all of them.
@@ -150,7 +149,7 @@ def _forward(
         for feature in range(data.bins.shape[1]):
             if feature not in chosen and fit((*chosen, feature)):
                 some = (*chosen, feature)
-                lost = [_held_out(data, folds, some, most_leaves, edge) for edge in edges]
+                lost = [_held_out(data, folds, some, most_leaves, edge) for edge in EDGES]
                 tried.append((max(lost), sum(lost), feature))
         loss, _, feature = min(tried, default=(np.inf, np.inf, -1))
         if not loss < losses[-1] - WORTH * losses[0]:

@@ -17,6 +17,7 @@ from autofinity.evaluation.cases import Case
 from autofinity.evaluation.judge import Learn, Skipped, judge
 from autofinity.evaluation.left_out import leaving_out
 from autofinity.evaluation.verdict import Verdict, verdict_of
+from autofinity.learning.hint_samples import WARMUP_PERIODS
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.errors import LearningError
 from autofinity.model.observation import Workload
@@ -81,7 +82,7 @@ def evaluate(
             wanted.threads,
             learner,
             BestMatches(machine_topology(wanted.machine)),
-            settings.warmup,
+            WARMUP_PERIODS,
             samples,
             lambda workload: done.step(workload.program),
         )

@@ -2,7 +2,7 @@
 """The papers' figures of each mechanism beside ours, on the papers' machines.
 
     PYTHONPATH=. python scripts/studies/mechanisms_table.py [--table times|quantities|suite]…
-        [--workers N] [--work FOLDER] [--into docs/mechanisms.md]
+        [--jobs N] [--work FOLDER] [--into docs/mechanisms.md]
 
 Three tables as Markdown, which with --into replace what stands between their marks there:
 
@@ -50,11 +50,11 @@ IN_SUITE = (
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--table", action="append", choices=TABLES, help="default: all")
-    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--into", type=Path, help="put the tables between their marks in it")
     wanted = parser.parse_args()
-    options = ["--workers", str(wanted.workers)]
+    options = ["--jobs", str(wanted.jobs)]
     if wanted.work is not None:
         options += ["--work", str(wanted.work)]
     for name in wanted.table or TABLES:
@@ -80,15 +80,15 @@ def compared(
     machine: str, mechanisms: Sequence[str], programs: Sequence[str], options: Sequence[str]
 ) -> Mapping[str, Any]:
     """The summary of `autofinity compare` with a thread for each PU, by mechanism."""
-    asked = {
-        "machine": machine,
-        "threads": pus_of(machine),
-        "mechanisms": ",".join(mechanisms),
-        "programs": ",".join(programs),
-        "size": "tiny",
-        "repeats": 30,
-    }
-    words = [word for name, value in asked.items() for word in (f"--{name}", str(value))]
+    asked = (
+        ("machine", machine),
+        ("threads", pus_of(machine)),
+        *(("mechanism", name) for name in mechanisms),
+        *(("program", name) for name in programs),
+        ("size", "tiny"),
+        ("repeats", 30),
+    )
+    words = [word for name, value in asked for word in (f"--{name}", str(value))]
     summary: Mapping[str, Any] = answered("compare", *words, *options)["summary"]
     return summary
 

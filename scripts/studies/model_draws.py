@@ -29,6 +29,7 @@ from autofinity.evaluation.cases import Case, summarise
 from autofinity.evaluation.judge import judge
 from autofinity.evaluation.left_out import leaving_out
 from autofinity.evaluation.times import times_of
+from autofinity.learning.hint_samples import WARMUP_PERIODS
 from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.settings import LearningSettings
@@ -164,7 +165,7 @@ def crossed(wanted: Wanted, train: ObservationTable, test: ObservationTable) -> 
     learner = leaving_out(
         train, lambda rest: learn_policy(rest, settings, hints_of, {}, match).policy
     )
-    cases, _ = judge(test, wanted.threads, learner, match, settings.warmup, 0)
+    cases, _ = judge(test, wanted.threads, learner, match, WARMUP_PERIODS, 0)
     return cases
 
 

@@ -14,6 +14,7 @@ from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.cases import Case, summarise
 from autofinity.evaluation.judge import Learn, judge
 from autofinity.evaluation.left_out import leaving_out
+from autofinity.learning.hint_samples import WARMUP_PERIODS
 from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.settings import LearningSettings
@@ -82,21 +83,20 @@ def without_kin(
 def leave_one_out(
     machine: str, table: ObservationTable, settings: LearningSettings, samples: int
 ) -> Judged:
-    return judged_on(machine, table, learning(machine, table, settings), settings, samples)
+    return judged_on(machine, table, learning(machine, table, settings), samples)
 
 
 def judged_on(
     machine: str,
     table: ObservationTable,
     learner: tuple[Learn, list[int]],
-    settings: LearningSettings,
     samples: int,
 ) -> Judged:
     """Every program of `table` by a policy that has not seen it."""
     match = BestMatches(machine_topology(machine))
     learn, rules = learner
     counts = sorted(set(table.threads.tolist()))
-    cases, _ = judge(table, counts, learn, match, settings.warmup, samples)
+    cases, _ = judge(table, counts, learn, match, WARMUP_PERIODS, samples)
     return Judged(cases, rules)
 
 

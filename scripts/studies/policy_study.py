@@ -33,6 +33,7 @@ from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.cases import Case, summarise
 from autofinity.evaluation.judge import behaviour_seen, judge
 from autofinity.evaluation.times import geometric_mean, times_of
+from autofinity.learning.hint_samples import WARMUP_PERIODS
 from autofinity.learning.settings import PAPER, LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.observation import Workload
@@ -57,19 +58,13 @@ SETTINGS: Mapping[str, LearningSettings] = {
     "rates, not ratios": replace(OURS, features="rates"),
     "rates and ratios": replace(OURS, features="both"),
     "RIPPER on the same table": replace(OURS, learner="ripper"),
-    "features by CFS": replace(OURS, selection="cfs", engine="numpy"),
+    "features by CFS": replace(OURS, selection="cfs"),
     "learned from single periods": replace(OURS, window=1),
     "learned from means of 8 periods": replace(OURS, window=8),
-    "no warm-up left out": replace(OURS, warmup=0),
     "5 bins": replace(OURS, bins=5),
     "10 bins": replace(OURS, bins=10),
-    "40 bins": replace(OURS, bins=40),
     "leeway 1": replace(OURS, leeway=1),
     "leeway 2": replace(OURS, leeway=2),
-    "no ties": replace(OURS, tie_within=0.0),
-    "insensitive programs kept": replace(OURS, drop_insensitive=False),
-    "features judged by the edge in the middle": replace(OURS, edges="middle"),
-    "the edge of `speed_gain` anywhere": replace(OURS, edge_at_par=False),
     "2 events at once": replace(OURS, k=2),
     "3 events at once": replace(OURS, k=3),
 }
@@ -79,7 +74,6 @@ PAPERS: Mapping[str, LearningSettings] = {
     "the paper's way, condensed by maxima": replace(PAPER, condense="max"),
     "the paper's way, nominal bins": replace(PAPER, bin_type="nominal"),
     "the paper's way, rows weighted by stake": replace(PAPER, weighting="stake"),
-    "the paper's way, sampled at the start": replace(PAPER, sampled_in="start"),
 }
 SAMPLES = (1, 8)
 """Periods after the warm-up that a decision is made from, beside the whole run."""
@@ -146,7 +140,7 @@ def variations(machine: str, table: ObservationTable, paper: bool) -> Iterator[s
 
     for name, settings in SETTINGS.items():
         yield line(name, settings, 0)
-    kin = judged_on(machine, table, without_kin(machine, table, OURS), OURS, 0)
+    kin = judged_on(machine, table, without_kin(machine, table, OURS), 0)
     yield row("kindred families left out, too", periods(0), kin)
     for samples in SAMPLES:
         yield line("**default**", OURS, samples)
@@ -163,7 +157,7 @@ def carried_over(tables: Mapping[str, ObservationTable]) -> Iterator[str]:
             continue
         learner = learning(machine, of_threads(table, TRAINED_WITH), OURS)
         for threads in counts:
-            cases = judged_on(machine, of_threads(table, threads), learner, OURS, 0)
+            cases = judged_on(machine, of_threads(table, threads), learner, 0)
             yield row(f"`{machine}`, {TRAINED_WITH} threads", f"{threads} threads", cases)
         yield from all_counts(machine, table)
 
@@ -178,7 +172,7 @@ def elsewhere(tables: Mapping[str, ObservationTable]) -> Iterator[str]:
     for learned_on, source in tables.items():
         learner = learning(learned_on, source, OURS)
         summaries = [
-            summarise(judged_on(machine, table, learner, OURS, 0).cases)
+            summarise(judged_on(machine, table, learner, 0).cases)
             for machine, table in tables.items()
         ]
         cells = [f"{s.best_hint_ratio:.3f}, {s.wins}/{s.interesting}" for s in summaries]
@@ -196,28 +190,26 @@ def others(machine: str, shipped: ObservationTable, judged: ObservationTable) ->
     yield CARRIED_HEAD
     for threads in sorted(set(judged.threads.tolist())):
         learner = learning(machine, of_threads(shipped, TRAINED_WITH), OURS)
-        cases = judged_on(machine, of_threads(judged, threads), learner, OURS, 0)
+        cases = judged_on(machine, of_threads(judged, threads), learner, 0)
         trained = f"`{machine}`, {TRAINED_WITH} threads"
         yield row(trained, f"`{machine}`, {threads} threads", cases)
 
 
 def all_counts(machine: str, table: ObservationTable) -> Iterator[str]:
     """Rows of all thread counts together: learned with 8 threads, without what answers mean with
-    other counts, by features that were chosen otherwise, and learned with several.
+    other counts, and learned with several.
     """
     train = of_threads(table, TRAINED_WITH)
     counts = sorted(set(table.threads.tolist()))
     more = [count for count in counts if count <= 2 * TRAINED_WITH]
     several = table.take(np.isin(table.threads, more))
-    by_the_middle = replace(OURS, edges="middle")
     for learned_with, known, settings in (
         (f"{TRAINED_WITH} threads", train, OURS),
         (f"{TRAINED_WITH} threads, one answer for all", train, replace(OURS, other_counts=False)),
-        (f"{TRAINED_WITH} threads, features by the edge in the middle", train, by_the_middle),
         (f"{', '.join(map(str, more))} threads", several, OURS),
         (f"{', '.join(map(str, counts))} threads", table, OURS),
     ):
-        judged = judged_on(machine, table, learning(machine, known, settings), settings, 0)
+        judged = judged_on(machine, table, learning(machine, known, settings), 0)
         yield row(f"`{machine}`, {learned_with}", f"`{machine}`, all four", judged)
 
 
@@ -229,13 +221,13 @@ def within_runs(machine: str, table: ObservationTable) -> Iterator[str]:
     times = times_of(table)
     learn, _ = learning(machine, of_threads(table, TRAINED_WITH), OURS)
     counts = sorted(set(table.threads.tolist()))
-    cases, _ = judge(table, counts, learn, matches, OURS.warmup, 0)
+    cases, _ = judge(table, counts, learn, matches, WARMUP_PERIODS, 0)
 
     def right(case: Case, looks_again: bool) -> float:
         """Seconds of the best that can be done after the looks."""
         start, probe = (matches(case.workload.threads, hint) for hint in (DISTRIBUTED, PROBE))
         switched = times.switched.get(case.workload, {})
-        seen = behaviour_seen(table, case.workload, start, OURS.warmup, 1)
+        seen = behaviour_seen(table, case.workload, start, WARMUP_PERIODS, 1)
         policy = learn(case.workload.program)
         if looks_again and policy.second_after(decide(policy, seen).hint) is not None:
             probed = times.probed.get(case.workload, {})
@@ -268,7 +260,7 @@ def missed(machine: str, table: ObservationTable) -> Iterator[str]:
     matches = BestMatches(machine_topology(machine))
     learn, _ = learning(machine, of_threads(table, TRAINED_WITH), OURS)
     counts = sorted(set(table.threads.tolist()))
-    cases, _ = judge(table, counts, learn, matches, OURS.warmup, 0)
+    cases, _ = judge(table, counts, learn, matches, WARMUP_PERIODS, 0)
     for case in sorted(cases, key=lambda case: -case.regret):
         if case.right_hint:
             continue
@@ -287,7 +279,7 @@ def reasons(
 
     def look(hint: Hint) -> Mapping[str, float]:
         affinity = matches(workload.threads, hint)
-        return behaviour_seen(table, workload, affinity, OURS.warmup, 0)
+        return behaviour_seen(table, workload, affinity, WARMUP_PERIODS, 0)
 
     start = look(DISTRIBUTED)
     hint, words = reason(policy, start)

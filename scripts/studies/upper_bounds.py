@@ -92,7 +92,7 @@ def bounds(machine: str, table: ObservationTable) -> Iterator[tuple[str, str, Ju
         for seen in features:
             settings = replace(one_look, features=seen)
             learn = foreseeing(machine, table, settings, model)
-            yield name, seen, judged_on(machine, table, (learn, []), settings, 0)
+            yield name, seen, judged_on(machine, table, (learn, []), 0)
 
 
 def foreseeing(
@@ -100,12 +100,12 @@ def foreseeing(
 ) -> Learn:
     """Learns from all other programs; the policy says one hint, chosen for the program left out."""
     hints_of = hints_on(BestMatches(machine_topology(machine)), settings.leeway)
-    whole = prepare(table, replace(settings, drop_insensitive=False), hints_of).behaviours
+    whole = prepare(table, settings, hints_of, everything=True).behaviours
     values = matrix(whole)
 
     def without(program: str) -> RulePolicy:
         ready = prepare(table.without_program(program), settings, hints_of)
-        losses = log_losses(ready.table, ready.metric, hints_of, settings.tie_within)
+        losses = log_losses(ready.table, ready.metric, hints_of)
         loss = losses[ready.workload]
         known = ~np.isnan(loss).all(axis=1)
         loss = np.where(np.isnan(loss), np.nanmax(loss[known], axis=1).max(initial=0.0), loss)

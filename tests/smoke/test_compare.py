@@ -10,7 +10,8 @@ from pathlib import Path
 
 SMALL = (
     *("--machine", "opteron-6164he", "--threads", "4", "--size", "tiny", "--repeats", "2"),
-    *("--programs", "prodcons,pic", "--mechanisms", "kmaf16,autofinity,unified"),
+    *("--program", "prodcons", "--program", "pic", "--mechanism", "kmaf16"),
+    *("--mechanism", "autofinity", "--mechanism", "unified"),
 )
 RUN = ["os", "autofinity", "kmaf16", "unified", "oracle-trace"]
 
@@ -48,7 +49,7 @@ def test_mechanisms_are_compared_and_what_was_run_is_not_run_again(tmp_path: Pat
     assert len(lines) == 2 * len(RUN)
     kept.write_text("\n".join(lines[:-1]) + "\n" + lines[-1][:40])  # as a crash leaves it
     picture = tmp_path / "times.svg"
-    table = autofinity("compare", *SMALL, *work, "--out", str(picture)).stdout
+    table = autofinity("compare", *SMALL, *work, "-o", str(picture)).stdout
     assert all(name in table for name in RUN)
     assert "<svg" in picture.read_text()
     assert kept.read_text().splitlines()[-1].endswith("}}")
@@ -61,7 +62,7 @@ def test_programs_run_side_by_side_with_large_pages_and_more_faults(tmp_path: Pa
         autofinity(
             *("compare", "--machine", "opteron-6164he", "--threads", "4", "--size", "tiny"),
             *("--repeats", "1", "--page-size", "2M", "--fault-rate", "40"),
-            *("--programs", "prodcons+pic,pic", "--mechanisms", "kmaf16,compact"),
+            *("-p", "prodcons+pic", "-p", "pic", "--mechanism", "kmaf16", "--mechanism", "compact"),
             *("--work", str(tmp_path), "--json"),
         ).stdout
     )
@@ -83,11 +84,10 @@ def test_the_mechanisms_are_listed_with_a_line_each() -> None:
 
 def test_what_cannot_be_compared_is_one_line() -> None:
     for arguments, code, reason in (
-        (("--mechanisms", "magic"), 2, "unknown mechanism magic"),
-        (("--threads", "4,8"), 2, "got 2 thread counts; expected one"),
+        (("--mechanism", "magic"), 2, "unknown mechanism magic"),
         (("--machine", "host"), 2, "simulated machines only"),
-        (("--programs", "nothing"), 1, "no program 'nothing'"),
-        (("--programs", "pic+lu"), 2, "programs side by side run once"),
+        (("--program", "nothing"), 1, "no program 'nothing'"),
+        (("--program", "pic+lu"), 2, "programs side by side run once"),
     ):
         failed = autofinity("compare", *arguments, code=code)
         assert reason in failed.stderr

@@ -239,7 +239,7 @@ def test_a_figure_is_drawn_in_the_terminal(work: Path, name: str) -> None:
 def test_the_coverage_counts_what_each_program_adds(work: Path) -> None:
     observations = work / "observations" / "opteron-6164he-20us"
     options = ("--machine", "opteron-6164he", "--threads", "4", "--json")
-    chosen = ("--selection", "cfs", "--engine", "numpy", "--features", "rates")
+    chosen = ("--selection", "cfs", "--features", "rates")
     found = json.loads(autofinity("coverage", str(observations), *options, *chosen).stdout)
     assert sorted(each["program"] for each in found["programs"]) == sorted(PROGRAMS)
     assert sum(each["new"] for each in found["programs"]) == found["programs"][-1]["cumulative"]

@@ -38,7 +38,7 @@ from autofinity.store.observations import table_of, write_one
 
 type Runner = Any  # of conftest.py
 
-SETTINGS = replace(PAPER, leeway=0, bin_number="fixed", learner="ripper", engine="numpy")
+SETTINGS = replace(PAPER, leeway=0, bin_number="fixed", learner="ripper")
 TIER = "hardware counters"
 PACKED_PAIR, SPREAD_PAIR = Affinity.parse("{2}"), Affinity.parse("{1}{1}")
 

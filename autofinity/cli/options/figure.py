@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autofinity.cli.options.output import output_option
+
 if TYPE_CHECKING:
     from autofinity.report.chart import Chart
     from autofinity.report.matrix_figure import Matrices
 
-picture_option = click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=None,
-    help="Draw it into this file (.svg, .png or .pdf; needs autofinity[plots]).",
+picture_option = output_option(
+    "Draw it into this file (.svg, .png or .pdf; needs autofinity[plots])."
 )
 
 

@@ -13,6 +13,7 @@ from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.microseconds import microseconds
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
+from autofinity.cli.options.suite import programs_option, size_option, suite_option
 from autofinity.cli.options.work import jobs_option, work_option
 from autofinity.model.errors import UsageError
 from autofinity.workflow.wanted import Wanted, wanted_on
@@ -31,8 +32,6 @@ class ProfilingOptions(TypedDict):
     work: Path | None
     jobs: int
     affinities: str
-    draw_seed: int
-    page_seeds: int
     period_us: float | None
 
 
@@ -43,51 +42,24 @@ _OPTIONS = (
         "--simulated",
         "twin",
         is_flag=True,
-        help="With --machine host: replay on a simulated twin of it, which has its topology and"
-        " assumed latencies, instead of running on it.",
+        help="With --machine host: run nothing on it, replay on a simulated twin of it.",
     ),
     page_size_option,
-    click.option(
-        "--suite",
-        "suite_path",
-        type=click.Path(path_type=Path),
-        default=None,
-        help="Suite manifest (TOML).  [default: the training suite that is shipped]",
-    ),
-    click.option(
-        "--program",
-        "programs",
-        multiple=True,
-        help="Only this program of the suite; may be given several times.",
-    ),
-    click.option("--size", default="small", show_default=True, help="Input by size."),
+    suite_option,
+    programs_option,
+    size_option,
     click.option(
         "--affinities",
         default="all",
         show_default=True,
-        help="all; hints (best matches only); how many: best matches and others drawn by seed; or "
-        "screen (screen:N): all where at most 80, else the 40 (N) that tell most.",
+        help="all; hints (best matches); N: those and others, drawn; screen:N: all up to 80, else "
+        "the N that tell most.",
     ),
     click.option(
         "--period-us",
         type=microseconds,
         default=None,
         help="Sample period, simulated microseconds.  [default: 500]",
-    ),
-    click.option(
-        "--seed",
-        "draw_seed",
-        type=int,
-        default=1,
-        show_default=True,
-        help="Of the draw of affinities.",
-    ),
-    click.option(
-        "--page-seeds",
-        type=click.IntRange(min=1, max=99),
-        default=1,
-        show_default=True,
-        help="Page colourings of the simulated machine to average over.",
     ),
     jobs_option,
     work_option,
@@ -123,8 +95,6 @@ def wanted_of(options: ProfilingOptions, threads: tuple[int, ...]) -> Wanted:
         twin=options["twin"],
         page_size=options["page_size"],
         affinities=options["affinities"],
-        seed=options["draw_seed"],
-        page_seeds=options["page_seeds"],
         period_us=options["period_us"],
     )
 

@@ -9,17 +9,16 @@ import click
 
 jobs_option = click.option(
     "--jobs",
-    "--workers",
-    "jobs",
+    "-j",
     type=click.IntRange(min=1),
     default=lambda: len(os.sched_getaffinity(0)),
-    show_default="all cores allowed",
+    show_default="all cores",
     help="Runs at the same time.",
 )
 work_option = click.option(
     "--work",
     type=click.Path(path_type=Path, file_okay=False),
     default=None,
-    help="Folder for traces and what runs on them showed; what was interrupted continues there."
+    help="Folder for traces and observations, where an interrupted command goes on."
     "  [default: in the user's cache]",
 )

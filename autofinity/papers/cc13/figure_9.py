@@ -26,7 +26,7 @@ from autofinity.papers.observed import Observed
 from autofinity.report.chart import Chart
 
 # Without WEKA: its JRip takes minutes here, and our RIPPER is its equal on such tables.
-BASE = replace(PAPERS_WAY, engine="numpy", learner="ripper")
+BASE = replace(PAPERS_WAY, learner="ripper")
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,5 +67,5 @@ def test_a_binary_is_captured_without_naming_a_folder() -> None:
     capture = cli.get_command(click.Context(cli), "capture")
     assert capture is not None
     with capture.make_context("capture", ["--", "./app", "--its=own"]) as context:
-        assert context.params["out"] == Path("traces")
+        assert context.params["output"] == Path("traces")
         assert context.params["binary"] == ("./app", "--its=own")

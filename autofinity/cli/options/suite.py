@@ -1,0 +1,25 @@
+"""Which programs of which suite with which input: options of every command that runs a suite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+suite_option = click.option(
+    "--suite",
+    "suite_path",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Suite manifest (TOML).  [default: the shipped training suite]",
+)
+programs_option = click.option(
+    "--program",
+    "-p",
+    "programs",
+    multiple=True,
+    help="Only this program of the suite; may be given several times.",
+)
+size_option = click.option(
+    "--size", default="small", show_default=True, help="Input of the programs by size."
+)
