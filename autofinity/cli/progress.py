@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
@@ -28,15 +28,17 @@ class Terminal:
 
 
 @contextmanager
-def progress(title: str, total: int, quiet: bool = False) -> Iterator[Progress]:
+def progress(
+    title: str, total: int, quiet: bool = False, clock_s: Callable[[], float] = time.monotonic
+) -> Iterator[Progress]:
     """A bar of `total` steps for the time of the block."""
     if quiet or total == 0:
         with SILENT.progress(title, total) as nobody:
             yield nobody
     elif sys.stderr.isatty():
-        yield from _bar(title, total)
+        yield from _bar(title, total, clock_s)
     else:
-        lines = _Lines(title, total)
+        lines = _Lines(title, total, clock_s)
         yield lines
         lines.close()
 
@@ -44,12 +46,13 @@ def progress(title: str, total: int, quiet: bool = False) -> Iterator[Progress]:
 class _Lines:
     """Logs and pipes: a line whenever another tenth is done."""
 
-    def __init__(self, title: str, total: int) -> None:
+    def __init__(self, title: str, total: int, clock_s: Callable[[], float]) -> None:
         self._title = title
         self._total = total
         self._done = 0
         self._said = 0
-        self._start = time.monotonic()
+        self._clock_s = clock_s
+        self._start_s = clock_s()
 
     def step(self, label: str = "") -> None:
         self._done += 1
@@ -69,16 +72,16 @@ class _Lines:
         return self._done * 10 // self._total
 
     def _say(self, label: str) -> None:
-        elapsed = time.monotonic() - self._start
+        elapsed_s = self._clock_s() - self._start_s
         where = f"  {label}" if label else ""
         print(
-            f"{self._title}: {self._done}/{self._total}  {elapsed:.0f} s{where}",
+            f"{self._title}: {self._done}/{self._total}  {elapsed_s:.0f} s{where}",
             file=sys.stderr,
             flush=True,
         )
 
 
-def _bar(title: str, total: int) -> Iterator[Progress]:
+def _bar(title: str, total: int, clock_s: Callable[[], float]) -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -98,7 +101,7 @@ def _bar(title: str, total: int) -> Iterator[Progress]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[label]}"),
     )
-    with Bar(*columns, console=Console(stderr=True)) as bar:
+    with Bar(*columns, console=Console(stderr=True), get_time=clock_s) as bar:
         task = bar.add_task(title, total=total, label="")
 
         class _Step:

@@ -159,6 +159,7 @@ def test_a_policy_can_be_shown_explained_and_exported(observations: Path, tmp_pa
         (("table", "{obs}", "--counters", "flops"), "'flops' is not in these observations"),
         (("table", "{obs}", "--counters", "noise", "-m", "pdp-11"), "pdp-11"),
         (("bins", "{obs}", "--counters", "noise,noise"), "named twice"),
+        (("bins", "{obs}", "--counters", "noise", "--bins", "40"), "bins 40: expected at most 20"),
         (("bins", "{obs}", "--metric=-energy", "--counters", "noise"), "energy_j"),
         (("table", "{obs}", "--counters", "noise", "-o", "/nowhere/x"), "cannot write"),
         (("evaluate", "--observations", "{obs}", "--threads", "5"), "4 threads; --fresh profiles"),
