@@ -10,8 +10,7 @@
 // Rules of the room: no allocation that is not checked, every descriptor close-on-exec, nothing on
 // stdout, no signal disposition, mask, environment variable or working directory of the
 // application-to-be is ever changed.
-#ifndef AUTOFINITY_LAUNCHER_H
-#define AUTOFINITY_LAUNCHER_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -180,5 +179,3 @@ typedef struct {
 bool start_monitor(const MonitorRequest* request, Attached* attached, char reason[REASON_CHARS]);
 // Becomes Python, which prints what the run would do. Returns only when that is impossible.
 void become_dry_run(const MonitorRequest* request);
-
-#endif

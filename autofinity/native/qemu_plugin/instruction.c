@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "instruction.h"
+#include "qemu_plugin/instruction.h"
 
 typedef struct {
     bool narrow;     // 0x66

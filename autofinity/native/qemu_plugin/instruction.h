@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // What an instruction of x86-64 does to memory, as far as that is told by its bytes.
-#ifndef AUTOFINITY_INSTRUCTION_H
-#define AUTOFINITY_INSTRUCTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ typedef struct instruction_facts {
 } instruction_facts;
 
 __attribute__((visibility("hidden"))) instruction_facts classify(const uint8_t* byte, size_t size);
-
-#endif

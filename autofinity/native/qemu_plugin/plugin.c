@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // A plugin for QEMU's user-mode emulation: accesses and instructions of an unmodified binary go
-// into the thread records that our runtime keeps inside the program (capture/handshake.h).
+// into the thread records that our runtime keeps inside the program (capture/state/handshake.h).
 //
 //   start ─► system call ATTACH ─► forget all translations, instrument from here on
 //   block begins ─► instructions + n        access ─► one more of an open line, or a new slot
@@ -9,31 +9,16 @@
 // Nothing is recorded while the thread's `af_self` is NULL: before it is attached and in library
 // code that the runtime has called, such as the inside of a barrier.
 #include <stdlib.h>
-#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "../capture/handshake.h"
-#include "instruction.h"
-#include "qemu_api.h"
-#include "spinning.h"
+#include "capture/state/handshake.h"
+#include "qemu_plugin/accesses.h"
+#include "qemu_plugin/instruction.h"
+#include "qemu_plugin/qemu_api.h"
+#include "qemu_plugin/vcpu.h"
 
 af_common* af_shared;
-
-// What is remembered of a vCPU, which is a thread of QEMU's.
-typedef struct vcpu {
-    af_thread** self;    // never NULL
-    uint64_t repeating;  // address of the string instruction that ended the last block, or 0
-    // The last access that may have parts, to tell those of a vector:
-    uintptr_t part;  // its instruction, or 0
-    uint64_t end;
-    bool store;
-    spinning spin;
-} vcpu;
-
-static af_thread* nobody;
-static __thread vcpu mine __attribute__((tls_model("initial-exec"))) = {.self = &nobody};
-
 static uintptr_t runtime_text, runtime_end;
 
 // -------------------------------------------------------------------------------- while it runs
@@ -44,191 +29,15 @@ typedef struct {
     uint64_t first, last;  // addresses of instructions
 } block_facts;
 
-static inline af_thread* recording(const vcpu* c) {
-    af_thread* const t = *c->self;
-    return t != NULL && !t->busy ? t : NULL;
-}
-
 static void on_block(unsigned number, void* data) {
     (void)number;
     const block_facts* block = data;
-    vcpu* const c = &mine;
-    af_thread* t = recording(c);
+    vcpu* const c = &vcpu_mine;
+    af_thread* t = vcpu_recording(c);
     if (t == NULL) return;
     // QEMU goes once through a block for every round of a repeated string instruction.
     t->now += block->instructions - (c->repeating == block->first);
     c->repeating = block->repeats ? block->last : 0;
-    c->part = 0;
-}
-
-// `data` of an access: instructions of the block after this one, the size where it is known when
-// the instruction is translated, and a bit so that it is never 0.
-enum { NOT_ZERO = 1u << 30, AFTER = 0xffff, SHIFT_AT = 16 };
-
-// What QEMU's information on an access says, kept: to ask QEMU takes two calls.
-enum { KINDS_BITS = 6, KNOWN = 1 << 16, STORE = 1 << 8, SHIFT = 0xff };
-static _Atomic uint64_t kinds[1 << KINDS_BITS];  // the information above, what it says below
-
-static inline _Atomic uint64_t* kind_at(qemu_memory_info info) {
-    return &kinds[info * 0x9e3779b1u >> (32 - KINDS_BITS)];
-}
-
-// 0: not known yet.
-static inline uint64_t known_kind(qemu_memory_info info) {
-    const uint64_t kind = atomic_load_explicit(kind_at(info), memory_order_relaxed);
-    return AF_LIKELY(kind >> 32 == info) ? kind : 0;
-}
-
-static uint64_t kind_of(qemu_memory_info info) {
-    uint64_t kind = known_kind(info);
-    if (kind != 0) return kind;
-    kind = (uint64_t)info << 32 | KNOWN | (qemu_plugin_mem_is_store(info) ? STORE : 0) |
-           (qemu_plugin_mem_size_shift(info) & SHIFT);
-    atomic_store_explicit(kind_at(info), kind, memory_order_relaxed);
-    return kind;
-}
-
-static inline bool is_next_part(const vcpu* c, uint64_t address, bool store,
-                                uintptr_t instruction) {
-    return c->part == instruction && c->end == address && c->store == store;
-}
-
-static inline void keep_part(vcpu* c, uint64_t end, bool store, uintptr_t instruction) {
-    c->part = instruction;
-    c->end = end;
-    c->store = store;
-}
-
-// An access that is not as nearly all are.
-static __attribute__((noinline)) void access_apart(vcpu* c, af_thread* t, uint64_t address,
-                                                   uint64_t kind, uintptr_t instruction) {
-    const bool store = (kind & STORE) != 0;
-    const unsigned size = 1u << (kind & SHIFT);
-    const uintptr_t after = instruction & AFTER;
-    t->now -= after;
-    if (is_next_part(c, address, store, instruction)) {
-        if ((address & 63) == 0) af_line(t, address, !store, store);
-    } else if (!spinning_before(&c->spin, t, address, size, !store)) {
-        af_access(t, address, size, store);
-        spinning_after(&c->spin, t, address, size, !store, store);
-        if (size == 8 && !store) af_loaded_from(t, address);
-    }
-    keep_part(c, address + size, store, instruction);
-    t->now += after;
-}
-
-// The rest of an access that is recorded already, where there is more to do than usual.
-static __attribute__((noinline)) void recorded_apart(vcpu* c, af_thread* t, uint64_t address,
-                                                     unsigned size, uintptr_t after, bool store) {
-    t->now -= after;
-    if (t->budget < 0) af_look_around(t);
-    spinning_after(&c->spin, t, address, size, !store, store);
-    t->now += after;
-}
-
-// Calls come last, if at all: no stack is needed for them then. `parts`: the access may be one part
-// of an instruction's.
-static inline __attribute__((always_inline)) void access_quick(vcpu* c, af_thread* t,
-                                                               uint64_t address, uint64_t kind,
-                                                               uintptr_t instruction, bool store,
-                                                               bool parts) {
-    const uintptr_t after = instruction & AFTER;
-    const unsigned size = 1u << (kind & SHIFT);
-    const bool next_part = parts && is_next_part(c, address, store, instruction);
-    if (next_part && (address & 63) != 0) {  // of a line that the part before it is recorded in
-        c->end = address + size;
-        return;
-    }
-    const bool looks_again = !store && address == c->spin.address;
-    if (AF_UNLIKELY(next_part || looks_again || c->spin.kept != 0) ||
-        AF_UNLIKELY(!af_access_quick(t, t->now - after, address, size, true, store))) {
-        access_apart(c, t, address, kind, instruction);
-        return;
-    }
-    if (size == 8 && !store) af_loaded_from(t, address);
-    if (parts) keep_part(c, address + size, store, instruction);
-    if (AF_UNLIKELY(--t->budget < 0 || (store && spinning_is_watched(address))))
-        recorded_apart(c, t, address, size, after, store);
-    else if (!store)
-        spinning_looked_elsewhere(&c->spin, t, address);
-}
-
-// Instructions whose only access is told by their bytes.
-#define SCALAR(name, shift, is_store)                                                        \
-    static void name(unsigned number, qemu_memory_info info, uint64_t address, void* data) { \
-        (void)number, (void)info;                                                            \
-        vcpu* const c = &mine;                                                               \
-        af_thread* const t = recording(c);                                                   \
-        if (AF_UNLIKELY(t == NULL)) return;                                                  \
-        const uint64_t kind = KNOWN | (is_store ? STORE : 0) | (uint64_t)(shift);            \
-        access_quick(c, t, address, kind, (uintptr_t)data, is_store, false);                 \
-    }
-SCALAR(on_load8, 3, false)
-SCALAR(on_load, (uintptr_t)data >> SHIFT_AT & 3, false)
-SCALAR(on_store, (uintptr_t)data >> SHIFT_AT & 3, true)
-
-static __attribute__((noinline)) void load(vcpu* c, af_thread* t, uint64_t address, uint64_t kind,
-                                           uintptr_t instruction) {
-    access_quick(c, t, address, kind, instruction, false, true);
-}
-
-static __attribute__((noinline)) void store(vcpu* c, af_thread* t, uint64_t address, uint64_t kind,
-                                            uintptr_t instruction) {
-    access_quick(c, t, address, kind, instruction, true, true);
-}
-
-static __attribute__((noinline)) void access_first(vcpu* c, af_thread* t, uint64_t address,
-                                                   qemu_memory_info info, uintptr_t instruction) {
-    access_apart(c, t, address, kind_of(info), instruction);
-}
-
-// All other instructions.
-static void on_access(unsigned number, qemu_memory_info info, uint64_t address, void* data) {
-    (void)number;
-    vcpu* const c = &mine;
-    af_thread* const t = recording(c);
-    if (t == NULL) return;
-    const uint64_t kind = known_kind(info);
-    if (AF_UNLIKELY(kind == 0))
-        access_first(c, t, address, info, (uintptr_t)data);
-    else if (kind & STORE)
-        store(c, t, address, kind, (uintptr_t)data);
-    else
-        load(c, t, address, kind, (uintptr_t)data);
-}
-
-// Sixteen bytes on a multiple of sixteen. QEMU makes two accesses of eight of them, as far as we
-// know: the second is of the line that the first is recorded in.
-#define VECTOR(name, is_store)                                                               \
-    static void name(unsigned number, qemu_memory_info info, uint64_t address, void* data) { \
-        if ((address & 8) != 0) return;                                                      \
-        vcpu* const c = &mine;                                                               \
-        af_thread* const t = recording(c);                                                   \
-        if (AF_UNLIKELY(t == NULL)) return;                                                  \
-        const uint64_t half = KNOWN | (is_store ? STORE : 0) | 3;                            \
-        if (AF_LIKELY((known_kind(info) & (KNOWN | STORE | SHIFT)) == half))                 \
-            access_quick(c, t, address, half, (uintptr_t)data, is_store, false);             \
-        else                                                                                 \
-            on_access(number, info, address, data);                                          \
-    }
-VECTOR(on_load_vector, false)
-VECTOR(on_store_vector, true)
-
-// A locked instruction: its load and its store come one by one, or as one store.
-static void on_locked(unsigned number, qemu_memory_info info, uint64_t address, void* data) {
-    (void)number;
-    vcpu* const c = &mine;
-    af_thread* t = recording(c);
-    const uint64_t kind = kind_of(info);
-    if (t == NULL || !(kind & STORE)) return;
-    const unsigned size = 1u << (kind & SHIFT);
-    const uintptr_t after = (uintptr_t)data & AFTER;
-    t->now -= after;
-    if (!spinning_before(&c->spin, t, address, size, true)) {
-        af_alone(t, (const volatile void*)address, 1, 1);
-        spinning_after(&c->spin, t, address, size, true, true);
-    }
-    t->now += after;
     c->part = 0;
 }
 
@@ -250,23 +59,6 @@ static void leave_alone(qemu_block* block) {
                                          QEMU_CB_NO_REGISTERS, QEMU_LOADS_AND_STORES, NULL);
 }
 
-static qemu_memory_callback* callback_for(const instruction_facts* what) {
-    switch (what->access) {
-        case ACCESS_LOCKED:
-            return on_locked;
-        case ACCESS_LOAD:
-            return what->size_shift == 3 ? on_load8 : on_load;
-        case ACCESS_STORE:
-            return on_store;
-        case ACCESS_LOAD_VECTOR:
-            return on_load_vector;
-        case ACCESS_STORE_VECTOR:
-            return on_store_vector;
-        default:
-            return on_access;
-    }
-}
-
 static void on_translation(qemu_plugin_id id, qemu_block* block) {
     (void)id;
     const uint64_t first = qemu_plugin_tb_vaddr(block);
@@ -285,10 +77,7 @@ static void on_translation(qemu_plugin_id id, qemu_block* block) {
             classify(qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
         facts->repeats = what.repeats;
         facts->last = qemu_plugin_insn_vaddr(instruction);
-        const size_t after = n - 1 - i < AFTER ? n - 1 - i : AFTER;
-        void* const data = (void*)(after | (size_t)what.size_shift << SHIFT_AT | NOT_ZERO);
-        qemu_plugin_register_vcpu_mem_cb(instruction, callback_for(&what), QEMU_CB_NO_REGISTERS,
-                                         QEMU_LOADS_AND_STORES, data);
+        accesses_of(instruction, &what, n - 1 - i);
     }
     qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_CB_NO_REGISTERS, facts);
 }
@@ -312,7 +101,7 @@ static void on_syscall(qemu_plugin_id id, unsigned vcpu_number, int64_t number, 
     (void)vcpu_number, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h;
     if (number != AF_PLUGIN_CALL) return;
     if (what == AF_PLUGIN_THREAD && af_shared != NULL) {
-        mine.self = (af_thread**)address;
+        vcpu_mine.self = (af_thread**)address;
     } else if (what == AF_PLUGIN_ATTACH && af_shared == NULL && plausible(address)) {
         af_handshake* handshake = (af_handshake*)address;
         af_shared = handshake->common;

@@ -2,8 +2,7 @@
 //
 // The part of QEMU's plugin interface that we use, written down from its documentation: names,
 // types and numbers only. Version 1 of the interface is that of QEMU 6 to 8.
-#ifndef AUTOFINITY_QEMU_API_H
-#define AUTOFINITY_QEMU_API_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ size_t qemu_plugin_insn_size(const qemu_instruction* instruction);
 uint64_t qemu_plugin_insn_vaddr(const qemu_instruction* instruction);
 unsigned qemu_plugin_mem_size_shift(qemu_memory_info info);
 bool qemu_plugin_mem_is_store(qemu_memory_info info);
-
-#endif

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "spinning.h"
+#include "qemu_plugin/spinning.h"
 
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "../capture/objects.h"
+#include "capture/order/awaiting.h"
+#include "capture/pace/fair.h"
+#include "capture/state/common.h"
 
 enum {
     PATIENT_LOOKS = 16,  // at one address in a row that may still be ordinary code

@@ -7,10 +7,9 @@
 // meanwhile. Until then the loads are kept back, and the address is watched: whoever stores to it
 // posts a token. A wait costs no instructions and ends by awaiting that token; what was work is
 // recorded after all.
-#ifndef AUTOFINITY_SPINNING_H
-#define AUTOFINITY_SPINNING_H
+#pragma once
 
-#include "../capture/record.h"
+#include "capture/record/accesses.h"
 
 struct spinning_place;
 
@@ -81,5 +80,3 @@ static inline void spinning_after(spinning* s, af_thread* t, uint64_t address, u
         spinning_looked_elsewhere(s, t, address);
     if (stores && spinning_is_watched(address)) spinning_stored(t, address, size, looks);
 }
-
-#endif

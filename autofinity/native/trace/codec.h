@@ -14,8 +14,7 @@
 // Nothing here allocates or fails: the encoder holds AF_COLUMN_BYTES a column, which is room for
 // AF_ROOM_EVENTS events as long as af_encoder_full() says no; the decoder says where input is
 // wrong.
-#ifndef AUTOFINITY_TRACE_CODEC_H
-#define AUTOFINITY_TRACE_CODEC_H
+#pragma once
 
 #include "format.h"
 #include "huffman.h"
@@ -345,5 +344,3 @@ static inline const uint8_t* af_decode(af_decoder* d, const uint8_t* p, const ui
         if (d->at[i] != d->end[i]) return end;
     return NULL;
 }
-
-#endif

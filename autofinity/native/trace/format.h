@@ -7,8 +7,7 @@
 // A chunk decodes by itself: 20 bytes of header (magic, sequence number, events, payload bytes,
 // CRC-32C over the other header fields and the payload), then the payload (codec.h). Everything is
 // little endian.
-#ifndef AUTOFINITY_TRACE_FORMAT_H
-#define AUTOFINITY_TRACE_FORMAT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -128,5 +127,3 @@ static inline uint32_t af_chunk_crc(const af_crc_table* table, const af_chunk_he
     uint32_t crc = af_crc(table, 0, header, offsetof(af_chunk_header, crc));
     return af_crc(table, crc, payload, header->bytes);
 }
-
-#endif

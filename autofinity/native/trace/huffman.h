@@ -5,8 +5,7 @@
 //
 // Codes are canonical, at most AF_CODE_BITS long, written from the low bit of each byte up. Nothing
 // for n = 0 but the varint. Whichever form is shorter is taken.
-#ifndef AUTOFINITY_TRACE_HUFFMAN_H
-#define AUTOFINITY_TRACE_HUFFMAN_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -210,5 +209,3 @@ static inline const uint8_t* af_unpack_column(const uint8_t* p, const uint8_t* e
     }
     return p == last && have < 8 && pending == 0 ? p : NULL;
 }
-
-#endif

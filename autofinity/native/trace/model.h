@@ -3,8 +3,7 @@
 // "Shape" is everything of an access but its line: gap, span, reads, writes, flags. Shapes and
 // lines are predicted from what came before (finite-context tables, as VPC-like trace compressors
 // have them): the shapes of the last events stand in for the program counter that is not recorded.
-#ifndef AUTOFINITY_TRACE_MODEL_H
-#define AUTOFINITY_TRACE_MODEL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -101,5 +100,3 @@ static inline void af_go_on(af_history* last, uint64_t shapes, uint64_t line) {
 static inline uint64_t af_zigzag(uint64_t delta) { return (delta << 1) ^ (0 - (delta >> 63)); }
 
 static inline uint64_t af_unzigzag(uint64_t coded) { return (coded >> 1) ^ (0 - (coded & 1)); }
-
-#endif

@@ -1,0 +1,168 @@
+// What gcc, g++, gfortran and clang emit with -fsanitize=thread for loads and stores.
+#include "capture/record/accesses.h"
+#include "capture/threads/streams.h"
+
+// The paths that few accesses take are calls at the very end: the others need no stack for them.
+static __attribute__((noinline)) void touch_first(void* address, unsigned size, bool write) {
+    af_thread* t = af_attach();
+    if (t != NULL) af_access(t, (uintptr_t)address, size, write);
+}
+
+static inline void touch(void* address, unsigned size, bool aligned, bool write) {
+    af_thread* t = af_self;
+    if (AF_UNLIKELY(t == NULL))
+        touch_first(address, size, write);
+    else if (AF_LIKELY(af_access_quick(t, t->now, (uintptr_t)address, size, aligned, write)))
+        af_spend(t);
+    else
+        af_access_apart(t, (uintptr_t)address, size, write);
+}
+
+// A load of pointer size may be the base of the next access.
+static __attribute__((noinline)) void load8_apart(af_thread* t, void* address) {
+    af_access_apart(t, (uintptr_t)address, 8, false);
+    af_loaded_from(t, (uintptr_t)address);
+}
+
+static __attribute__((noinline)) void load8_first(void* address) {
+    af_thread* t = af_attach();
+    if (t == NULL) return;
+    af_access(t, (uintptr_t)address, 8, false);
+    af_loaded_from(t, (uintptr_t)address);
+}
+
+static inline void load8(void* address, bool aligned) {
+    af_thread* t = af_self;
+    if (AF_UNLIKELY(t == NULL)) {
+        load8_first(address);
+    } else if (AF_LIKELY(af_access_quick(t, t->now, (uintptr_t)address, 8, aligned, false))) {
+        af_loaded_from(t, (uintptr_t)address);
+        af_spend(t);
+    } else {
+        load8_apart(t, address);
+    }
+}
+
+// Structures: as many accesses as 8-byte words, line by line.
+static inline void range(void* address, size_t size, bool write) {
+    af_thread* t = af_self;
+    if (AF_UNLIKELY(t == NULL) && (t = af_attach()) == NULL) return;
+    for (uintptr_t at = (uintptr_t)address, end = at + size; at < end;) {
+        const uintptr_t line_end = (at | 63) + 1, to = line_end < end ? line_end : end;
+        const unsigned words = (unsigned)(((to + 7) >> 3) - (at >> 3));
+        af_accesses_apart(t, at, 1, write ? 0 : words, write ? words : 0);
+        at = to;
+    }
+}
+
+#define PLAIN(n)                                                                 \
+    AF_API void __tsan_write##n(void* p) { touch(p, n, true, true); }            \
+    AF_API void __tsan_unaligned_write##n(void* p) { touch(p, n, false, true); } \
+    AF_API void __tsan_write##n##_pc(void* p, void* pc) {                        \
+        (void)pc;                                                                \
+        touch(p, n, true, true);                                                 \
+    }                                                                            \
+    AF_API void __tsan_read_write##n(void* p) {                                  \
+        touch(p, n, true, false);                                                \
+        touch(p, n, true, true);                                                 \
+    }                                                                            \
+    AF_API void __tsan_unaligned_read_write##n(void* p) {                        \
+        touch(p, n, false, false);                                               \
+        touch(p, n, false, true);                                                \
+    }
+PLAIN(1)
+PLAIN(2)
+PLAIN(4)
+PLAIN(8)
+PLAIN(16)
+
+#define READ(n)                                                                  \
+    AF_API void __tsan_read##n(void* p) { touch(p, n, true, false); }            \
+    AF_API void __tsan_unaligned_read##n(void* p) { touch(p, n, false, false); } \
+    AF_API void __tsan_read##n##_pc(void* p, void* pc) {                         \
+        (void)pc;                                                                \
+        touch(p, n, true, false);                                                \
+    }
+READ(1)
+READ(2)
+READ(4)
+READ(16)
+
+AF_API void __tsan_read8(void* p) { load8(p, true); }
+AF_API void __tsan_unaligned_read8(void* p) { load8(p, false); }
+AF_API void __tsan_read8_pc(void* p, void* pc) {
+    (void)pc;
+    load8(p, true);
+}
+
+AF_API void __tsan_vptr_update(void** p, void* value) {
+    (void)value;
+    touch(p, 8, true, true);
+}
+AF_API void __tsan_vptr_read(void** p) { load8(p, true); }
+AF_API void __tsan_read_range(void* p, size_t size) { range(p, size, false); }
+AF_API void __tsan_write_range(void* p, size_t size) { range(p, size, true); }
+AF_API void __tsan_read_range_pc(void* p, size_t size, void* pc) {
+    (void)pc;
+    range(p, size, false);
+}
+AF_API void __tsan_write_range_pc(void* p, size_t size, void* pc) {
+    (void)pc;
+    range(p, size, true);
+}
+
+AF_API void __sanitizer_unaligned_store16(void* p, uint16_t v) {
+    touch(p, 2, false, true);
+    __builtin_memcpy(p, &v, 2);
+}
+AF_API void __sanitizer_unaligned_store32(void* p, uint32_t v) {
+    touch(p, 4, false, true);
+    __builtin_memcpy(p, &v, 4);
+}
+AF_API void __sanitizer_unaligned_store64(void* p, uint64_t v) {
+    touch(p, 8, true, true);
+    __builtin_memcpy(p, &v, 8);
+}
+AF_API uint16_t __sanitizer_unaligned_load16(void* p) {
+    uint16_t v;
+    touch(p, 2, false, false);
+    __builtin_memcpy(&v, p, 2);
+    return v;
+}
+AF_API uint32_t __sanitizer_unaligned_load32(void* p) {
+    uint32_t v;
+    touch(p, 4, false, false);
+    __builtin_memcpy(&v, p, 4);
+    return v;
+}
+AF_API uint64_t __sanitizer_unaligned_load64(void* p) {
+    uint64_t v;
+    touch(p, 8, false, false);
+    __builtin_memcpy(&v, p, 8);
+    return v;
+}
+
+// Nothing to record: where functions begin and end, annotations, options.
+// Comes from the program's preinit array, before the C library knows the environment: our own
+// constructor, which runs before any of the program's, is the beginning.
+AF_API void __tsan_init(void) {}
+AF_API void __tsan_func_entry(void* pc) { (void)pc; }
+AF_API void __tsan_func_exit(void) {}
+AF_API void __tsan_ignore_thread_begin(void) {}
+AF_API void __tsan_ignore_thread_end(void) {}
+AF_API void __tsan_flush_memory(void) {}
+AF_API void __tsan_mutex_create(void* m, unsigned f) { (void)m, (void)f; }
+AF_API void __tsan_mutex_destroy(void* m, unsigned f) { (void)m, (void)f; }
+AF_API void __tsan_mutex_pre_lock(void* m, unsigned f) { (void)m, (void)f; }
+AF_API void __tsan_mutex_post_lock(void* m, unsigned f, int recursion) {
+    (void)m, (void)f, (void)recursion;
+}
+AF_API int __tsan_mutex_pre_unlock(void* m, unsigned f) {
+    (void)m, (void)f;
+    return 0;
+}
+AF_API void __tsan_mutex_post_unlock(void* m, unsigned f) { (void)m, (void)f; }
+AF_API void __tsan_mutex_pre_signal(void* m, unsigned f) { (void)m, (void)f; }
+AF_API void __tsan_mutex_post_signal(void* m, unsigned f) { (void)m, (void)f; }
+AF_API void __tsan_mutex_pre_divert(void* m, unsigned f) { (void)m, (void)f; }
+AF_API void __tsan_mutex_post_divert(void* m, unsigned f) { (void)m, (void)f; }

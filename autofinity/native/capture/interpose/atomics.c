@@ -1,0 +1,266 @@
+// Atomic operations, as instrumented code calls them, and the waiting loops built of them.
+//
+// Every write is carried out under a lock of its address, so a load knows exactly which write it
+// saw. Stores and releasing read-modify-writes post a token; an acquire load of another thread that
+// sees one awaits it. The order of read-modify-writes among themselves stays free.
+//
+// A thread that loads the same values over and over, with nothing else in between, is waiting: from
+// the fourth time on it records nothing, gives up its time slice, and is charged no instructions.
+// When the value changes, one await of the write that changed it is recorded.
+#include "capture/order/writes.h"
+#include "capture/pace/polling.h"
+#include "capture/record/accesses.h"
+#include "capture/threads/streams.h"
+
+typedef unsigned __int128 u128;
+
+// The last few addresses that were loaded relaxed: what an acquire fence may have to await. The low
+// bit tells bytes and half words.
+static void remember_relaxed(af_thread* t, const volatile void* p, int bits) {
+    t->relaxed[t->relaxed_n++ % AF_RELAXED] = (uintptr_t)p << 1 | (bits < 32);
+}
+
+// A relaxed load awaits nothing unless it ends a wait, so it does without the address's word.
+static void after_relaxed_load(af_thread* t, const volatile void* p, int bits, uint64_t value) {
+    bool woke;
+    const bool again = af_polling(t, (uintptr_t)p, value, &woke);
+    if (t->polls == 1) watch(word_of(p, bits));
+    if (again) {
+        af_rest(t);
+        return;
+    }
+    if (woke)
+        await_write(t, look_at(word_of(p, bits)));
+    else
+        remember_relaxed(t, p, bits);
+    af_alone(t, p, 1, 0);
+    af_polled(t, (uintptr_t)p, value);
+}
+
+static void after_load(af_thread* t, const volatile void* p, uint64_t value, seen_write w) {
+    bool woke;
+    const bool again = af_polling(t, (uintptr_t)p, value, &woke);
+    if (t->polls == 1) watch(w.word);
+    if (again) {
+        af_rest(t);
+        return;
+    }
+    await_write(t, w);
+    af_alone(t, p, 1, 0);
+    af_polled(t, (uintptr_t)p, value);
+}
+
+// A read-modify-write that changed nothing (a failed compare-exchange, a lock that was taken).
+static void after_attempt(af_thread* t, const volatile void* p, uint64_t value, seen_write w,
+                          int order) {
+    bool woke;
+    const bool again = af_polling(t, (uintptr_t)p, value, &woke);
+    if (t->polls == 1) watch(w.word);
+    if (again) {
+        af_rest(t);
+        return;
+    }
+    if (woke || (acquires(order) && w.stored)) await_write(t, w);
+    af_alone(t, p, 1, 1);
+    af_polled(t, (uintptr_t)p, value);
+}
+
+static void after_change(af_thread* t, const volatile void* p, seen_write w, int order,
+                         uint64_t posted) {
+    af_stop_polling(t);
+    const bool waited = t->polls > 0;
+    af_end_polling(t);
+    if (waited || (acquires(order) && w.stored)) await_write(t, w);
+    af_alone(t, p, 1, 1);
+    if (posted != 0) af_event_add(t, AF_POST, posted, 0);
+}
+
+// With `t` NULL (quiet, or not recording) the operation is only carried out, under the lock too:
+// for 128 bits it is what makes it atomic.
+#define BEGIN(bits)                                  \
+    af_thread* const t = af_here();                  \
+    _Atomic uint64_t* const word = word_of(p, bits); \
+    uint64_t state = take(word);                     \
+    const seen_write w = look(word, state);          \
+    (void)w
+
+#define END atomic_store_explicit(word, state, memory_order_release)
+
+#define FETCH(bits, type, name, operation)                                                \
+    AF_API type __tsan_atomic##bits##_fetch_##name(volatile type* p, type v, int order) { \
+        BEGIN(bits);                                                                      \
+        const type old = operation;                                                       \
+        const uint64_t posted = will_post(t, &state, false, order);                       \
+        END;                                                                              \
+        if (t != NULL) after_change(t, p, w, order, posted);                              \
+        return old;                                                                       \
+    }
+
+// Code that is not instrumented may use the same address without our lock: real atomic instructions
+// where the width allows, in a loop for the ones the hardware does not have.
+#define ATOMICS(bits, type)                                                                     \
+    AF_API type __tsan_atomic##bits##_load(const volatile type* p, int order) {                 \
+        af_thread* const t = af_here();                                                         \
+        type value;                                                                             \
+        if (t == NULL || !acquires(order)) {                                                    \
+            value = __atomic_load_n(p, __ATOMIC_SEQ_CST);                                       \
+            if (t != NULL) after_relaxed_load(t, p, bits, (uint64_t)value);                     \
+            return value;                                                                       \
+        }                                                                                       \
+        _Atomic uint64_t* const word = word_of(p, bits);                                        \
+        uint64_t state;                                                                         \
+        LOAD_WITH_STATE(p, word, state, value)                                                  \
+        after_load(t, p, (uint64_t)value, look(word, state));                                   \
+        return value;                                                                           \
+    }                                                                                           \
+    AF_API void __tsan_atomic##bits##_store(volatile type* p, type v, int order) {              \
+        BEGIN(bits);                                                                            \
+        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                               \
+        const uint64_t posted = will_post(t, &state, true, order);                              \
+        END;                                                                                    \
+        if (t != NULL) {                                                                        \
+            af_alone(t, p, 0, 1);                                                               \
+            if (posted != 0) af_event_add(t, AF_POST, posted, 0);                               \
+        }                                                                                       \
+    }                                                                                           \
+    AF_API type __tsan_atomic##bits##_exchange(volatile type* p, type v, int order) {           \
+        BEGIN(bits);                                                                            \
+        const type old = __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                           \
+        const uint64_t posted = old == v ? 0 : will_post(t, &state, false, order);              \
+        END;                                                                                    \
+        if (t != NULL) {                                                                        \
+            if (old == v)                                                                       \
+                after_attempt(t, p, (uint64_t)old, w, order);                                   \
+            else                                                                                \
+                after_change(t, p, w, order, posted);                                           \
+        }                                                                                       \
+        return old;                                                                             \
+    }                                                                                           \
+    FETCH(bits, type, add, __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST))                          \
+    FETCH(bits, type, sub, __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST))                          \
+    FETCH(bits, type, and, __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST))                          \
+    FETCH(bits, type, or, __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST))                            \
+    FETCH(bits, type, xor, __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST))                          \
+    FETCH(bits, type, nand, __atomic_fetch_nand(p, v, __ATOMIC_SEQ_CST))                        \
+    static bool compare_exchange##bits(volatile type* p, type* expected, type v, int order,     \
+                                       int failure) {                                           \
+        BEGIN(bits);                                                                            \
+        const bool done = __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST,  \
+                                                      __ATOMIC_SEQ_CST);                        \
+        const uint64_t posted = done ? will_post(t, &state, false, order) : 0;                  \
+        END;                                                                                    \
+        if (t != NULL) {                                                                        \
+            if (done)                                                                           \
+                after_change(t, p, w, order, posted);                                           \
+            else                                                                                \
+                after_attempt(t, p, (uint64_t)*expected, w, failure);                           \
+        }                                                                                       \
+        return done;                                                                            \
+    }                                                                                           \
+    AF_API int __tsan_atomic##bits##_compare_exchange_strong(volatile type* p, type* c, type v, \
+                                                             int order, int failure) {          \
+        return compare_exchange##bits(p, c, v, order, failure);                                 \
+    }                                                                                           \
+    AF_API int __tsan_atomic##bits##_compare_exchange_weak(volatile type* p, type* c, type v,   \
+                                                           int order, int failure) {            \
+        return compare_exchange##bits(p, c, v, order, failure);                                 \
+    }                                                                                           \
+    AF_API type __tsan_atomic##bits##_compare_exchange_val(volatile type* p, type c, type v,    \
+                                                           int order, int failure) {            \
+        compare_exchange##bits(p, &c, v, order, failure);                                       \
+        return c;                                                                               \
+    }
+
+ATOMICS(8, uint8_t)
+ATOMICS(16, uint16_t)
+ATOMICS(32, uint32_t)
+ATOMICS(64, uint64_t)
+
+// 128 bits: instrumented code always comes through here, so the address's lock makes it atomic.
+// Polling compares the low half only, which can at most end a wait too late by one value of the
+// high half; pointers with counters change both.
+static void store128(volatile u128* p, u128 v) { *p = v; }
+AF_API u128 __tsan_atomic128_load(const volatile u128* p, int order) {
+    BEGIN(128);
+    const u128 value = *p;
+    END;
+    const uint64_t seen = (uint64_t)value ^ (uint64_t)(value >> 64);
+    if (t != NULL && acquires(order)) after_load(t, p, seen, w);
+    if (t != NULL && !acquires(order)) after_relaxed_load(t, p, 128, seen);
+    return value;
+}
+AF_API void __tsan_atomic128_store(volatile u128* p, u128 v, int order) {
+    BEGIN(128);
+    store128(p, v);
+    const uint64_t posted = will_post(t, &state, true, order);
+    END;
+    if (t != NULL) {
+        af_alone(t, p, 0, 1);
+        if (posted != 0) af_event_add(t, AF_POST, posted, 0);
+    }
+}
+#define CHANGE128(name, expression)                                            \
+    AF_API u128 __tsan_atomic128_##name(volatile u128* p, u128 v, int order) { \
+        BEGIN(128);                                                            \
+        const u128 old = *p;                                                   \
+        store128(p, expression);                                               \
+        const uint64_t posted = will_post(t, &state, false, order);            \
+        END;                                                                   \
+        if (t != NULL) after_change(t, p, w, order, posted);                   \
+        return old;                                                            \
+    }
+CHANGE128(exchange, v)
+CHANGE128(fetch_add, old + v)
+CHANGE128(fetch_sub, old - v)
+CHANGE128(fetch_and, old& v)
+CHANGE128(fetch_or, old | v)
+CHANGE128(fetch_xor, old ^ v)
+CHANGE128(fetch_nand, ~(old& v))
+AF_API int __tsan_atomic128_compare_exchange_strong(volatile u128* p, u128* c, u128 v, int order,
+                                                    int failure) {
+    BEGIN(128);
+    const u128 old = *p;
+    const bool done = old == *c;
+    if (done)
+        store128(p, v);
+    else
+        *c = old;
+    const uint64_t posted = done ? will_post(t, &state, false, order) : 0;
+    END;
+    if (t != NULL) {
+        if (done)
+            after_change(t, p, w, order, posted);
+        else
+            after_attempt(t, p, (uint64_t)old ^ (uint64_t)(old >> 64), w, failure);
+    }
+    return done;
+}
+AF_API int __tsan_atomic128_compare_exchange_weak(volatile u128* p, u128* c, u128 v, int order,
+                                                  int failure) {
+    return __tsan_atomic128_compare_exchange_strong(p, c, v, order, failure);
+}
+AF_API u128 __tsan_atomic128_compare_exchange_val(volatile u128* p, u128 c, u128 v, int order,
+                                                  int failure) {
+    __tsan_atomic128_compare_exchange_strong(p, &c, v, order, failure);
+    return c;
+}
+
+AF_API void __tsan_atomic_thread_fence(int order) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    af_thread* t = af_here();
+    if (t == NULL) return;
+    if (releases(order)) t->fences = true;
+    if (!acquires(order)) return;
+    for (uint32_t i = 0; i < AF_RELAXED; i++) {
+        const uint64_t seen = t->relaxed[t->relaxed_n++ % AF_RELAXED];
+        if (seen != 0)
+            await_write(t, look_at(word_of((const void*)(seen >> 1), seen & 1 ? 8 : 32)));
+    }
+    for (uint32_t i = 0; i < AF_RELAXED; i++) t->relaxed[i] = 0;
+}
+AF_API void __tsan_atomic_signal_fence(int order) {
+    (void)order;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+AF_API void __tsan_acquire(void* p) { (void)p; }
+AF_API void __tsan_release(void* p) { (void)p; }

@@ -1,0 +1,87 @@
+// Conditions of POSIX threads.
+//
+// Which signal wakes which waiter is not told. A waiter that wakes takes the oldest signal since it
+// began to wait that no other has taken (a broadcast is for all), so every edge points forward in
+// the time of the capture and no cycle can arise.
+#include "capture/interpose/interpose.h"
+#include "capture/order/awaiting.h"
+#include "capture/order/exclusion.h"
+#include "capture/record/accesses.h"
+#include "capture/state/common.h"
+
+enum { KEPT = 64 };
+
+// The last signals of a condition, in a ring.
+typedef struct {
+    af_object object;
+    uint64_t next;  // number of the next one
+    struct {
+        uint64_t token;
+        bool broadcast, consumed;
+    } items[KEPT];
+} condition;
+
+static void signalling(pthread_cond_t* c, bool broadcast) {
+    af_thread* t = af_here();
+    if (t == NULL) return;
+    condition* known = AF_OBJECT(condition, c, AF_IS_COND);
+    const uint64_t token = af_token();
+    af_alone(t, c, 1, 1);
+    af_event_add(t, AF_POST, token, 0);
+    af_object_lock(&known->object);
+    const uint64_t at = known->next++ % KEPT;
+    known->items[at].token = token;
+    known->items[at].broadcast = broadcast;
+    known->items[at].consumed = false;
+    af_object_unlock(&known->object);
+}
+
+static uint64_t signal_since(condition* known, uint64_t since) {
+    uint64_t token = 0;
+    af_object_lock(&known->object);
+    if (known->next > KEPT && since < known->next - KEPT) since = known->next - KEPT;
+    for (uint64_t i = since; i < known->next && token == 0; i++) {
+        if (known->items[i % KEPT].consumed) continue;
+        token = known->items[i % KEPT].token;
+        known->items[i % KEPT].consumed = !known->items[i % KEPT].broadcast;
+    }
+    af_object_unlock(&known->object);
+    return token;
+}
+
+#define WAITING(call)                                              \
+    af_thread* const t = af_here();                                \
+    if (t == NULL) return call;                                    \
+    condition* const known = AF_OBJECT(condition, c, AF_IS_COND);  \
+    af_object_lock(&known->object);                                \
+    const uint64_t since = known->next;                            \
+    af_object_unlock(&known->object);                              \
+    af_alone(t, c, 1, 1);                                          \
+    af_releasing(t, (uint64_t)(uintptr_t)m, true);                 \
+    af_block(t);                                                   \
+    const int error = AF_QUIETLY(call);                            \
+    af_unblock(t);                                                 \
+    if (error == 0) af_await(t, signal_since(known, since), NULL); \
+    if (error == 0 || error == ETIMEDOUT || error == EOWNERDEAD)   \
+        af_acquired(t, (uint64_t)(uintptr_t)m, true);              \
+    return error
+
+AF_API int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {
+    WAITING(AF_REAL(pthread_cond_wait)(c, m));
+}
+AF_API int pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m,
+                                  const struct timespec* until) {
+    WAITING(AF_REAL(pthread_cond_timedwait)(c, m, until));
+}
+AF_API int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t clock,
+                                  const struct timespec* until) {
+    WAITING(AF_REAL(pthread_cond_clockwait)(c, m, clock, until));
+}
+AF_API int pthread_cond_signal(pthread_cond_t* c) {
+    signalling(c, false);
+    return AF_QUIETLY(AF_REAL(pthread_cond_signal)(c));
+}
+AF_API int pthread_cond_broadcast(pthread_cond_t* c) {
+    signalling(c, true);
+    return AF_QUIETLY(AF_REAL(pthread_cond_broadcast)(c));
+}

@@ -1,0 +1,133 @@
+// Read-write locks of POSIX threads.
+//
+// As with mutexes (order/exclusion.c) their order is free in replay but where a section reads what
+// a writer wrote, or waits for another thread meanwhile.
+#include "capture/interpose/interpose.h"
+#include "capture/order/awaiting.h"
+#include "capture/order/locks.h"
+#include "capture/record/accesses.h"
+#include "capture/state/common.h"
+
+static af_section* section_of(af_thread* t, const af_rwlock* l) {
+    uint32_t at = 0;
+    while (at < t->sections_n && t->sections[at].lock != l) at++;
+    return at < t->sections_n ? &t->sections[at] : NULL;
+}
+
+// Until it is known better, slots after the lock stand for awaits of the last writer's unlock and
+// (before a writer) of the readers' since. A thread that holds too many locks leaves it at that.
+static void locked(af_thread* t, void* address, bool writes) {
+    af_rwlock* l = AF_OBJECT(af_rwlock, address, AF_IS_RWLOCK);
+    af_section* section = section_of(t, l);
+    if (section != NULL) {
+        section->depth++;
+        return;
+    }
+    af_event_add(t, AF_LOCK, l->object.id, writes ? 0 : AF_SHARED);
+    af_object_lock(&l->object);
+    const uint64_t writer = l->object.who != t ? l->object.token : 0;
+    const uint32_t readers = writes && l->readers > AF_READERS ? AF_READS : writes ? l->readers : 0;
+    if (writes) {
+        l->writer = t;
+        l->readers = 0;
+    }
+    af_object_unlock(&l->object);
+    const uint64_t pending = af_event_add(t, AF_PENDING, writer, 0);
+    // Nobody else holds it if it writes: the list does not change now.
+    for (uint32_t i = 0; i < readers; i++)
+        af_event_add(t, AF_PENDING, l->reads[i].who != t ? l->reads[i].token : 0, 0);
+    if (t->sections_n < AF_HELD)
+        t->sections[t->sections_n++] =
+            (af_section){l, pending, 1 + readers, 1, t->held_n, t->posts, l->strict};
+    af_alone(t, address, 1, 1);
+}
+
+// Leaves of the awaits what the section needs: all if it must keep its order, otherwise that of the
+// last writer whose lines it reads.
+static void settle(af_thread* t, af_section* section, uint64_t token) {
+    af_rwlock* l = section->lock;
+    // Not the innermost: what those inside will turn out to wait for is not known yet.
+    if (section != &t->sections[t->sections_n - 1] || t->held_n > section->mutexes) {
+        l->strict = true;
+        section->ordered = true;
+    }
+    af_slot* const first = af_slot_at(t, section->pending);
+    const af_slot* const from = first == NULL ? NULL : first + section->pendings + 1;
+    bool waits = first == NULL;
+    if (first != NULL) {
+        const uint64_t needed = af_needed(&l->written, t, from);
+        for (uint32_t i = 0; i < section->pendings; i++) {
+            if (first[i].kind != AF_PENDING) continue;  // of a signal handler in between
+            if (!section->ordered) first[i].value = 0;
+            if (i == 0 && needed > first[i].value) first[i].value = needed;
+            waits |= first[i].value != 0;
+        }
+    }
+    if (l->writer == t) af_remember_writes(&l->written, t, from, token);
+    if (waits) af_keep_order_of_held(t, l, section->posts);
+}
+
+static void rw_unlocking(af_thread* t, void* address) {
+    af_rwlock* l = AF_OBJECT(af_rwlock, address, AF_IS_RWLOCK);
+    af_section* section = section_of(t, l);
+    if (section != NULL && --section->depth != 0) return;
+    const uint64_t token = af_token();
+    if (section != NULL) {
+        settle(t, section, token);
+        af_section* const end = &t->sections[--t->sections_n];
+        for (; section < end; section++) section[0] = section[1];
+    }
+    af_alone(t, address, 1, 1);
+    af_event_add(t, AF_POST, token, 0);
+    af_object_lock(&l->object);
+    if (l->writer == t) {
+        l->writer = NULL;
+        l->object.token = token;
+        l->object.who = t;
+    } else {
+        // A thread's later read unlock stands for its earlier ones.
+        uint32_t at = 0;
+        const uint32_t kept = l->readers < AF_READERS ? l->readers : AF_READS;
+        while (at < kept && l->reads[at].who != t) at++;
+        if (at == kept) at = l->readers++ % AF_READERS;
+        l->reads[at].token = token;
+        l->reads[at].who = t;
+    }
+    af_object_unlock(&l->object);
+    af_event_add(t, AF_UNLOCK, l->object.id, 0);
+}
+
+#define LOCKING(writes, attempt, wait) \
+    AF_TAKING(attempt, wait, if (error == 0) locked(t, l, writes))
+
+#define TRYING(writes, attempt)                        \
+    af_thread* const t = af_here();                    \
+    const int error = AF_QUIETLY(attempt);             \
+    if (t != NULL && error == 0) locked(t, l, writes); \
+    return error
+
+AF_API int pthread_rwlock_rdlock(pthread_rwlock_t* l) {
+    LOCKING(false, AF_REAL(pthread_rwlock_tryrdlock)(l), AF_REAL(pthread_rwlock_rdlock)(l));
+}
+AF_API int pthread_rwlock_timedrdlock(pthread_rwlock_t* l, const struct timespec* until) {
+    LOCKING(false, AF_REAL(pthread_rwlock_tryrdlock)(l),
+            AF_REAL(pthread_rwlock_timedrdlock)(l, until));
+}
+AF_API int pthread_rwlock_tryrdlock(pthread_rwlock_t* l) {
+    TRYING(false, AF_REAL(pthread_rwlock_tryrdlock)(l));
+}
+AF_API int pthread_rwlock_wrlock(pthread_rwlock_t* l) {
+    LOCKING(true, AF_REAL(pthread_rwlock_trywrlock)(l), AF_REAL(pthread_rwlock_wrlock)(l));
+}
+AF_API int pthread_rwlock_timedwrlock(pthread_rwlock_t* l, const struct timespec* until) {
+    LOCKING(true, AF_REAL(pthread_rwlock_trywrlock)(l),
+            AF_REAL(pthread_rwlock_timedwrlock)(l, until));
+}
+AF_API int pthread_rwlock_trywrlock(pthread_rwlock_t* l) {
+    TRYING(true, AF_REAL(pthread_rwlock_trywrlock)(l));
+}
+AF_API int pthread_rwlock_unlock(pthread_rwlock_t* l) {
+    af_thread* t = af_here();
+    if (t != NULL) rw_unlocking(t, l);
+    return AF_QUIETLY(AF_REAL(pthread_rwlock_unlock)(l));
+}

@@ -1,0 +1,70 @@
+#include "capture/order/exclusion.h"
+
+#include "capture/order/awaiting.h"
+#include "capture/pace/polling.h"
+#include "capture/record/accesses.h"
+#include "capture/state/common.h"
+
+// Lock order is free in replay but where a critical section reads a line that an earlier one of
+// another thread wrote: then this lock must come after that unlock. What is read is only known at
+// the unlock, so a slot right after the lock is kept for the await. Where the section is so long
+// that its slots are gone by then, or wrote too many lines to remember, it counts as dependent.
+void af_acquired(af_thread* t, uint64_t key, bool word) {
+    af_mutex* m = (af_mutex*)af_object_of(key, AF_IS_MUTEX, sizeof *m);
+    if (m->owner == t) {
+        m->depth++;
+        return;
+    }
+    m->owner = t;
+    m->depth = 1;
+    m->posts = t->posts;
+    m->before = m->object.who != t ? m->object.token : 0;
+    m->ordered = m->strict;
+    if (t->held_n < AF_HELD) t->held[t->held_n++] = m;
+    af_event_add(t, AF_LOCK, m->object.id, 0);
+    // Until it is known better, the slot stands for an await of the previous unlock.
+    m->pending = af_event_add(t, AF_PENDING, m->before, 0);
+    if (word) af_alone(t, (void*)(uintptr_t)key, 1, 1);
+}
+
+void af_releasing(af_thread* t, uint64_t key, bool word) {
+    af_mutex* m = (af_mutex*)af_object_known(key, AF_IS_MUTEX);
+    if (m == NULL || m->owner != t || --m->depth > 0) return;
+    const uint64_t token = af_token();
+    af_slot* pending = af_slot_at(t, m->pending);
+    uint32_t level = 0;
+    while (level < t->held_n && t->held[level] != m) level++;
+    // Not the innermost: what those inside will turn out to wait for is not known yet.
+    if (level + 1 < t->held_n) m->ordered = m->strict = true;
+    // Whatever the section holds but its lock word's own access, which follows the slot.
+    const af_slot* const from = pending == NULL ? NULL : pending + (word ? 2 : 1);
+    if (pending != NULL) {
+        uint64_t needed = af_needed(&m->written, t, from);
+        if (m->ordered && m->before > needed) needed = m->before;
+        pending->kind = needed != 0 ? AF_PENDING : AF_SKIP;
+        pending->value = needed;
+    }
+    af_remember_writes(&m->written, t, from, token);
+    if (pending == NULL || pending->kind == AF_PENDING) af_keep_order_of_held(t, m, m->posts);
+    if (level < t->held_n) {
+        for (uint32_t i = level; i + 1 < t->held_n; i++) t->held[i] = t->held[i + 1];
+        t->held_n--;
+    }
+    m->owner = NULL;
+    m->object.token = token;
+    m->object.who = t;
+    if (word) af_alone(t, (void*)(uintptr_t)key, 0, 1);
+    af_event_add(t, AF_POST, token, 0);
+    af_event_add(t, AF_UNLOCK, m->object.id, 0);
+}
+
+void af_attempt_failed(af_thread* t, const volatile void* word) {
+    enum { HELD = 1 };
+    bool woke;
+    if (af_polling(t, (uintptr_t)word, HELD, &woke)) {
+        af_rest(t);
+        return;
+    }
+    af_alone(t, word, 1, 1);
+    af_polled(t, (uintptr_t)word, HELD);
+}

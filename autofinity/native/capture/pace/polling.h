@@ -1,0 +1,15 @@
+// Loops that wait by looking at the same addresses again and again: the same values seen over and
+// over, with nothing else in between, are a wait. From the fourth time on nothing is recorded, the
+// time slice is given up, and no instructions are charged.
+#pragma once
+
+#include "capture/state/thread.h"
+
+// A load (or a failed attempt) saw `value`. Returns true when it is one more poll that is not to be
+// recorded; `*woke` when the value has changed after polling.
+AF_HIDDEN bool af_polling(af_thread* t, uintptr_t address, uint64_t value, bool* woke);
+// The window takes in what was just recorded for `address`.
+AF_HIDDEN void af_polled(af_thread* t, uintptr_t address, uint64_t value);
+AF_HIDDEN void af_stop_polling(af_thread* t);  // if it does something else by now
+AF_HIDDEN void af_end_polling(af_thread* t);
+AF_HIDDEN void af_rest(const af_thread* t);

@@ -1,0 +1,100 @@
+#include "capture/record/encode.h"
+
+#include "capture/record/buffer.h"
+#include "capture/record/files.h"
+#include "capture/state/common.h"
+
+void af_seal_chunk(af_thread* t) {
+    uint8_t* const payload = t->out + sizeof(af_chunk_header);
+    af_chunk_header header = {AF_CHUNK_MAGIC, t->record.chunks, t->encoder->events, 0, 0};
+    if (header.events == 0) return;
+    const uint8_t* const end = af_pack(t->encoder, payload);
+    header.bytes = (uint32_t)(end - payload);
+    header.crc = af_chunk_crc(&af_shared->crc, &header, payload);
+    __builtin_memcpy(t->out, &header, sizeof header);
+    char path[4200];
+    af_stream_path(t, path, sizeof path);
+    af_append(path, t->out, (size_t)(end - t->out));
+    t->record.chunks++;
+    t->record.events += header.events;
+    t->record.bytes += (uint64_t)(end - t->out);
+    t->record.crc = af_crc(&af_shared->crc, t->record.crc, &header.crc, sizeof header.crc);
+    af_encoder_reset(t->encoder);
+}
+
+// What is no access, or does not come within the instructions that one event can tell.
+static __attribute__((noinline)) void encode_apart(af_thread* t, const af_slot* s) {
+    uint8_t kind = s->kind;
+    if (kind == AF_SKIP || (kind == AF_PENDING && s->value == 0)) return;
+    if (kind == AF_PENDING) kind = AF_AWAIT;
+    const uint64_t less = kind == AF_ACCESS ? af_area_of(&af_shared->areas, s->value).less : 0;
+    uint64_t gap = s->start > t->encoded_until ? s->start - t->encoded_until : 0;
+    t->encoded_until += gap;
+    for (; gap > UINT32_MAX; gap -= UINT32_MAX) {
+        af_encode(t->encoder, &(af_event){.gap = UINT32_MAX, .kind = AF_COMPUTE});
+        if (af_encoder_full(t->encoder)) af_seal_chunk(t);
+    }
+    af_encode(t->encoder, &(af_event){.value = s->value - less,
+                                      .gap = (uint32_t)gap,
+                                      .span = kind == AF_ACCESS ? s->span : 0,
+                                      .aux = kind == AF_ACCESS ? 0 : s->aux,
+                                      .reads = s->reads,
+                                      .writes = s->writes,
+                                      .kind = kind,
+                                      .flags = s->flags});
+}
+
+// Nothing is left in the slots: a signal handler may drain them while one is being filled, and the
+// program then goes on behind it.
+static void encode_slots(af_thread* t) {
+    af_encoder* const e = t->encoder;
+    af_history last = e->model.last;
+    af_area area = {0};
+    uint64_t until = t->encoded_until;
+    uint32_t accesses = 0;
+    const af_slot* const end = t->next;
+    for (af_slot* s = t->slots; s != end; s++) {
+        const uint64_t gap = s->start - until, shape = s->shape;
+        if (AF_LIKELY(gap <= UINT32_MAX && shape >> AF_KIND_SHIFT == AF_ACCESS)) {
+            const uint64_t line = s->value;
+            if (AF_UNLIKELY(line - area.from >= area.lines))
+                area = af_area_of(&af_shared->areas, line);
+            // Span and flags are where the model has them, and the kind above them is 0.
+            af_encode_access(e, &last, line - area.less, gap | (shape & ~(uint64_t)UINT32_MAX),
+                             (uint32_t)shape);
+            until = s->start;
+            s->kind = AF_SKIP;
+            accesses++;
+            continue;
+        }
+        e->model.last = last;
+        e->events += accesses;
+        accesses = 0;
+        t->encoded_until = until;
+        encode_apart(t, s);
+        until = t->encoded_until;
+        last = e->model.last;
+        s->kind = AF_SKIP;
+    }
+    e->model.last = last;
+    e->events += accesses;
+    t->encoded_until = until;
+    if (af_encoder_full(e)) af_seal_chunk(t);
+}
+
+void af_drain(af_thread* t) {
+    if (t->busy) {  // in a signal handler that interrupted this very function
+        if (t->next >= t->slots + AF_SLOTS) t->next = t->slots + AF_SLOTS - 1;
+        return;
+    }
+    t->busy = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (af_recording()) encode_slots(t);
+    for (int i = 0; i < AF_OPEN; i++) t->open[i].base = AF_NO_LINE;
+    t->base += (uint64_t)(t->next - t->slots);
+    t->next = t->slots;
+    af_close_lines(t);
+    t->pointer = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    t->busy = false;
+}

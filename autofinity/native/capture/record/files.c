@@ -1,0 +1,37 @@
+#include "capture/record/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/state/common.h"
+#include "capture/state/failure.h"
+
+// System calls by number: no cancellation point, nothing interposed, no descriptor kept open (a
+// program may close all of them, or fork).
+void af_append(const char* path, const void* data, size_t size) {
+    const long fd =
+        syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (fd < 0) {
+        af_fail("cannot open", path, errno);
+        return;
+    }
+    const char* p = data;
+    while (size > 0) {
+        const long done = syscall(SYS_write, fd, p, size);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) {
+            af_fail("cannot write", path, done == 0 ? ENOSPC : errno);
+            break;
+        }
+        p += done;
+        size -= (size_t)done;
+    }
+    syscall(SYS_close, fd);
+}
+
+void af_stream_path(const af_thread* t, char* path, size_t size) {
+    snprintf(path, size, "%s/stream-%04u.aft", af_shared->directory, t->number);
+}

@@ -1,0 +1,42 @@
+// Slots, filled in the order of what the thread does: a stream is in program order.
+#pragma once
+
+#include "capture/record/buffer.h"
+
+// Settles what is unsettled, and encodes what is there when the buffer is full.
+AF_HIDDEN void af_make_room_apart(af_thread* t);
+
+static inline void af_make_room(af_thread* t) {
+    if (!af_has_room(t)) af_make_room_apart(t);
+}
+
+// The shape of a slot, as the union in af_slot has it.
+static inline uint64_t af_slot_shape(unsigned reads, unsigned writes, unsigned flags,
+                                     unsigned kind) {
+    return reads | (uint64_t)writes << 16 | (uint64_t)flags << 48 | (uint64_t)kind << AF_KIND_SHIFT;
+}
+
+// There is room for it.
+static inline af_slot* af_fill_slot(af_thread* t, uint64_t now, uint64_t value, uint64_t shape) {
+    af_slot* const s = t->next++;
+    s->value = value;
+    s->start = now;
+    s->shape = shape;
+    t->pointer = 0;
+    return s;
+}
+
+// An event that is not an access. Returns its number for good (see af_slot_at).
+static inline uint64_t af_event_add(af_thread* t, uint8_t kind, uint64_t value, unsigned aux) {
+    af_make_room(t);
+    af_slot* const s = af_fill_slot(t, t->now, value, af_slot_shape(0, 0, 0, kind));
+    s->aux = (uint16_t)aux;
+    t->posts += kind == AF_POST;
+    af_close_lines(t);
+    return t->base + (uint64_t)(s - t->slots);
+}
+
+static inline af_slot* af_slot_at(af_thread* t, uint64_t number) {
+    const uint64_t in_use = (uint64_t)(t->next - t->slots);
+    return number - t->base < in_use ? &t->slots[number - t->base] : NULL;
+}

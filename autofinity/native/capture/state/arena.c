@@ -1,0 +1,49 @@
+#include "capture/state/arena.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/state/failure.h"
+
+static struct {
+    _Atomic uint64_t id;
+    atomic_flag lock;
+    char* next;
+    size_t left;
+} arena;
+
+uint64_t af_ids(uint64_t count) {
+    return atomic_fetch_add_explicit(&arena.id, count, memory_order_relaxed) + 1;
+}
+
+void* af_map(size_t bytes) {
+    void* p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+void* af_alloc(size_t bytes) {
+    bytes = (bytes + 15) & ~(size_t)15;
+    while (atomic_flag_test_and_set_explicit(&arena.lock, memory_order_acquire)) sched_yield();
+    if (bytes > arena.left) {
+        arena.left = bytes > (1u << 20) ? bytes : 1u << 20;
+        arena.next = af_map(arena.left);
+    }
+    char* p = arena.next;
+    if (p != NULL) {
+        arena.next += bytes;
+        arena.left -= bytes;
+    } else {
+        arena.left = 0;
+    }
+    atomic_flag_clear_explicit(&arena.lock, memory_order_release);
+    if (p == NULL) {
+        af_fail("out of memory while recording", "", ENOMEM);
+        syscall(SYS_exit_group, 97);
+    }
+    return p;
+}

@@ -1,0 +1,11 @@
+// Numbers that are never used twice and memory that is never given back.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/state/attributes.h"
+
+AF_HIDDEN uint64_t af_ids(uint64_t count);  // `count` unique numbers for objects and instances
+AF_HIDDEN void* af_map(size_t bytes);       // zeroed pages, or NULL
+AF_HIDDEN void* af_alloc(size_t bytes);     // zeroed; ends the program when there is no memory
