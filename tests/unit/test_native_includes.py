@@ -1,7 +1,5 @@
 """Native code in layers: what a file includes, and so what it can call, lies beside it or below."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

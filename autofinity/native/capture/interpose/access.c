@@ -111,58 +111,17 @@ AF_API void __tsan_write_range_pc(void* p, size_t size, void* pc) {
     range(p, size, true);
 }
 
-AF_API void __sanitizer_unaligned_store16(void* p, uint16_t v) {
-    touch(p, 2, false, true);
-    __builtin_memcpy(p, &v, 2);
-}
-AF_API void __sanitizer_unaligned_store32(void* p, uint32_t v) {
-    touch(p, 4, false, true);
-    __builtin_memcpy(p, &v, 4);
-}
-AF_API void __sanitizer_unaligned_store64(void* p, uint64_t v) {
-    touch(p, 8, true, true);
-    __builtin_memcpy(p, &v, 8);
-}
-AF_API uint16_t __sanitizer_unaligned_load16(void* p) {
-    uint16_t v;
-    touch(p, 2, false, false);
-    __builtin_memcpy(&v, p, 2);
-    return v;
-}
-AF_API uint32_t __sanitizer_unaligned_load32(void* p) {
-    uint32_t v;
-    touch(p, 4, false, false);
-    __builtin_memcpy(&v, p, 4);
-    return v;
-}
-AF_API uint64_t __sanitizer_unaligned_load64(void* p) {
-    uint64_t v;
-    touch(p, 8, false, false);
-    __builtin_memcpy(&v, p, 8);
-    return v;
-}
-
-// Nothing to record: where functions begin and end, annotations, options.
-// Comes from the program's preinit array, before the C library knows the environment: our own
-// constructor, which runs before any of the program's, is the beginning.
-AF_API void __tsan_init(void) {}
-AF_API void __tsan_func_entry(void* pc) { (void)pc; }
-AF_API void __tsan_func_exit(void) {}
-AF_API void __tsan_ignore_thread_begin(void) {}
-AF_API void __tsan_ignore_thread_end(void) {}
-AF_API void __tsan_flush_memory(void) {}
-AF_API void __tsan_mutex_create(void* m, unsigned f) { (void)m, (void)f; }
-AF_API void __tsan_mutex_destroy(void* m, unsigned f) { (void)m, (void)f; }
-AF_API void __tsan_mutex_pre_lock(void* m, unsigned f) { (void)m, (void)f; }
-AF_API void __tsan_mutex_post_lock(void* m, unsigned f, int recursion) {
-    (void)m, (void)f, (void)recursion;
-}
-AF_API int __tsan_mutex_pre_unlock(void* m, unsigned f) {
-    (void)m, (void)f;
-    return 0;
-}
-AF_API void __tsan_mutex_post_unlock(void* m, unsigned f) { (void)m, (void)f; }
-AF_API void __tsan_mutex_pre_signal(void* m, unsigned f) { (void)m, (void)f; }
-AF_API void __tsan_mutex_post_signal(void* m, unsigned f) { (void)m, (void)f; }
-AF_API void __tsan_mutex_pre_divert(void* m, unsigned f) { (void)m, (void)f; }
-AF_API void __tsan_mutex_post_divert(void* m, unsigned f) { (void)m, (void)f; }
+#define UNALIGNED(bits)                                                        \
+    AF_API void __sanitizer_unaligned_store##bits(void* p, uint##bits##_t v) { \
+        touch(p, bits / 8, false, true);                                       \
+        __builtin_memcpy(p, &v, bits / 8);                                     \
+    }                                                                          \
+    AF_API uint##bits##_t __sanitizer_unaligned_load##bits(void* p) {          \
+        uint##bits##_t v;                                                      \
+        touch(p, bits / 8, false, false);                                      \
+        __builtin_memcpy(&v, p, bits / 8);                                     \
+        return v;                                                              \
+    }
+UNALIGNED(16)
+UNALIGNED(32)
+UNALIGNED(64)

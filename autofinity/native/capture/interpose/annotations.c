@@ -1,5 +1,9 @@
 // What else the compiler's own runtime offers and a program may have been linked against: here it
 // only has to exist. Arguments are ignored, which the C calling convention allows.
+//
+// Among it the beginning, __tsan_init: it comes from the program's preinit array, before the C
+// library knows the environment. Our own constructor, which runs before any of the program's, is
+// the beginning.
 #include "capture/state/thread.h"
 
 // A program linked against the compiler's runtime takes `atexit` from there, not from the C
@@ -50,6 +54,23 @@ NOTHING(AnnotateUnpublishMemoryRange)
 NOTHING(WTFAnnotateBenignRaceSized)
 NOTHING(WTFAnnotateHappensAfter)
 NOTHING(WTFAnnotateHappensBefore)
+NOTHING(__tsan_init)
+NOTHING(__tsan_func_entry)
+NOTHING(__tsan_func_exit)
+NOTHING(__tsan_ignore_thread_begin)
+NOTHING(__tsan_ignore_thread_end)
+NOTHING(__tsan_flush_memory)
+NOTHING(__tsan_mutex_create)
+NOTHING(__tsan_mutex_destroy)
+NOTHING(__tsan_mutex_pre_lock)
+NOTHING(__tsan_mutex_post_lock)
+NOTHING(__tsan_mutex_post_unlock)
+NOTHING(__tsan_mutex_pre_signal)
+NOTHING(__tsan_mutex_post_signal)
+NOTHING(__tsan_mutex_pre_divert)
+NOTHING(__tsan_mutex_post_divert)
+NOTHING(__tsan_acquire)
+NOTHING(__tsan_release)
 NOTHING(__tsan_destroy_fiber)
 NOTHING(__tsan_switch_to_fiber)
 NOTHING(__tsan_set_fiber_name)
@@ -57,6 +78,7 @@ NOTHING(__tsan_external_register_header)
 NOTHING(__tsan_external_assign_tag)
 NOTHING(__tsan_external_read)
 NOTHING(__tsan_external_write)
+AF_API int __tsan_mutex_pre_unlock(void) { return 0; }
 AF_API int RunningOnValgrind(void) { return 0; }
 AF_API double ValgrindSlowdown(void) { return 1; }
 AF_API const char* ThreadSanitizerQuery(const char* query) {

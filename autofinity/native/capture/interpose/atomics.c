@@ -262,5 +262,3 @@ AF_API void __tsan_atomic_signal_fence(int order) {
     (void)order;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
-AF_API void __tsan_acquire(void* p) { (void)p; }
-AF_API void __tsan_release(void* p) { (void)p; }

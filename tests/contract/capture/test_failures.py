@@ -1,7 +1,5 @@
 """What is said when a program of a suite fails under capture, and what is kept then."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -48,11 +48,19 @@ def needs_of_locks(events: list[tuple[int, int, int]]) -> dict[int, set[int]]:
     return needs
 
 
-def replay(trace: Any, seed: int) -> None:
-    """Replay under a schedule drawn from `seed`; AssertionError with what blocks when it cannot."""
-    rng = random.Random(seed)
+def replay(trace: Any, schedules: int) -> None:
+    """Replay under so many random schedules; AssertionError with what blocks one."""
     streams = [synchronisation(trace, i) for i in range(trace.streams)]
     needs = [needs_of_locks(events) for events in streams]
+    for seed in range(schedules):
+        _replay(streams, needs, random.Random(seed))
+
+
+def _replay(
+    streams: list[list[tuple[int, int, int]]],
+    needs: list[dict[int, set[int]]],
+    rng: random.Random,
+) -> None:
     at = [0] * len(streams)
     posted: set[int] = set()
     holder: dict[int, int] = {}

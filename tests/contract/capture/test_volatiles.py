@@ -1,16 +1,7 @@
 """Volatile flags order their threads, and polling one is waiting, not work."""
 
-from __future__ import annotations
-
 import pytest
-
-from .captured import Workshop
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
-    return Workshop(tmp_path_factory.mktemp("volatile"))
-
+from workshop import Workshop
 
 HANDOVER = r"""
 #include <pthread.h>
@@ -46,18 +37,16 @@ def test_polling_a_volatile_flag_is_one_await_of_the_write_that_raises_it(
     assert run.code == 0
     polls, _ = run.counts(1, run.address("ready"), 1)
     assert 2 <= polls <= 6
-    raised = run.events(0, "post")[1][1]  # after the creation
-    assert [v for _, v, _ in run.events(1, "await")].count(raised) == 1
-    from autofinity._core import trace
-
-    assert trace.summary(str(run.folder))["spins"] > 10
+    raised = run.values(0, "post")[1]  # after the creation
+    assert run.values(1, "await").count(raised) == 1
+    assert run.summary["spins"] > 10
 
 
 def test_a_volatile_flag_that_was_raised_before_is_awaited_all_the_same(shop: Workshop) -> None:
     run = shop.run(HANDOVER.replace("TYPE", "int"), "late")
     assert run.code == 0
-    raised = run.events(0, "post")[1][1]
-    assert [v for _, v, _ in run.events(1, "await")].count(raised) == 1
+    raised = run.values(0, "post")[1]
+    assert run.values(1, "await").count(raised) == 1
 
 
 TURNS = r"""
@@ -101,5 +90,5 @@ int main(void) {
 def test_a_program_of_one_thread_waits_for_nobody(shop: Workshop) -> None:
     run = shop.run(ALONE, env={"AUTOFINITY_CAPTURE_ROI": "whole"})
     assert run.code == 0
-    assert int(run.trace.events(0)["reads"].sum()) >= 100_000
+    assert int(run.raw(0)["reads"].sum()) >= 100_000
     assert run.kinds(0)["post"] <= 1

@@ -1,20 +1,9 @@
 """Loops of a binary that wait by looking at one address are waits; such that only load are work."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
-from autofinity._core import trace as core
-
-from .abstract_replay import NAMES
-from .test_capture_binary import MARKED, capture, needs_qemu, replays
-
-
-def values(trace: Any, stream: int, kind: str) -> list[int]:
-    events = trace.events(stream)
-    return [int(v) for v in events["value"][events["kind"] == NAMES.index(kind)]]
-
+from abstract_replay import replay
+from captured_binary import MARKED, capture, captured, needs_qemu
 
 FLAG = r"""
 #include <pthread.h>
@@ -38,11 +27,12 @@ def test_polling_a_flag_awaits_the_store_that_raises_it_and_takes_no_instruction
     tmp_path: Path,
 ) -> None:
     meta = capture(tmp_path, FLAG, "-O1 -pthread")
-    trace = replays(meta)
-    assert core.summary(str(meta.path))["spins"] > 100
+    run = captured(meta)
+    replay(run.trace, 3)
+    assert run.summary["spins"] > 100
     assert meta.streams[1].roi_instructions < 2000
-    raised = values(trace, 0, "post")[1]  # after the creation
-    assert values(trace, 1, "await").count(raised) == 1
+    raised = run.values(0, "post")[1]  # after the creation
+    assert run.values(1, "await").count(raised) == 1
 
 
 LOCK = r"""
@@ -70,7 +60,7 @@ int main(void) {
 @needs_qemu
 def test_spin_locks_of_a_binary_replay_and_their_polls_are_no_work(tmp_path: Path) -> None:
     meta = capture(tmp_path, LOCK, "-O1 -pthread")
-    replays(meta)
+    replay(captured(meta).trace, 3)
     # A round of the counter is four instructions or five; polls come on top where they are few.
     for stream in meta.streams[1:]:
         assert 4 * 60_000 < stream.roi_instructions < 1.5 * 5 * 60_000
@@ -92,11 +82,11 @@ int main(void) {
 
 @needs_qemu
 def test_a_loop_over_a_constant_in_memory_stays_work(tmp_path: Path) -> None:
-    (base, *_) = capture(
-        tmp_path, WITH_A_THREAD.replace("BODY", ""), "-O1 -pthread", roi="marks"
-    ).streams
-    (done, *_) = capture(
-        tmp_path, WITH_A_THREAD.replace("BODY", CONSTANT), "-O1 -pthread", roi="marks"
-    ).streams
+    base, done = (
+        capture(tmp_path, WITH_A_THREAD.replace("BODY", body), "-O1 -pthread", roi="marks").streams[
+            0
+        ]
+        for body in ("", CONSTANT)
+    )
     assert 0 <= done.roi_accesses - base.roi_accesses - 30_000 <= 8
     assert 0 <= done.roi_instructions - base.roi_instructions - 90_001 <= 8

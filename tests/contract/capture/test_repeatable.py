@@ -2,8 +2,6 @@
 about affinities.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +10,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from workshop import CAN_REFUSE, REFUSING
 
 from autofinity.affinity.enumerate import place
 from autofinity.capture.suite_capture import capture_suite
@@ -21,8 +20,6 @@ from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import load_program, simulate, workers_of
 from autofinity.trace.manifest import load_suite
 from autofinity.trace.meta import TraceMeta, read_meta
-
-from .captured import CAN_REFUSE, REFUSING
 
 # One LLC, both of a socket, two sockets, four sockets.
 AFFINITIES = ("{4,0}{0,0}{0,0}{0,0}", "{2,2}{0,0}{0,0}{0,0}", "{2,0}{2,0}{0,0}{0,0}",
