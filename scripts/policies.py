@@ -5,7 +5,7 @@
 For each machine (default: every one with a file in data/observations) this is done, as commands of
 autofinity do it, too:
 
-    data/observations/M.parquet ─► rules ─► policies/M.json ─► export ─► policies/M.h
+    data/observations/M.parquet ─► rules ─► policies/M.json
                                 └► evaluate, leaving one program out ─► policies/README.md
 
 It learns with one thread count (8, or the lowest that a machine was profiled with where it was not
@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from autofinity.learning.settings import LearningSettings
-from autofinity.policy.export import exported
-from autofinity.policy.files import save, write_text
+from autofinity.policy.files import save
 from autofinity.report import evaluation_table
 from autofinity.report.marked import put_between_marks
 from autofinity.store.observations import read
@@ -63,7 +62,7 @@ def observed(root: Path) -> list[str]:
 
 
 def make(machine: str, threads: int, root: Path, work: Path) -> None:
-    """Policy, header and evaluation of one machine."""
+    """Policy and evaluation of one machine."""
     observations = root / "data" / "observations" / f"{machine}.parquet"
     path = root / "policies" / f"{'default' if machine == DEFAULT else machine}.json"
     profiled = thread_counts_of(read(observations))
@@ -74,7 +73,6 @@ def make(machine: str, threads: int, root: Path, work: Path) -> None:
         observations, settings, machine=machine, threads=(threads,)
     )
     save(policy, path)
-    write_text(path.with_suffix(".h"), exported(policy, "c"))
     print(f"{path.name}: {len(policy.rules)} rules, learned with {threads} threads", flush=True)
     for note in notes:
         print(f"  {note}")

@@ -153,7 +153,6 @@ def test_the_maintainers_script_makes_policy_header_and_figures(work: Path, tmp_
     assert names == {
         "data/observations/opteron-6164he.parquet",
         "policies/README.md",
-        "policies/default.h",
         "policies/default.json",
         "work/default.evaluation.json",
     }
