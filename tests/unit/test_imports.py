@@ -1,8 +1,10 @@
 """The drawing in ARCHITECTURE.md as a test."""
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,6 +19,15 @@ def test_imports_run_downwards_only() -> None:
         text=True,
     )
     assert lint.returncode == 0, lint.stdout + lint.stderr
+
+
+def test_the_house_is_drawn_as_the_import_rules_have_it() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    drawing = text.split("<!-- begin: house -->")[1].split("<!-- end: house -->")[0]
+    rooms = r"[a-z_]+(?: \| [a-z_]+)*"
+    drawn = re.findall(rf"^({rooms})(?:  .*)?$", drawing, re.MULTILINE)
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    assert drawn == [layer.replace("autofinity.", "") for layer in rules["contracts"][0]["layers"]]
 
 
 def test_scripts_and_notebooks_call_what_the_command_line_calls() -> None:
