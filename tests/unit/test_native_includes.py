@@ -20,6 +20,8 @@ CAPTURE_LAYERS = ("state", "pace", "record", "order", "threads", "process", "int
 """As capture/state/thread.h explains them."""
 HOMES = {"threads/instructions.h": ("threads/blocks.c", "threads/plugin_side.c")}
 """Headers of the runtime that each library has a file of its own for."""
+GENERATED = {"mechanism_lists.h"}
+"""By the build, of tables that are not native code."""
 
 
 @cache
@@ -29,7 +31,9 @@ def includes() -> dict[Path, list[Path]]:
     for path in sorted(NATIVE.rglob("*")):
         if path.suffix in {".c", ".h", ".cpp", ".hpp"}:
             names = re.findall(r'^#include "([^"]+)"', path.read_text(), re.MULTILINE)
-            found[path.relative_to(NATIVE)] = [resolved(path, name) for name in names]
+            found[path.relative_to(NATIVE)] = [
+                resolved(path, name) for name in names if name not in GENERATED
+            ]
     return found
 
 
