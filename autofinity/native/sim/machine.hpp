@@ -1,8 +1,6 @@
 // A machine as the simulator sees it: its topology, geometry, and every latency in ticks.
 //
-// One tick is 1/256 of a clock of the first kind of core, so that an IPC of 1.5 or a latency of
-// 40.3 clocks keeps its fraction. The Python side (autofinity/sim/native.py) converts from
-// nanoseconds.
+// The Python side (autofinity/sim/native.py) converts them from nanoseconds.
 #pragma once
 
 #include <array>
@@ -11,13 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "sim/types.hpp"
 #include "topology/machine.hpp"
 
 namespace autofinity::sim {
-
-using Ticks = std::uint64_t;
-inline constexpr Ticks ticks_per_clock = 256;
-inline constexpr std::uint64_t clocks(Ticks ticks) { return ticks / ticks_per_clock; }
 
 // Distance class of two LLC domains or two nodes: 0 the same, 1 the same package, 2 and up further.
 inline constexpr std::size_t max_distances = 6;

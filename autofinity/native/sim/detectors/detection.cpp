@@ -52,7 +52,7 @@ Ticks Detection::accessed(const Actor& actor, std::uint32_t page, std::uint64_t 
     return cost;
 }
 
-Ticks Detection::translated(const Actor& actor, std::uint32_t page, Memory::Walk walk) {
+Ticks Detection::translated(const Actor& actor, std::uint32_t page, Walk walk) {
     const bool of_program = program_.virtual_page[page] != 0;
     Ticks cost = 0;
     for (const auto& sink : sinks_) {
@@ -69,7 +69,7 @@ Ticks Detection::served(const Actor& actor, const Step& step, const Served& serv
     return cost;
 }
 
-void Detection::moved(std::uint32_t page, const Slots& shot_down) {
+void Detection::moved(std::uint32_t page, const CachedCores& shot_down) {
     host_.lose(shot_down, page);
     pass_losses();
     for (const auto& sink : sinks_) sink->moved(page);

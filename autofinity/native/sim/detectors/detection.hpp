@@ -26,9 +26,9 @@ class Detection {
     // Events of a replay; what they cost the core.
     Ticks faulted(const Actor& actor, Line line, bool induced);
     Ticks accessed(const Actor& actor, std::uint32_t page, std::uint64_t count);
-    Ticks translated(const Actor& actor, std::uint32_t page, Memory::Walk walk);
+    Ticks translated(const Actor& actor, std::uint32_t page, Walk walk);
     Ticks served(const Actor& actor, const Step& step, const Served& served, Ticks latency);
-    void moved(std::uint32_t page, const Slots& shot_down);
+    void moved(std::uint32_t page, const CachedCores& shot_down);
 
     // When a sink wants to act, and what it does then.
     Ticks next() const;

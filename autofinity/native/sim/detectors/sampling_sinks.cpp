@@ -34,7 +34,7 @@ class RemoteAccessesSink final : public Sink {
   public:
     RemoteAccessesSink(SinkHost& host, const RemoteAccesses& wanted)
         : Sink(host),
-          every_(wanted.period, host.memory.most_slots()),
+          every_(wanted.period, host.memory.most_cached_cores()),
           sample_(host.ticks(wanted.sample_ns)),
           block_shift_(std::countr_zero(wanted.block_bytes / line_bytes)),
           blocks_(wanted.entries, wanted.sharers) {}
@@ -60,7 +60,7 @@ class AccessSamplingSink final : public Sink {
     AccessSamplingSink(SinkHost& host, const AccessSampling& wanted)
         : Sink(host),
           long_loads_(wanted.long_loads),
-          every_(wanted.period, host.memory.most_slots()),
+          every_(wanted.period, host.memory.most_cached_cores()),
           least_(host.ticks(wanted.least_latency_ns)),
           sample_(host.ticks(wanted.sample_ns)),
           numa_(host.machine.topology.nodes(), std::numeric_limits<std::uint32_t>::max(),

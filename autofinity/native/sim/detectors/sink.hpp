@@ -78,10 +78,10 @@ class SinkHost {
     std::uint32_t first_of(std::uint32_t page) const { return first_[memory.units().of(page)]; }
     // Translations that cores have lost since the last call: slots, and a page of the unit.
     struct Loss {
-        Slots slots;
+        CachedCores slots;
         std::uint32_t page;
     };
-    void lose(const Slots& slots, std::uint32_t page) {
+    void lose(const CachedCores& slots, std::uint32_t page) {
         if (!slots.empty()) losses_.push_back({slots, page});
     }
     std::vector<Loss> take_losses() { return std::exchange(losses_, {}); }

@@ -34,7 +34,7 @@ void SinkHost::arm(const std::vector<std::uint32_t>& pages) {
     std::set<std::uint32_t> interrupted;
     for (const std::uint32_t page : pages) {
         armed_[memory.units().of(page)] = 1;
-        const Slots had = memory.shoot_down(page);
+        const CachedCores had = memory.shoot_down(page);
         lose(had, page);
         interrupted.insert(had.begin(), had.end());
     }

@@ -25,8 +25,8 @@ class TlbMatchingSink final : public Sink {
           period_(std::max<Ticks>(1, host.ticks(wanted.period_ns))),
           entry_(clock_ticks(wanted.entry_cycles)),
           compare_(clock_ticks(wanted.compare_cycles)),
-          mirrors_(host.memory.most_slots(), shape(host.machine).sets),
-          cores_(host.memory.most_slots()),
+          mirrors_(host.memory.most_cached_cores(), shape(host.machine).sets),
+          cores_(host.memory.most_cached_cores()),
           of_program_(host.memory.units().count()),
           next_(trigger_ == TlbMatching::Trigger::time ? period_ : never) {}
 

@@ -17,7 +17,7 @@ Ticks Simulation::watch_access(const Pu& p, const Stream& s, const Step& step, c
     const Actor who = actor(p, s);
     const std::uint32_t page = step.line() >> page_shift;
     Ticks cost = 0;
-    if (const Memory::Walk walk = memory_.take_walk(); walk.happened)
+    if (const Walk walk = memory_.take_walk(); walk.happened)
         cost += detection_->translated(who, page, walk);
     cost += detection_->served(who, step, served, latency);
     cost += detection_->accessed(who, page, step.accesses());

@@ -42,8 +42,8 @@ void Memory::check() const {
         const L2Domain& domain = *l2_domains_[number];
         for (const Word word : domain.l2.words())
             if (word != 0) held(line_of(word)).add(number);
-        for (const std::uint32_t slot : domain.slots) {
-            PrivateCaches& c = *cores_[slot];
+        for (const std::uint32_t cached_core : domain.cores) {
+            PrivateCaches& c = *cores_[cached_core];
             for (const Word word : c.l1.words()) {
                 if (state_of(word) == invalid) continue;
                 const Line line = line_of(word);

@@ -17,8 +17,8 @@ enum class MachineKind : std::uint8_t {
     inclusive,  // the same, but LLCs hold what the L2s do
 };
 
-// `slots`: most cores that can have caches at a time.
-MachineKind kind_of(const MachineModel& machine, std::uint32_t slots);
+// `cached_cores`: most cores that can have caches at a time.
+MachineKind kind_of(const MachineModel& machine, std::uint32_t cached_cores);
 
 // What is asked of a machine or a core, or known of the kind.
 template <MachineKind kind>

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t near_bytes = std::size_t{4} << 20;  // of a directory in a host's own caches
 
-std::uint32_t most_slots_of(const MachineModel& machine, const Program& program) {
+std::uint32_t cores_at_a_time(const MachineModel& machine, const Program& program) {
     const auto cores = static_cast<std::uint32_t>(machine.topology.cores());
     return program.streams.size() <= domains_in_a_word ? domains_in_a_word
                                                        : std::max(domains_in_a_word, cores);
@@ -20,15 +20,15 @@ Memory::Memory(const MachineModel& machine, const Program& program, Placement pl
     : machine_(machine),
       pages_(program, machine, std::move(placement), seed),
       directory_(program.n_lines),
-      most_slots_(most_slots_of(machine, program)),
-      more_words_((most_slots_ - 1) / domains_in_a_word),
+      most_(cores_at_a_time(machine, program)),
+      more_words_((most_ - 1) / domains_in_a_word),
       more_sharers_(std::size_t{program.n_lines} * more_words_),
       llcs_(machine.topology.llcs(), machine.llc.sets, machine.llc.ways),
       filters_(machine.directory.ways != 0 ? machine.topology.nodes() : 0,
                std::max(machine.directory.sets, 1u), machine.directory.ways),
       worth_foresight_(directory_.size() * sizeof(DirectoryLine) >= near_bytes),
-      kind_(kind_of(machine, most_slots_)),
-      slot_of_core_(machine.topology.cores(), -1),
+      kind_(kind_of(machine, most_)),
+      cached_core_of_(machine.topology.cores(), -1),
       domain_of_l2_(machine.topology.cores(), -1),
       l2_is_shared_(machine.topology.cores(), false),
       domains_of_llc_(std::size_t{machine.topology.llcs()} * (more_words_ + 1), 0),
@@ -44,11 +44,11 @@ Memory::Memory(const MachineModel& machine, const Program& program, Placement pl
         if (seen[l2]) l2_is_shared_[l2] = true;
         seen[l2] = true;
     }
-    lost_.reserve(most_slots_);
+    lost_.reserve(most_);
 }
 
-Served Memory::access(std::uint32_t slot, const Step& step, Ticks now, bool faulted) {
-    PrivateCaches& c = *cores_[slot];
+Served Memory::access(std::uint32_t cached_core, const Step& step, Ticks now, bool faulted) {
+    PrivateCaches& c = *cores_[cached_core];
     switch (kind_) {
         case MachineKind::exclusive:
             return access_on<MachineKind::exclusive>(c, step, now, faulted);

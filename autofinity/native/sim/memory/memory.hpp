@@ -25,16 +25,16 @@
 #include <vector>
 
 #include "directory_line.hpp"
-#include "foresight.hpp"
+#include "foreseen.hpp"
 #include "machine_kind.hpp"
 #include "pages.hpp"
 #include "private_caches.hpp"
-#include "served.hpp"
 #include "server.hpp"
 #include "sharers.hpp"
 #include "sim/counts.hpp"
 #include "sim/machine.hpp"
 #include "sim/program/program.hpp"
+#include "sim/types.hpp"
 
 namespace autofinity::sim {
 
@@ -44,44 +44,37 @@ class Memory {
            std::uint64_t seed);
 
     // Cores that can have caches at a time: 64, or all where more threads than that run.
-    std::uint32_t most_slots() const { return most_slots_; }
-    // Slot of a core, given on first use. Throws SimulationError where none is left.
-    std::uint32_t slot_of(std::uint32_t core);
-    PrivateCaches& caches(std::uint32_t slot) { return *cores_[slot]; }
-    // The core's lines leave it, and its slot is free for another one. Nothing may run there.
-    void release_slot(std::uint32_t slot);
-    bool has_slot() const { return !free_slots_.empty() || cores_.size() < most_slots_; }
-    bool in_use(std::uint32_t core) const { return slot_of_core_[core] >= 0; }
-    std::uint32_t slots() const { return static_cast<std::uint32_t>(cores_.size()); }
+    std::uint32_t most_cached_cores() const { return most_; }
+    // Number of a core with caches, given on first use. Throws SimulationError where none is left.
+    std::uint32_t cached_core_of(std::uint32_t core);
+    PrivateCaches& caches(std::uint32_t cached_core) { return *cores_[cached_core]; }
+    // The core's lines leave it, and its number is free for another one. Nothing may run
+    // there.
+    void release(std::uint32_t cached_core);
+    bool has_room() const { return !free_.empty() || cores_.size() < most_; }
+    bool in_use(std::uint32_t core) const { return cached_core_of_[core] >= 0; }
+    std::uint32_t cached_cores() const { return static_cast<std::uint32_t>(cores_.size()); }
 
     // Whether nobody has touched the line's page yet, so that an access faults.
     bool faults(Line line) const { return !pages_.mapped(line >> page_shift); }
     // Page fault: the kernel places the line's page; returns how long that keeps the core.
-    Ticks take_fault(std::uint32_t slot, Line line);
+    Ticks take_fault(std::uint32_t cached_core, Line line);
     // Begins to bring what the accesses after `at` will look at, should they miss, into the host's
     // caches (foresight.cpp). Changes nothing but `seen`, what it knows of them.
     void foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const;
     // Whether that pays: looking ahead costs a fifth of a miss, in vain if the host has all near.
     bool worth_foresight() const { return worth_foresight_; }
     // Whether it would find its line in the L1.
-    bool hits_l1(std::uint32_t slot, const Step& step) const;
+    bool hits_l1(std::uint32_t cached_core, const Step& step) const;
     // Carries an access to a mapped page out at `now`, once the page has been translated.
     // `faulted`: a fault has just written the page-table entry.
-    Served access(std::uint32_t slot, const Step& step, Ticks now, bool faulted);
+    Served access(std::uint32_t cached_core, const Step& step, Ticks now, bool faulted);
     // Moves the unit of a page: caches and TLBs forget it, its lines are read and written.
-    struct Moved {
-        Ticks cost = 0;        // of who moves it; 0: nothing moved
-        Ticks first_line = 0;  // of that, until the first line was copied
-        Slots shot_down;       // whose TLBs had it
-    };
     Moved move_page(std::uint32_t page, std::uint32_t node, Ticks now);
-    // All TLBs forget the translation of the page's unit; returns the slots of those that had it.
-    Slots shoot_down(std::uint32_t page);
+    // All TLBs forget the translation of the page's unit; returns the cached_cores of those that
+    // had it.
+    CachedCores shoot_down(std::uint32_t page);
     // The page walk since the last call, if there was one.
-    struct Walk {
-        bool happened = false;
-        std::uint32_t evicted = 0;  // unit that the last TLB gave up for it; 0: none
-    };
     Walk take_walk() { return std::exchange(walk_, {}); }
     const Units& units() const { return pages_.units; }
 
@@ -89,10 +82,7 @@ class Memory {
     const std::vector<Lost>& lost() const { return lost_; }
     void clear_lost() { lost_.clear(); }
 
-    struct AnyCore {
-        std::uint64_t reads = 0, modifies = 0;
-    };
-    const AnyCore& any_core(std::uint32_t llc) const { return any_core_[llc]; }
+    const LlcRequests& any_core(std::uint32_t llc) const { return any_core_[llc]; }
     std::uint32_t node_of_page(std::uint32_t page) const { return pages_.node(page); }
     bool page_mapped(std::uint32_t page) const { return pages_.mapped(page); }
     Ticks transfer(std::uint32_t from_core, std::uint32_t to_core) const {
@@ -209,8 +199,8 @@ class Memory {
     Word drop_private(std::uint32_t domain, Line line);
     // What runs on the domain's cores learns that it has lost the line, or the right to write it.
     void tell_lost(std::uint32_t domain, Line line, bool only_write) {
-        for (const std::uint32_t slot : l2_domains_[domain]->slots)
-            lost_.push_back({slot, line, only_write});
+        for (const std::uint32_t cached_core : l2_domains_[domain]->cores)
+            lost_.push_back({cached_core, line, only_write});
     }
     // Visits the cores of a domain that have a copy of the line in their L1; the first core where
     // only the L2 has it.
@@ -235,7 +225,7 @@ class Memory {
     void set_shared_l2_state(const L2Domain& domain, Line line, Word state);
     Word drop_from_l1s(const L2Domain& domain, Line line, Word state);
     Word leave_l1s(const PrivateCaches& c, Word out);
-    void leave_shared_l2(std::uint32_t slot);
+    void leave_shared_l2(std::uint32_t cached_core);
     void check_shared(PrivateCaches& c, Word word);
 
     // Parts of foresee.
@@ -280,7 +270,7 @@ class Memory {
     const MachineModel& machine_;
     Pages pages_;
     Zeroed<DirectoryLine> directory_;
-    const std::uint32_t most_slots_;
+    const std::uint32_t most_;
     const std::uint32_t more_words_;      // of a line's sharers, after the first
     Zeroed<std::uint64_t> more_sharers_;  // these, by line
     ArraysOfSets llcs_;
@@ -288,15 +278,16 @@ class Memory {
     const bool worth_foresight_;
     const MachineKind kind_;
     std::vector<std::unique_ptr<PrivateCaches>> cores_;
-    std::vector<std::int32_t> slot_of_core_;
-    std::vector<std::uint32_t> free_slots_;
-    std::vector<std::unique_ptr<L2Domain>> l2_domains_;  // of private L2s: numbered like the slots
+    std::vector<std::int32_t> cached_core_of_;
+    std::vector<std::uint32_t> free_;
+    std::vector<std::unique_ptr<L2Domain>>
+        l2_domains_;  // of private L2s: numbered like the cached cores
     std::vector<std::int32_t> domain_of_l2_;
     std::vector<std::uint32_t> free_domains_;
     std::vector<bool> l2_is_shared_;             // by number in the machine
     std::vector<std::uint64_t> domains_of_llc_;  // L2 domains in use, bits of as many words
     std::vector<std::uint32_t> node_of_llc_;
-    std::vector<AnyCore> any_core_;
+    std::vector<LlcRequests> any_core_;
     std::vector<Server> controllers_, links_, fabrics_;
     std::array<Busy, 1024> busy_{};
     std::vector<Lost> lost_;

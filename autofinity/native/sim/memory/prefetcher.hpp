@@ -49,12 +49,12 @@ class Prefetcher {
     // A prefetched line arrives at `ready`. One that collides takes the place of an older one,
     // which then counts as never used and already here.
     void sent(Line line, Ticks ready) {
-        arrivals_[slot(line)] = {line, ready};
+        arrivals_[place(line)] = {line, ready};
         due_[free_] = ready;
     }
     // When the line was or is due if it was prefetched and has not been asked for since; else 0.
     Ticks take(Line line) {
-        Arrival& arrival = arrivals_[slot(line)];
+        Arrival& arrival = arrivals_[place(line)];
         if (arrival.line != line) return 0;
         arrival.line = 0;
         return arrival.ready;
@@ -112,7 +112,7 @@ class Prefetcher {
     static bool ahead(std::int32_t a, std::int32_t b, std::int32_t direction) {
         return (a - b) * direction > 0;
     }
-    static std::size_t slot(Line line) {
+    static std::size_t place(Line line) {
         return (line ^ line >> page_shift) * 0x9E3779B1u >> 24;  // 8 bits
     }
     // Whether one of the buffers for lines in flight is free; `free_` is it.

@@ -29,7 +29,7 @@ struct L2Domain {
     std::uint32_t number;  // in the machine
     std::uint32_t llc, node;
     bool shared;                       // several cores of the machine have it
-    std::vector<std::uint32_t> slots;  // of its cores
+    std::vector<std::uint32_t> cores;  // of its cores
     PrivateCaches* first = nullptr;    // of the first of these
 };
 

@@ -4,8 +4,8 @@
 
 namespace autofinity::sim {
 
-bool Memory::hits_l1(std::uint32_t slot, const Step& step) const {
-    const Sets& l1 = cores_[slot]->l1;
+bool Memory::hits_l1(std::uint32_t cached_core, const Step& step) const {
+    const Sets& l1 = cores_[cached_core]->l1;
     const Word* set = l1.at(step.line());
     const int way = l1.find(set, step.line());
     return way >= 0 && state_of(set[way]) != invalid;

@@ -25,15 +25,15 @@ Word Memory::take_from_l2(PrivateCaches& c, Line line, bool load, Ticks now, Tic
         return state_of(word2);
     }
     bool held = false;
-    each_sibling_copy(c, line, [&](std::uint32_t slot, Word& word) {
+    each_sibling_copy(c, line, [&](std::uint32_t cached_core, Word& word) {
         held = true;
         if (state_of(word) != modified && state_of(word) != exclusive) return;
-        Counts& theirs = *cores_[slot]->counts;
+        Counts& theirs = *cores_[cached_core]->counts;
         ++theirs[downgrades_received];
         ++theirs[is_dirty(state_of(word)) ? probe_responses_dirty : probe_responses_clean];
         if (state_of(word) == modified) word2 = word;
         word = word_of(line, shared);
-        lost_.push_back({slot, line, true});
+        lost_.push_back({cached_core, line, true});
         keep_busy(line, ready);
     });
     return held ? Word{shared} : state_of(word2);
@@ -56,10 +56,10 @@ Ticks Memory::upgrade_in_l2(PrivateCaches& c, Line line, Ticks now, bool& conten
 bool Memory::take_from_siblings(PrivateCaches& c, Line line) {
     Counts& n = *counts_;
     bool any = false;
-    each_sibling_copy(c, line, [&](std::uint32_t slot, Word& word) {
+    each_sibling_copy(c, line, [&](std::uint32_t cached_core, Word& word) {
         any = true;
         const bool dirty = state_of(word) == modified;
-        Counts& theirs = *cores_[slot]->counts;
+        Counts& theirs = *cores_[cached_core]->counts;
         ++n[invalidations_sent];
         ++theirs[invalidations_received];
         ++theirs[is_dirty(state_of(word)) ? probe_responses_dirty : probe_responses_clean];
@@ -68,7 +68,7 @@ bool Memory::take_from_siblings(PrivateCaches& c, Line line) {
             set2[c.l2.find(set2, line)] = word;
         }
         word = word_of(line, invalid);
-        lost_.push_back({slot, line, false});
+        lost_.push_back({cached_core, line, false});
     });
     return any;
 }
@@ -76,8 +76,8 @@ bool Memory::take_from_siblings(PrivateCaches& c, Line line) {
 // When a line that the prefetcher of any core asked for is or was due; 0: none has lately.
 Ticks Memory::due_from_any(const L2Domain& domain, Line line) {
     Ticks due = 0;
-    for (const std::uint32_t slot : domain.slots)
-        due = std::max(due, cores_[slot]->prefetcher.take(line));
+    for (const std::uint32_t cached_core : domain.cores)
+        due = std::max(due, cores_[cached_core]->prefetcher.take(line));
     return due;
 }
 
@@ -86,8 +86,8 @@ Word Memory::shared_l2_state(const L2Domain& domain, Line line) {
     Word* set2 = domain.first->l2.at(pages_.physical(line));
     const int way2 = domain.first->l2.find(set2, line);
     if (way2 < 0) return invalid;
-    for (const std::uint32_t slot : domain.slots) {
-        PrivateCaches& c = *cores_[slot];
+    for (const std::uint32_t cached_core : domain.cores) {
+        PrivateCaches& c = *cores_[cached_core];
         const Word* set = c.l1.at(line);
         const int way = c.l1.find(set, line);
         if (way >= 0 && state_of(set[way]) == modified) return modified;
@@ -100,8 +100,8 @@ void Memory::set_shared_l2_state(const L2Domain& domain, Line line, Word state) 
     Word* set2 = domain.first->l2.at(pages_.physical(line));
     if (const int way = domain.first->l2.find(set2, line); way >= 0)
         set2[way] = word_of(line, state);
-    for (const std::uint32_t slot : domain.slots) {
-        PrivateCaches& c = *cores_[slot];
+    for (const std::uint32_t cached_core : domain.cores) {
+        PrivateCaches& c = *cores_[cached_core];
         Word* set = c.l1.at(line);
         const int way = c.l1.find(set, line);
         if (way < 0 || state_of(set[way]) == invalid) continue;
@@ -112,8 +112,8 @@ void Memory::set_shared_l2_state(const L2Domain& domain, Line line, Word state) 
 // The L2 has given the line up, in `state`: so do the L1s, whose tags stay. Returns the state of
 // the latest copy.
 Word Memory::drop_from_l1s(const L2Domain& domain, Line line, Word state) {
-    for (const std::uint32_t slot : domain.slots) {
-        PrivateCaches& c = *cores_[slot];
+    for (const std::uint32_t cached_core : domain.cores) {
+        PrivateCaches& c = *cores_[cached_core];
         Word* set = c.l1.at(line);
         const int way = c.l1.find(set, line);
         if (way < 0 || state_of(set[way]) == invalid) continue;
@@ -126,8 +126,8 @@ Word Memory::drop_from_l1s(const L2Domain& domain, Line line, Word state) {
 // The core's fill pushes `out` out of the L2: the L1s lose it too. Returns its latest word.
 Word Memory::leave_l1s(const PrivateCaches& c, Word out) {
     const Line line = line_of(out);
-    for (const std::uint32_t slot : l2_domains_[c.domain]->slots) {
-        PrivateCaches& other = *cores_[slot];
+    for (const std::uint32_t cached_core : l2_domains_[c.domain]->cores) {
+        PrivateCaches& other = *cores_[cached_core];
         Word* set = other.l1.at(line);
         const int way = other.l1.find(set, line);
         if (way < 0) continue;
@@ -138,23 +138,23 @@ Word Memory::leave_l1s(const PrivateCaches& c, Word out) {
         } else if (state_of(had) != invalid) {
             set[way] = word_of(line, invalid);
             ++(*counts_)[back_invalidations];
-            lost_.push_back({slot, line, false});
+            lost_.push_back({cached_core, line, false});
         }
     }
     return out;
 }
 
 // The core goes out of use; the others of its domain keep the L2.
-void Memory::leave_shared_l2(std::uint32_t slot) {
-    PrivateCaches& c = *cores_[slot];
+void Memory::leave_shared_l2(std::uint32_t cached_core) {
+    PrivateCaches& c = *cores_[cached_core];
     L2Domain& domain = *l2_domains_[c.domain];
     for (const Word word : c.l1.words()) {
         if (!is_dirty(state_of(word))) continue;
         Word* set2 = c.l2.at(pages_.physical(line_of(word)));
         set2[c.l2.find(set2, line_of(word))] = word;
     }
-    std::erase(domain.slots, slot);
-    domain.first = cores_[domain.slots[0]].get();
+    std::erase(domain.cores, cached_core);
+    domain.first = cores_[domain.cores[0]].get();
 }
 
 }  // namespace autofinity::sim

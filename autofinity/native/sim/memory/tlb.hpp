@@ -20,13 +20,13 @@ class Tlb {
     Tlb(CacheShape shape, std::uint32_t units)
         : sets_(shape.sets, shape.sets > 1 ? shape.ways : 0),
           entries_(shape.sets > 1 ? 0 : shape.ways),
-          slot_of_(shape.sets > 1 ? 0 : units),
+          entry_of_(shape.sets > 1 ? 0 : units),
           unit_(entries_, 0),
           used_at_(entries_, 0),
           by_age_(entries_) {}
 
     bool holds(std::uint32_t unit) {
-        return sets_.ways() != 0 ? sets_.find(sets_.at(unit), unit) >= 0 : slot_of_[unit] != 0;
+        return sets_.ways() != 0 ? sets_.find(sets_.at(unit), unit) >= 0 : entry_of_[unit] != 0;
     }
     // Makes the unit the most recent one; false when it is not there.
     bool touch(std::uint32_t unit) {
@@ -37,9 +37,9 @@ class Tlb {
             sets_.to_front(set, way, set[way]);
             return true;
         }
-        const std::uint8_t slot = slot_of_[unit];
-        if (slot == 0) return false;
-        used_at_[slot - 1u] = ++clock_;
+        const std::uint8_t entry = entry_of_[unit];
+        if (entry == 0) return false;
+        used_at_[entry - 1u] = ++clock_;
         return true;
     }
     // Returns the unit that fell out, or 0.
@@ -50,12 +50,12 @@ class Tlb {
             victim = filled_++;
         } else {
             victim = least_recent();
-            slot_of_[unit_[victim]] = 0;
+            entry_of_[unit_[victim]] = 0;
         }
         const std::uint32_t out = std::exchange(unit_[victim], unit);
         const std::uint64_t now = ++clock_;
         used_at_[victim] = now;
-        slot_of_[unit] = static_cast<std::uint8_t>(victim + 1);
+        entry_of_[unit] = static_cast<std::uint8_t>(victim + 1);
         // The victim was the first, and is the last now.
         by_age_[oldest_] = {now, victim};
         oldest_ = next(oldest_);
@@ -77,13 +77,13 @@ class Tlb {
             if (way >= 0) sets_.remove(set, way);
             return way >= 0;
         }
-        const std::uint8_t slot = slot_of_[unit];
-        if (slot == 0) return false;
-        slot_of_[unit] = 0;
-        unit_[slot - 1u] = 0;  // unit 0 is never used: its slot can be cleared twice
-        used_at_[slot - 1u] = 0;
+        const std::uint8_t entry = entry_of_[unit];
+        if (entry == 0) return false;
+        entry_of_[unit] = 0;
+        unit_[entry - 1u] = 0;  // unit 0 is never used: its entry can be cleared twice
+        used_at_[entry - 1u] = 0;
         // Times only grow otherwise: what is known of it must not be more than the truth.
-        put_first(slot - 1u);
+        put_first(entry - 1u);
         return true;
     }
 
@@ -91,7 +91,7 @@ class Tlb {
     // When an entry was used, as far as is known: hits make entries younger without telling.
     struct Known {
         std::uint64_t at;
-        std::uint32_t slot;
+        std::uint32_t entry;
     };
 
     std::uint32_t next(std::uint32_t i) const { return i + 1 < entries_ ? i + 1 : 0; }
@@ -107,9 +107,9 @@ class Tlb {
     // end.
     std::uint32_t least_recent() {
         for (;;) {
-            const std::uint32_t slot = by_age_[oldest_].slot;
-            const Known truth{used_at_[slot], slot};
-            if (truth.at == by_age_[oldest_].at) return slot;
+            const std::uint32_t entry = by_age_[oldest_].entry;
+            const Known truth{used_at_[entry], entry};
+            if (truth.at == by_age_[oldest_].at) return entry;
             std::uint32_t i = oldest_;
             if (truth.at < by_age_[middle()].at) {
                 for (; by_age_[next(i)].at < truth.at; i = next(i)) by_age_[i] = by_age_[next(i)];
@@ -121,18 +121,18 @@ class Tlb {
             by_age_[i] = truth;
         }
     }
-    void put_first(std::uint32_t slot) {
+    void put_first(std::uint32_t entry) {
         // While the TLB is not full the entries are those from 0 on, and `oldest_` is after them.
         const std::uint32_t first = filled_ < entries_ ? 0 : oldest_;
         std::uint32_t i = first;
-        while (by_age_[i].slot != slot) i = next(i);
+        while (by_age_[i].entry != entry) i = next(i);
         for (; i != first; i = previous(i)) by_age_[i] = by_age_[previous(i)];
-        by_age_[first] = {0, slot};
+        by_age_[first] = {0, entry};
     }
 
     SmallSets sets_;
-    std::uint32_t entries_;         // where it is fully associative
-    Zeroed<std::uint8_t> slot_of_;  // of a unit, plus one
+    std::uint32_t entries_;          // where it is fully associative
+    Zeroed<std::uint8_t> entry_of_;  // of a unit, plus one
     std::vector<std::uint32_t> unit_;
     std::vector<std::uint64_t> used_at_;
     std::vector<Known> by_age_;  // a ring in order of what is known, from `oldest_` on

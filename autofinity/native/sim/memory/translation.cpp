@@ -61,14 +61,14 @@ template <MachineKind kind>
     return ready;
 }
 
-Ticks Memory::take_fault(std::uint32_t slot, Line line) {
-    PrivateCaches& c = *cores_[slot];
+Ticks Memory::take_fault(std::uint32_t cached_core, Line line) {
+    PrivateCaches& c = *cores_[cached_core];
     ++(*c.counts)[page_faults];
     pages_.map(line >> page_shift, c.node);
     return c.side.page_fault;
 }
 
-Memory::Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks now) {
+Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks now) {
     if (!pages_.mapped(page) || pages_.node(page) == node) return {};
     now_ = now;
     counts_ = &nobody_;
@@ -99,18 +99,18 @@ Memory::Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks no
     return moved;
 }
 
-Slots Memory::shoot_down(std::uint32_t page) {
+CachedCores Memory::shoot_down(std::uint32_t page) {
     const std::uint32_t unit = pages_.units.of(page);
-    Slots had;
-    for (std::uint32_t slot = 0; slot < cores_.size(); ++slot) {
-        PrivateCaches& c = *cores_[slot];
+    CachedCores had;
+    for (std::uint32_t cached_core = 0; cached_core < cores_.size(); ++cached_core) {
+        PrivateCaches& c = *cores_[cached_core];
         const bool first = c.tlb1.forget(unit);
         Word* set = c.tlb2.at(unit);
         const int way = c.tlb2.find(set, unit);
         if (way >= 0) c.tlb2.remove(set, way);
         if (!first && way < 0) continue;
         ++(*c.counts)[tlb_shootdowns];
-        had.push_back(slot);
+        had.push_back(cached_core);
     }
     return had;
 }

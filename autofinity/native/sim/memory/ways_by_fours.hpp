@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "words.hpp"
+#include "sim/types.hpp"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>

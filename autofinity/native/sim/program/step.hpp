@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "sim/memory/words.hpp"
+#include "sim/types.hpp"
 #include "trace/trace.hpp"
 
 namespace autofinity::sim {

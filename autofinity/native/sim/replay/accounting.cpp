@@ -27,7 +27,7 @@ void Simulation::account_all(Ticks until) {
 }
 
 void Simulation::settle_any_core(Stream& s) {
-    const Memory::AnyCore now = memory_.any_core(machine_->topology.llc_of_core()[pus_[s.pu].core]);
+    const LlcRequests now = memory_.any_core(machine_->topology.llc_of_core()[pus_[s.pu].core]);
     s.any_reads += now.reads - s.any_seen.reads;
     s.any_modifies += now.modifies - s.any_seen.modifies;
     s.any_seen = now;
@@ -73,7 +73,7 @@ Counts Simulation::counts_at(const Stream& s, Ticks at) const {
     n[instructions] = done;
     n[data_cache_accesses] = n[data_cache_loads] + n[data_cache_stores];
     n[dtlb_accesses] = n[data_cache_accesses];
-    const Memory::AnyCore& seen = memory_.any_core(machine_->topology.llc_of_core()[p.core]);
+    const LlcRequests& seen = memory_.any_core(machine_->topology.llc_of_core()[p.core]);
     const std::uint64_t reads = s.any_reads + seen.reads - s.any_seen.reads;
     const std::uint64_t modifies = s.any_modifies + seen.modifies - s.any_seen.modifies;
     n[read_requests_to_llc_any_core] = reads + modifies;

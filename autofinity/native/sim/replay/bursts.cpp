@@ -9,7 +9,7 @@ namespace autofinity::sim {
 void Simulation::split_lost_bursts(Ticks now) {
     for (const Lost& lost : memory_.lost()) {
         if (!any_bursts_) continue;
-        for (const std::uint32_t index : pus_of_slot_[lost.slot]) {
+        for (const std::uint32_t index : pus_of_slot_[lost.cached_core]) {
             const Pu& p = pus_[index];
             // Most lines are lost long after.
             if (p.stream != nobody && !bursts_over(streams_[p.stream]))

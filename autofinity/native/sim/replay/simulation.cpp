@@ -20,7 +20,7 @@ Simulation::Simulation(std::shared_ptr<const MachineModel> machine, ProgramPtr p
       memory_(*machine_, *program_, options_.placement, options_.seed),
       streams_(program_->streams.size()),
       pus_(machine_->topology.pus().size()),
-      pus_of_slot_(memory_.most_slots()),
+      pus_of_slot_(memory_.most_cached_cores()),
       due_(pus_.size()),
       locks_(program_->lock_objects.size()),
       barriers_(program_->barrier_objects.size()),
@@ -109,7 +109,7 @@ Ticks Simulation::move_page(std::uint32_t process, std::uint64_t virtual_page, s
         throw SimulationError("node " + std::to_string(node) + " has no memory to move pages to");
     const std::uint32_t page = program_->page_of(process, virtual_page);
     if (page == 0) return 0;
-    const Memory::Moved moved = memory_.move_page(page, node, now_);
+    const Moved moved = memory_.move_page(page, node, now_);
     if (!due_.empty()) split_lost_bursts(due_.first_time());
     memory_.clear_lost();
     interrupt(moved.shot_down);
@@ -123,7 +123,7 @@ Ticks Simulation::move_page(std::uint32_t process, std::uint64_t virtual_page, s
 }
 
 // What runs on these cores stands still while they forget a translation.
-void Simulation::interrupt(const Slots& slots) {
+void Simulation::interrupt(const CachedCores& slots) {
     for (std::uint32_t i = 0; i < pus_.size(); ++i) {
         Pu& p = pus_[i];
         if (p.stream == nobody || !due_.contains(i) ||

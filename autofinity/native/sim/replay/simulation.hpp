@@ -226,7 +226,7 @@ class Simulation {
         s.stall_ticks += until - from;
         if (p.shares && from != until) leave_issue(p, from, until);
     }
-    void interrupt(const Slots& slots);
+    void interrupt(const CachedCores& slots);
     void delay(std::uint32_t pu, Ticks duration);
     // Detectors (watching.cpp).
     Actor actor(const Pu& p, const Stream& s) const {

@@ -9,8 +9,9 @@
 
 #include "deferred.hpp"
 #include "sim/counts.hpp"
-#include "sim/memory/memory.hpp"
+#include "sim/memory/foreseen.hpp"
 #include "sim/program/program.hpp"
+#include "sim/types.hpp"
 
 namespace autofinity::sim {
 
@@ -84,7 +85,7 @@ struct Stream {
     // Values at the last sample and at the start of the region.
     Counts sampled{}, baseline{}, final{};
     std::uint64_t any_reads = 0, any_modifies = 0;  // of the LLC domains it was in
-    Memory::AnyCore any_seen{};
+    LlcRequests any_seen{};
     std::uint64_t last_instructions = 0;
 };
 

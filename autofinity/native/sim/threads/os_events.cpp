@@ -85,10 +85,10 @@ void Simulation::carry_out(const OsScheduler::Move& wanted, Ticks at) {
 // A slot for the core's caches. When all are taken, the core that has been idle longest gives up
 // its own; its lines leave it as if others had pushed them out.
 std::uint32_t Simulation::slot_for(std::uint32_t core) {
-    if (memory_.has_slot() || memory_.in_use(core)) return memory_.slot_of(core);
+    if (memory_.has_room() || memory_.in_use(core)) return memory_.cached_core_of(core);
     std::uint32_t idlest = nobody;
     Ticks since = forever;
-    for (std::uint32_t slot = 0; slot < memory_.slots(); ++slot) {
+    for (std::uint32_t slot = 0; slot < memory_.cached_cores(); ++slot) {
         Ticks last = 0;
         bool busy = false;
         for (const std::uint32_t pu : pus_of_slot_[slot]) {
@@ -102,11 +102,11 @@ std::uint32_t Simulation::slot_for(std::uint32_t core) {
     if (idlest != nobody) {
         for (const std::uint32_t pu : pus_of_slot_[idlest]) pus_[pu].slot = nobody;
         pus_of_slot_[idlest].clear();
-        memory_.release_slot(idlest);
+        memory_.release(idlest);
         if (!due_.empty()) split_lost_bursts(due_.first_time());
         memory_.clear_lost();
     }
-    return memory_.slot_of(core);
+    return memory_.cached_core_of(core);
 }
 
 }  // namespace autofinity::sim

@@ -1,4 +1,4 @@
-// Which cores have caches in the simulation: at most `most_slots` at a time.
+// Which cores have caches in the simulation: at most `most_cached_cores` at a time.
 #include <initializer_list>
 #include <string>
 
@@ -25,35 +25,35 @@ std::uint32_t Memory::domain_of(std::uint32_t core) {
     return domain;
 }
 
-std::uint32_t Memory::slot_of(std::uint32_t core) {
-    if (slot_of_core_[core] >= 0) return static_cast<std::uint32_t>(slot_of_core_[core]);
-    std::uint32_t slot = slots();
-    if (!free_slots_.empty()) {
-        slot = free_slots_.back();
-        free_slots_.pop_back();
-    } else if (!has_slot()) {
-        throw SimulationError("more than " + std::to_string(most_slots_) + " cores at a time");
+std::uint32_t Memory::cached_core_of(std::uint32_t core) {
+    if (cached_core_of_[core] >= 0) return static_cast<std::uint32_t>(cached_core_of_[core]);
+    std::uint32_t cached_core = cached_cores();
+    if (!free_.empty()) {
+        cached_core = free_.back();
+        free_.pop_back();
+    } else if (!has_room()) {
+        throw SimulationError("more than " + std::to_string(most_) + " cores at a time");
     } else {
         cores_.emplace_back();
     }
-    slot_of_core_[core] = static_cast<std::int32_t>(slot);
+    cached_core_of_[core] = static_cast<std::int32_t>(cached_core);
     const std::uint32_t domain = domain_of(core);
     L2Domain& of = *l2_domains_[domain];
-    cores_[slot] = std::make_unique<PrivateCaches>(machine_, core, pages_.units, of, domain);
-    cores_[slot]->counts = &nobody_;
-    of.slots.push_back(slot);
-    of.first = cores_[of.slots[0]].get();
-    return slot;
+    cores_[cached_core] = std::make_unique<PrivateCaches>(machine_, core, pages_.units, of, domain);
+    cores_[cached_core]->counts = &nobody_;
+    of.cores.push_back(cached_core);
+    of.first = cores_[of.cores[0]].get();
+    return cached_core;
 }
 
-void Memory::release_slot(std::uint32_t slot) {
-    PrivateCaches& c = *cores_[slot];
+void Memory::release(std::uint32_t cached_core) {
+    PrivateCaches& c = *cores_[cached_core];
     L2Domain& of = *l2_domains_[c.domain];
     counts_ = &nobody_;
-    slot_of_core_[c.core] = -1;
-    free_slots_.push_back(slot);
-    if (of.slots.size() > 1) {
-        leave_shared_l2(slot);
+    cached_core_of_[c.core] = -1;
+    free_.push_back(cached_core);
+    if (of.cores.size() > 1) {
+        leave_shared_l2(cached_core);
         return;
     }
     for (const Sets* level : std::initializer_list<const Sets*>{&c.l1, &c.l2}) {
@@ -69,7 +69,7 @@ void Memory::release_slot(std::uint32_t slot) {
         ~(std::uint64_t{1} << c.domain % domains_in_a_word);
     domain_of_l2_[of.number] = -1;
     free_domains_.push_back(c.domain);
-    of.slots.clear();
+    of.cores.clear();
 }
 
 }  // namespace autofinity::sim

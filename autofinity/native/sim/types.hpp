@@ -1,0 +1,71 @@
+// The words that the parts of the simulator hand each other.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace autofinity::sim {
+
+// One tick is 1/256 of a clock of the first kind of core, so that an IPC of 1.5 or a latency of
+// 40.3 clocks keeps its fraction.
+using Ticks = std::uint64_t;
+inline constexpr Ticks ticks_per_clock = 256;
+inline constexpr std::uint64_t clocks(Ticks ticks) { return ticks / ticks_per_clock; }
+
+// ── Memory ──
+
+// A cache line, by its dense number in the program. Line 0 is never used.
+using Line = std::uint32_t;
+
+// What a way of a set holds: line << 3 | state. 0 is an empty way.
+using Word = std::uint32_t;
+
+enum State : Word { invalid = 0, shared = 1, exclusive = 2, owned = 3, modified = 4 };
+
+inline constexpr Word state_mask = 7;
+inline constexpr Word line_shift = 3;
+inline constexpr Word word_of(Line line, Word state) { return line << line_shift | state; }
+inline constexpr Line line_of(Word word) { return word >> line_shift; }
+inline constexpr Word state_of(Word word) { return word & state_mask; }
+// Bits of the states in which a core may read or write its line.
+inline constexpr Word states_to_write = 1u << exclusive | 1u << modified;
+inline constexpr Word states_to_read = states_to_write | 1u << shared | 1u << owned;
+inline constexpr bool is_dirty(Word state) { return state >= owned; }
+
+// What an access cost, and whether it can overlap with what follows: a line that another core had
+// taken away, or that others must give up, is waited for.
+struct Served {
+    Ticks ready;
+    bool contended;
+    std::uint8_t supplied;  // 1 + distance of the cache that the line came from; 0: none
+};
+
+// Cores that have caches in the simulation are numbered as they come into use: cached cores.
+using CachedCores = std::vector<std::uint32_t>;  // in order
+
+// A core lost a line, or the right to write it: to another one, or for want of room.
+struct Lost {
+    std::uint32_t cached_core;
+    Line line;
+    bool only_write;
+};
+
+// A page walk, and the unit that the last TLB gave up for it; 0: none.
+struct Walk {
+    bool happened = false;
+    std::uint32_t evicted = 0;
+};
+
+// A page that has gone to another node.
+struct Moved {
+    Ticks cost = 0;           // of who moves it; 0: nothing moved
+    Ticks first_line = 0;     // of that, until the first line was copied
+    CachedCores shot_down{};  // whose TLBs had it
+};
+
+// What the cores of an LLC have asked of it.
+struct LlcRequests {
+    std::uint64_t reads = 0, modifies = 0;
+};
+
+}  // namespace autofinity::sim
