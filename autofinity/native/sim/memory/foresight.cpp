@@ -1,24 +1,14 @@
-// Foresight: what the next accesses of a core will look at, should they miss, is brought into the
-// host's caches while earlier accesses are carried out.
-//
-// A replayed miss depends on loads that the host misses itself, one after the other:
-//
-//     its line's directory entry, the set of a finite directory ── entry of what that takes back
-//     the L2 set that it comes into, or that of the line which leaves an exclusive L1 for it
-//     the line that leaves the L2 for it ── directory entry, LLC set
-//     the line that leaves the LLC ── directory entry, set of a finite directory
-//
-// and so does the line that a prefetcher fetches with it: where streams are fetched ahead, most
-// lines come into the core that way. What is known first is begun the farthest ahead, and what one
-// of them has found the next ones need not look for. A walk hardly ever finds its entry outside of
-// the core, so that no more than its L2 set is brought near.
+#include "foresight.hpp"
+
 #include <algorithm>
 
 #include "bits.hpp"
-#include "directory_filter.hpp"
+#include "host_cache.hpp"
 
 namespace autofinity::sim {
 namespace {
+
+constexpr std::size_t near_bytes = std::size_t{4} << 20;  // of a directory in a host's own caches
 
 // Steps ahead at which each kind of load is begun, in the order in which they depend on each other.
 constexpr std::size_t l1_set_ahead = 5, line_ahead = 4, move_ahead = 3, llc_victim_ahead = 1;
@@ -45,12 +35,22 @@ template <typename Visit>
 
 }  // namespace
 
+Foresight::Foresight(const MachineModel& machine, MachineKind kind, const Pages& pages,
+                     const Directory& directory, const Llcs& llcs, const ProbeFilters& filters)
+    : machine_(machine),
+      kind_(kind),
+      pages_(pages),
+      directory_(directory),
+      llcs_(llcs),
+      filters_(filters),
+      pays_(directory.size() * sizeof(DirectoryLine) >= near_bytes) {}
+
 // What is known of an access that will miss: its own line and that which the prefetcher may bring
 // into the L2 with it, the sets of the L2 that change, and that of the page-table entry which a
 // walk looks for.
 template <MachineKind kind>
-[[gnu::always_inline]] inline void Memory::foresee_lines(PrivateCaches& c, Line line,
-                                                         ForeseenMiss& known) const {
+[[gnu::always_inline]] inline void Foresight::lines(PrivateCaches& c, Line line,
+                                                    ForeseenMiss& known) const {
     known = {};
     bring_near(&directory_[line]);
     const std::uint32_t page = line >> page_shift;
@@ -76,108 +76,108 @@ template <MachineKind kind>
 // A line that the core does not have is fetched. Returns the set of an LLC that has all lines of
 // its cores, where it comes in.
 template <MachineKind kind>
-[[gnu::always_inline]] inline const Word* Memory::foresee_fetch(const PrivateCaches& c,
-                                                                Line line) const {
+[[gnu::always_inline]] inline const Word* Foresight::fetch(const PrivateCaches& c,
+                                                           Line line) const {
     const bool into_llc = Asked<kind>::llc_includes(machine_);
     if (!into_llc && (directory_[line].llcs >> c.llc & 1) == 0) return nullptr;
-    const Word* set = llcs_.at(c.llc, pages_.physical(line));
-    llcs_.bring_near(set);
+    const Word* set = llcs_.bring_near(c.llc, line);
     return into_llc ? set : nullptr;
 }
 
 // What is last in a set of the L2 leaves the core. Returns the set of the LLC where it comes in, if
 // it does.
 template <MachineKind kind>
-[[gnu::always_inline]] inline const Word* Memory::foresee_leaving(const PrivateCaches& c,
-                                                                  const Word* l2_set) const {
+[[gnu::always_inline]] inline const Word* Foresight::leaving(const PrivateCaches& c,
+                                                             const Word* l2_set) const {
     const Line out = line_of(c.l2.last_of(l2_set));
     if (out == 0) return nullptr;
     bring_near(&directory_[out]);
     if (Asked<kind>::llc_includes(machine_)) return nullptr;
-    const Word* set = llcs_.at(c.llc, pages_.physical(out));
-    llcs_.bring_near(set);
-    return set;
+    return llcs_.bring_near(c.llc, out);
 }
 
 // What comes into the core for an access that will miss, and what leaves it.
 template <MachineKind kind>
-[[gnu::always_inline]] inline void Memory::foresee_moves(const PrivateCaches& c, Line line,
-                                                         ForeseenMiss& known) const {
+[[gnu::always_inline]] inline void Foresight::moves(const PrivateCaches& c, Line line,
+                                                    ForeseenMiss& known) const {
     if (known.into == nullptr) return;
-    const auto moves = [&](Line in, bool fetched, const Word* l2_set) {
-        if (Asked<kind>::limits_directory(machine_) && fetched) known.tracked = foresee_filter(in);
-        const Word* const included = fetched ? foresee_fetch<kind>(c, in) : nullptr;
-        const Word* const victim = foresee_leaving<kind>(c, l2_set);
+    const auto move = [&](Line in, bool fetched, const Word* l2_set) {
+        if (Asked<kind>::limits_directory(machine_) && fetched)
+            known.tracked = filters_.bring_near(in);
+        const Word* const included = fetched ? fetch<kind>(c, in) : nullptr;
+        const Word* const victim = leaving<kind>(c, l2_set);
         return Asked<kind>::llc_includes(machine_) ? included : victim;
     };
-    const bool fetched = !holds<kind>(c.domain, line);
+    const bool fetched = !directory_.holds<kind>(c.domain, line);
     if (Asked<kind>::levels_exclude(c) && !fetched) c.l2.bring_near(c.l2.at(pages_.physical(line)));
-    known.into = moves(line, fetched, known.into);
+    known.into = move(line, fetched, known.into);
     if (known.ahead != 0)
-        known.ahead_into = holds<kind>(c.domain, known.ahead)
+        known.ahead_into = directory_.holds<kind>(c.domain, known.ahead)
                                ? nullptr
-                               : moves(known.ahead, true, known.ahead_into);
+                               : move(known.ahead, true, known.ahead_into);
 }
 
 // What a full set of a finite directory takes back for a line that is fetched.
-[[gnu::always_inline]] inline void Memory::foresee_recall(const Word* set) const {
-    if (set != nullptr) bring_near(&directory_[line_of(filters_.last_of(set))]);
+[[gnu::always_inline]] inline void Foresight::recall(const Word* set) const {
+    if (set != nullptr) bring_near(&directory_[filters_.victim(set)]);
 }
 
 // What leaves the LLC for a line that comes into one of its sets.
 template <MachineKind kind>
-[[gnu::always_inline]] inline void Memory::foresee_leaving_llc(const Word* set) const {
+[[gnu::always_inline]] inline void Foresight::leaving_llc(const Word* set) const {
     if (set == nullptr) return;
-    const Line out = line_of(llcs_.last_of(set));
+    const Line out = llcs_.victim(set);
     if (out == 0) return;
     bring_near(&directory_[out]);
-    if (Asked<kind>::limits_directory(machine_)) foresee_filter(out);
+    if (Asked<kind>::limits_directory(machine_)) filters_.bring_near(out);
 }
 
 // `passed`: steps since the last time. Everything is inlined: it is a few dozen instructions.
 template <MachineKind kind>
-[[gnu::always_inline]] inline void Memory::foresee_since(PrivateCaches& c, const Step* at,
+[[gnu::always_inline]] inline void Foresight::look_since(PrivateCaches& c, const Step* at,
                                                          Foreseen& seen, std::size_t passed) const {
     each_fresh(~0u, line_ahead, passed, [&](auto i) __attribute__((always_inline)) {
         const Step& step = at[i];
         if (!step.is_access() || c.l1.find(c.l1.at(step.line()), step.line()) >= 0) return;
         seen.misses |= 1u << i;
-        foresee_lines<kind>(c, step.line(), seen.of(at + i));
+        lines<kind>(c, step.line(), seen.of(at + i));
     });
     each_fresh(seen.misses, move_ahead, passed, [&](auto i) __attribute__((always_inline)) {
-        foresee_moves<kind>(c, at[i].line(), seen.of(at + i));
+        moves<kind>(c, at[i].line(), seen.of(at + i));
     });
     each_fresh(seen.misses, llc_victim_ahead, passed, [&](auto i) __attribute__((always_inline)) {
         const ForeseenMiss& known = seen.of(at + i);
-        if (Asked<kind>::limits_directory(machine_)) foresee_recall(known.tracked);
-        foresee_leaving_llc<kind>(known.into);
-        foresee_leaving_llc<kind>(known.ahead_into);
+        if (Asked<kind>::limits_directory(machine_)) recall(known.tracked);
+        leaving_llc<kind>(known.into);
+        leaving_llc<kind>(known.ahead_into);
     });
 }
 
 template <MachineKind kind>
-[[gnu::noinline]] void Memory::foresee_on(PrivateCaches& c, const Step* at, Foreseen& seen) const {
+[[gnu::noinline]] void Foresight::look_ahead_on(PrivateCaches& c, const Step* at,
+                                                Foreseen& seen) const {
     const std::size_t passed = steps_between(seen.at, at);
     seen.at = at;
     bring_near(c.l1.at(at[l1_set_ahead].line()));
     // After a jump nothing is known of the steps at hand: the farthest ones are looked at.
     seen.misses = passed <= move_ahead ? seen.misses >> passed : 0;
     if (passed == 1 || passed > move_ahead)
-        foresee_since<kind>(c, at, seen, 1);
+        look_since<kind>(c, at, seen, 1);
     else
-        foresee_since<kind>(c, at, seen, passed);
+        look_since<kind>(c, at, seen, passed);
 }
 
-[[gnu::noinline]] void Memory::foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const {
+[[gnu::noinline]] void Foresight::look_ahead(PrivateCaches& c, const Step* at,
+                                             Foreseen& seen) const {
     switch (kind_) {
         case MachineKind::exclusive:
-            return foresee_on<MachineKind::exclusive>(c, at, seen);
+            return look_ahead_on<MachineKind::exclusive>(c, at, seen);
         case MachineKind::victim:
-            return foresee_on<MachineKind::victim>(c, at, seen);
+            return look_ahead_on<MachineKind::victim>(c, at, seen);
         case MachineKind::inclusive:
-            return foresee_on<MachineKind::inclusive>(c, at, seen);
+            return look_ahead_on<MachineKind::inclusive>(c, at, seen);
         default:
-            return foresee_on<MachineKind::any>(c, at, seen);
+            return look_ahead_on<MachineKind::any>(c, at, seen);
     }
 }
 

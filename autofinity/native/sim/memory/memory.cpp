@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "invariants.hpp"
+
 namespace autofinity::sim {
 namespace {
-
-constexpr std::size_t near_bytes = std::size_t{4} << 20;  // of a directory in a host's own caches
 
 std::uint32_t cores_at_a_time(const MachineModel& machine, const Program& program) {
     const auto cores = static_cast<std::uint32_t>(machine.topology.cores());
@@ -18,37 +18,59 @@ std::uint32_t cores_at_a_time(const MachineModel& machine, const Program& progra
 Memory::Memory(const MachineModel& machine, const Program& program, Placement placement,
                std::uint64_t seed)
     : machine_(machine),
+      kind_(kind_of(machine, cores_at_a_time(machine, program))),
+      under_way_{.counts = &cores_.nobody()},
       pages_(program, machine, std::move(placement), seed),
-      directory_(program.n_lines),
-      most_(cores_at_a_time(machine, program)),
-      more_words_((most_ - 1) / domains_in_a_word),
-      more_sharers_(std::size_t{program.n_lines} * more_words_),
-      llcs_(machine.topology.llcs(), machine.llc.sets, machine.llc.ways),
-      filters_(machine.directory.ways != 0 ? machine.topology.nodes() : 0,
-               std::max(machine.directory.sets, 1u), machine.directory.ways),
-      worth_foresight_(directory_.size() * sizeof(DirectoryLine) >= near_bytes),
-      kind_(kind_of(machine, most_)),
-      cached_core_of_(machine.topology.cores(), -1),
-      domain_of_l2_(machine.topology.cores(), -1),
-      l2_is_shared_(machine.topology.cores(), false),
-      domains_of_llc_(std::size_t{machine.topology.llcs()} * (more_words_ + 1), 0),
-      node_of_llc_(machine.topology.llcs(), 0),
-      any_core_(machine.topology.llcs()),
-      controllers_(machine.topology.nodes()),
-      links_(machine.link_service.size()),
-      fabrics_(machine.topology.llcs()) {
-    for (std::size_t core = machine.topology.cores(); core-- > 0;)
-        node_of_llc_[machine.topology.llc_of_core()[core]] = machine.topology.node_of_core()[core];
-    std::vector<bool> seen(l2_is_shared_.size(), false);
-    for (const std::uint32_t l2 : machine.topology.l2_of_core()) {
-        if (seen[l2]) l2_is_shared_[l2] = true;
-        seen[l2] = true;
-    }
-    lost_.reserve(most_);
+      cores_(machine, cores_at_a_time(machine, program), pages_, busy_),
+      llcs_(machine, pages_),
+      directory_(program.n_lines, cores_.most()),
+      filters_(machine, pages_),
+      interconnect_(machine),
+      fills_(machine, pages_, cores_, llcs_, directory_, filters_, interconnect_),
+      coherence_(machine, pages_, busy_, cores_, llcs_, directory_, filters_, interconnect_,
+                 fills_),
+      translation_(pages_, cores_, coherence_, fills_),
+      prefetching_(pages_, cores_, llcs_, directory_, filters_, interconnect_, coherence_, fills_),
+      migration_(machine, pages_, cores_, directory_, filters_, interconnect_, fills_,
+                 translation_),
+      foresight_(machine, kind_, pages_, directory_, llcs_, filters_) {
+    under_way_.lost.reserve(cores_.most());
+}
+
+void Memory::release(std::uint32_t cached_core) {
+    PrivateCaches& c = cores_[cached_core];
+    under_way_.counts = &cores_.nobody();
+    if (cores_.domain(c.domain).cores().size() == 1) fills_.empty(c, under_way_);
+    cores_.release(cached_core);
+}
+
+Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks now) {
+    under_way_.now = now;
+    under_way_.counts = &cores_.nobody();
+    return migration_.move(page, node, under_way_);
+}
+
+Ticks Memory::transfer(std::uint32_t from_core, std::uint32_t to_core) const {
+    const auto& topology = machine_.topology;
+    if (from_core != to_core && topology.l2_of_core()[from_core] == topology.l2_of_core()[to_core])
+        return machine_.classes[machine_.class_of_core[to_core]].side.l2_hit;
+    return machine_.load_modified[interconnect_.distance(topology.llc_of_core()[from_core],
+                                                         topology.llc_of_core()[to_core])];
+}
+
+void Memory::check() const {
+    Invariants(machine_, pages_, cores_, llcs_, directory_, filters_).check();
+}
+
+bool Memory::hits_l1(std::uint32_t cached_core, const Step& step) const {
+    const L1Sets& l1 = cores_[cached_core].l1;
+    const Word* set = l1.at(step.line());
+    const int way = l1.find(set, step.line());
+    return way >= 0 && state_of(set[way]) != invalid;
 }
 
 Served Memory::access(std::uint32_t cached_core, const Step& step, Ticks now, bool faulted) {
-    PrivateCaches& c = *cores_[cached_core];
+    PrivateCaches& c = cores_[cached_core];
     switch (kind_) {
         case MachineKind::exclusive:
             return access_on<MachineKind::exclusive>(c, step, now, faulted);
@@ -65,10 +87,11 @@ template <MachineKind kind>
 [[gnu::noinline]] Served Memory::access_on(PrivateCaches& c, const Step& step, Ticks now,
                                            bool faulted) {
     Counts& n = *c.counts;
-    counts_ = &n;
-    now_ = now;
+    UnderWay& w = under_way_;
+    w.counts = &n;
+    w.now = now;
     const Line line = step.line();
-    const Ticks walk = translate<kind>(c, line >> page_shift, now, faulted);
+    const Ticks walk = translation_.translate<kind>(c, line >> page_shift, now, faulted, w);
     const bool atomic = step.is_atomic();
     const bool writes = step.writes() != 0;
     const bool reads_first = step.reads() != 0 && !(writes && (atomic || step.writes_first()));
@@ -88,7 +111,7 @@ template <MachineKind kind>
         }
         ++n[data_cache_misses];
         // The directory knows, and is asked next if it is not there.
-        const bool in_l2 = holds<kind>(c.domain, line);
+        const bool in_l2 = directory_.holds<kind>(c.domain, line);
         const bool was_there =
             Asked<kind>::has_l2(c) ? in_l2 : (directory_[line].llcs >> c.llc & 1) != 0;
         if (Asked<kind>::has_l2(c)) ++n[l2_accesses];
@@ -103,33 +126,35 @@ template <MachineKind kind>
             else
                 c.l2.to_front(set2, way2, set2[way2]);
             if (Asked<kind>::shares_l2(c)) [[unlikely]]
-                state = take_from_l2(c, line, reads_first || !writes, now, ready, contended);
+                state = cores_.domain(c.domain).take(c, line, reads_first || !writes, now, ready,
+                                                     contended, w);
         } else {
             if (Asked<kind>::has_l2(c)) ++n[l2_misses];
             ++n[data_cache_refills_from_northbridge];
             const Request request = reads_first ? Request::load
                                     : atomic    ? Request::atomic
                                                 : Request::store;
-            supplied_ = 0;
+            w.supplied = 0;
             if constexpr (Asked<kind>::known)
-                ready = fetch_line<kind, false>(c, line, request, now, state, contended);
+                ready =
+                    coherence_.fetch_line<kind, false>(c, line, request, now, state, contended, w);
             else
-                ready = fetch<kind>(c, line, request, now, state, contended);
-            supplied = supplied_;
-            if (!Asked<kind>::levels_exclude(c)) fill_l2<kind>(c, line, state);
+                ready = coherence_.fetch<kind>(c, line, request, now, state, contended, w);
+            supplied = w.supplied;
+            if (!Asked<kind>::levels_exclude(c)) fills_.into_l2<kind>(c, line, state, w);
         }
-        fill_l1<kind>(c, set, way, word_of(line, state));
+        fills_.into_l1<kind>(c, set, way, word_of(line, state), w);
         if (c.prefetcher.present()) {
-            ready = arrival<kind>(c, line, was_there, ready);
+            ready = prefetching_.arrival<kind>(c, line, was_there, ready, w);
             missed = true;
         }
     }
     if (writes && (state == shared || state == owned))
-        ready = upgrade(c, line, atomic, ready, contended);
+        ready = coherence_.upgrade(c, line, atomic, ready, contended, w);
     else if (writes && state == exclusive)
         set[0] = word_of(line, modified);
     // Last, for what it fetches may push the line out again.
-    if (missed) c.prefetcher.train(line, now, [&](Line ahead) { prefetch<kind>(c, ahead, now); });
+    if (missed) prefetching_.train<kind>(c, line, now, w);
     return {ready + walk, contended, supplied};
 }
 

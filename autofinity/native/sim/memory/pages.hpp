@@ -48,6 +48,7 @@ class Pages {
 
     bool mapped(std::uint32_t page) const { return pages_[page].node_plus_one != 0; }
     std::uint32_t node(std::uint32_t page) const { return pages_[page].node_plus_one - 1u; }
+    std::uint32_t home(Line line) const { return node(line >> page_shift); }
     // Number of a line in physical memory; its low bits index L2 and LLC.
     std::uint32_t physical(Line line) const {
         return pages_[line >> page_shift].first_line | (line & (lines_per_page - 1));

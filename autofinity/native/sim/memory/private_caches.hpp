@@ -1,7 +1,7 @@
 // L1, L2, TLBs and prefetcher of one core. No knowledge of other cores.
 #pragma once
 
-#include <vector>
+#include <cstdint>
 
 #include "prefetcher.hpp"
 #include "sets.hpp"
@@ -12,44 +12,26 @@
 
 namespace autofinity::sim {
 
-struct PrivateCaches;
-
-// An L2 and the cores in use that share it; one core where L2s are private or there is none. To the
-// directory it is one holder of lines.
-struct L2Domain {
-    L2Domain(const MachineModel& m, std::uint32_t core, bool may_be_shared)
-        : l2(m.classes[m.class_of_core[core]].side.l2.sets,
-             m.classes[m.class_of_core[core]].side.l2.ways),
-          number(m.topology.l2_of_core()[core]),
-          llc(m.topology.llc_of_core()[core]),
-          node(m.topology.node_of_core()[core]),
-          shared(may_be_shared) {}
-
-    Sets l2;
-    std::uint32_t number;  // in the machine
-    std::uint32_t llc, node;
-    bool shared;                       // several cores of the machine have it
-    std::vector<std::uint32_t> cores;  // of its cores
-    PrivateCaches* first = nullptr;    // of the first of these
-};
-
 struct PrivateCaches {
-    PrivateCaches(const MachineModel& m, std::uint32_t core_number, const Units& translation_units,
-                  L2Domain& of, std::uint32_t domain_number)
+    // `cached_core`: its number. `shared_l2`: the array, and whether other cores have it too.
+    PrivateCaches(const MachineModel& m, const Units& translation_units, std::uint32_t core_number,
+                  std::uint32_t cached_core, std::uint32_t l2_domain, const Sets& of_l2,
+                  bool shared_l2)
         : side(m.classes[m.class_of_core[core_number]].side),
           units(translation_units),
           l1(side.l1.sets, side.l1.ways),
-          l2(of.l2),
+          l2(of_l2),
           tlb1(side.tlb1, units.count()),
           tlb2(side.tlb2.sets, side.tlb2.ways),
           prefetcher(side.prefetch),
           core(core_number),
-          llc(of.llc),
-          node(of.node),
-          domain(domain_number),
+          llc(m.topology.llc_of_core()[core]),
+          node(m.topology.node_of_core()[core]),
+          domain(l2_domain),
           has_l2(side.l2.ways != 0),
           exclusive_levels(side.l2_exclusive || !has_l2),
-          shares_l2(of.shared) {}
+          shares_l2(shared_l2),
+          number(cached_core) {}
 
     // Whether the first-level TLB translates the page; makes the entry the most recent one.
     bool translates(std::uint32_t page) { return tlb1.touch(units.of(page)); }
@@ -66,6 +48,7 @@ struct PrivateCaches {
     const bool has_l2;
     const bool exclusive_levels;  // lines are in L1 or L2 but not in both; so without an L2
     const bool shares_l2;         // other cores of the machine have the same L2
+    const std::uint32_t number;   // as a cached core
     Counts* counts = nullptr;     // of the stream that runs here
 };
 

@@ -1,0 +1,29 @@
+// Contended lines whose transfer is under way: who asks for one next waits.
+#pragma once
+
+#include <array>
+
+#include "sim/types.hpp"
+
+namespace autofinity::sim {
+
+// Lines that collide forget the older one, which only shortens a queue by one transfer.
+class BusyLines {
+  public:
+    // When a request that arrives at `now` is heard.
+    Ticks wait(Line line, Ticks now) const {
+        const Busy& busy = busy_[line % busy_.size()];
+        return busy.line == line && busy.until > now ? busy.until : now;
+    }
+    void keep(Line line, Ticks until) { busy_[line % busy_.size()] = {line, until}; }
+
+  private:
+    struct Busy {
+        Line line = 0;
+        Ticks until = 0;
+    };
+
+    std::array<Busy, 1024> busy_{};
+};
+
+}  // namespace autofinity::sim

@@ -1,0 +1,310 @@
+// Coherence: directory transactions over all caches. Who gets a line, from whom, and who loses it.
+//
+// Every transition of a line is a transaction, so at any instant (invariants.cpp says so):
+//  · at most one L2 domain owns a line (M, E or O), and M or E means that no other domain has it;
+//    within the domain, M or E in an L1 means that no other L1 has it;
+//  · a dirty line has one place that must write it back: its owner or one LLC (`dirty_llc`);
+//  · the directory knows exactly who holds what; a finite one (probe filter) has an entry at the
+//    home node for each line that anybody holds.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "bits.hpp"
+#include "busy_lines.hpp"
+#include "core_caches.hpp"
+#include "directory.hpp"
+#include "fills.hpp"
+#include "interconnect.hpp"
+#include "llcs.hpp"
+#include "machine_kind.hpp"
+#include "pages.hpp"
+#include "probe_filters.hpp"
+#include "sharers.hpp"
+#include "sim/machine.hpp"
+#include "sim/types.hpp"
+#include "under_way.hpp"
+
+namespace autofinity::sim {
+
+enum class Request : std::uint8_t { load, store, atomic };
+
+class Coherence {
+  public:
+    Coherence(const MachineModel& machine, const Pages& pages, BusyLines& busy, CoreCaches& cores,
+              Llcs& llcs, Directory& directory, ProbeFilters& filters, Interconnect& interconnect,
+              Fills& fills)
+        : machine_(machine),
+          pages_(pages),
+          busy_(busy),
+          cores_(cores),
+          llcs_(llcs),
+          directory_(directory),
+          filters_(filters),
+          interconnect_(interconnect),
+          fills_(fills) {}
+
+    // A core whose domain does not have the line asks for it at `now`. Returns when it is there, in
+    // the state `granted`; no array has it yet. `contended` is set where it was waited for.
+    template <MachineKind kind>
+    Ticks fetch(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
+                bool& contended, UnderWay& w);
+    // The same, compiled into the caller, for lines of at most 64 sharers or of more.
+    template <MachineKind kind, bool many>
+    Ticks fetch_line(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
+                     bool& contended, UnderWay& w);
+    // A core that has the line asks to write it; returns when it may. `contended` is set where
+    // others had to give it up.
+    Ticks upgrade(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended,
+                  UnderWay& w);
+
+  private:
+    static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
+    struct Supplier {
+        std::uint32_t llc;     // nowhere: nobody supplies the line
+        std::uint32_t domain;  // nowhere: the LLC itself
+    };
+
+    template <bool many>
+    std::uint32_t farthest(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs) const;
+    template <bool many>
+    Supplier nearest(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs) const;
+    template <bool many>
+    Supplier supplier_of_clean(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs) const;
+    template <bool many>
+    void take_from_others(const PrivateCaches& c, Line line, DirectoryLine& d, UnderWay& w);
+    template <bool many>
+    Ticks upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended,
+                       UnderWay& w);
+    // A line comes from a cache of an LLC's domain; returns how long it has to wait.
+    Ticks transfer(const PrivateCaches& c, std::uint32_t from_llc, Ticks now, UnderWay& w) {
+        const std::uint32_t away = interconnect_.distance(c.llc, from_llc);
+        w.supplied = static_cast<std::uint8_t>(away + 1);
+        return interconnect_.transfer(from_llc, c.llc, c.node, away, now, *w.counts);
+    }
+
+    const MachineModel& machine_;
+    const Pages& pages_;
+    BusyLines& busy_;
+    CoreCaches& cores_;
+    Llcs& llcs_;
+    Directory& directory_;
+    ProbeFilters& filters_;
+    Interconnect& interconnect_;
+    Fills& fills_;
+};
+
+template <bool many>
+std::uint32_t Coherence::farthest(std::uint32_t llc, SharersOf<many> have,
+                                  std::uint32_t llcs) const {
+    std::uint32_t most = 0;
+    have.each([&](auto other) {
+        most = std::max(most, interconnect_.distance(llc, cores_.domain(other).llc));
+    });
+    each_bit(llcs, [&](auto other) { most = std::max(most, interconnect_.distance(llc, other)); });
+    return most;
+}
+
+// Of the LLCs and L2s that have a line, the nearest one to `llc`; at the same distance the LLC.
+template <bool many>
+Coherence::Supplier Coherence::nearest(std::uint32_t llc, SharersOf<many> have,
+                                       std::uint32_t llcs) const {
+    Supplier best{nowhere, nowhere};
+    std::uint32_t least = max_distances;
+    const auto offer = [&](std::uint32_t from, std::uint32_t domain) {
+        if (interconnect_.distance(llc, from) < least) {
+            least = interconnect_.distance(llc, from);
+            best = {from, domain};
+        }
+    };
+    each_bit(llcs, [&](auto other) { offer(other, nowhere); });
+    have.each([&](auto other) { offer(cores_.domain(other).llc, other); });
+    return best;
+}
+
+// Which cache hands out a line that memory has, too: any, or only one of the LLC's own cores.
+template <bool many>
+Coherence::Supplier Coherence::supplier_of_clean(std::uint32_t llc, SharersOf<many> have,
+                                                 std::uint32_t llcs) const {
+    if (machine_.clean_forwarding) return nearest(llc, have, llcs);
+    const std::uint32_t inside = have.first_of(cores_.domains_of_llc(llc), nowhere);
+    return {inside == nowhere ? nowhere : llc, inside};
+}
+
+// Invalidates every copy but that of the requester's own domain.
+template <bool many>
+[[gnu::noinline]] void Coherence::take_from_others(const PrivateCaches& c, Line line,
+                                                   DirectoryLine& d, UnderWay& w) {
+    Counts& n = *w.counts;
+    const std::uint32_t home = pages_.home(line);
+    SharersOf<many> have = directory_.sharers<many>(line, d);
+    have.each([&](auto other) {
+        if (other == c.domain) return;
+        L2Domain& o = cores_.domain(other);
+        Counts& theirs = o.counts_of_copy(line);
+        o.each_copy(line, [&](PrivateCaches& copy) {
+            ++n[invalidations_sent];
+            ++(*copy.counts)[invalidations_received];
+        });
+        const Word had = o.drop(line);
+        ++theirs[is_dirty(had) ? probe_responses_dirty : probe_responses_clean];
+        o.tell_lost(line, false, w);
+        interconnect_.signal(home, o.node, n);
+        interconnect_.signal(o.node, c.node, n);
+    });
+    const std::uint32_t own = machine_.llc_inclusive ? 1u << c.llc : 0;
+    each_bit(d.llcs & ~own, [&](auto llc) { fills_.take_from_llc(llc, line); });
+    have.clear();
+    have.add(c.domain);
+    d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
+    d.dirty_llc_plus_one = 0;
+}
+
+template <MachineKind kind, bool many>
+[[gnu::always_inline]] inline Ticks Coherence::fetch_line(PrivateCaches& c, Line line,
+                                                          Request request, Ticks now, Word& granted,
+                                                          bool& contended, UnderWay& w) {
+    Counts& n = *w.counts;
+    DirectoryLine& d = directory_[line];
+    const std::uint32_t own_llc = 1u << c.llc;
+    const bool load = request == Request::load;
+    ++n[llc_requests];
+    ++n[load ? llc_read_requests : llc_modify_requests];
+    ++(load ? llcs_.requests(c.llc).reads : llcs_.requests(c.llc).modifies);
+    SharersOf<many> have = directory_.sharers<many>(line, d);  // the core itself does not
+    const bool others = !have.none();
+    const bool nobody = !others && d.llcs == 0;
+    if (Asked<kind>::limits_directory(machine_)) fills_.into_filter(line, !nobody, w);
+
+    const Ticks start = busy_.wait(line, now);
+    contended |= start != now;
+    const std::uint32_t home = pages_.home(line);
+    if (nobody) {
+        ++n[llc_misses];
+        interconnect_.signal(c.node, home, n);
+        const Ticks ready = interconnect_.from_dram(home, c.llc, c.node, start, n);
+        have.add(c.domain);
+        d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
+        granted = load ? exclusive : modified;
+        if (Asked<kind>::llc_includes(machine_)) fills_.into_llc<kind>(c.llc, line, w);
+        return ready;
+    }
+    const auto& from_modified = load                        ? machine_.load_modified
+                                : request == Request::store ? machine_.store_modified
+                                                            : machine_.atomic_modified;
+    const auto& from_shared = load                        ? machine_.load_shared
+                              : request == Request::store ? machine_.store_shared
+                                                          : machine_.atomic_shared;
+    const std::uint32_t other_llcs = d.llcs & ~own_llc;
+    const bool hit = (d.llcs & own_llc) != 0;
+    ++n[hit ? llc_hits : llc_misses];
+    if (!hit) interconnect_.signal(c.node, home, n);
+    Ticks ready;
+    bool transferred = false;
+
+    if (d.owner_plus_one != 0) {
+        // The owner has the only valid data.
+        const std::uint32_t owner = d.owner_plus_one - 1u;
+        L2Domain& o = cores_.domain(owner);
+        Counts& theirs = o.counts_of_copy(line);
+        if (load) interconnect_.signal(home, o.node, n);
+        const Word had = o.state(line);
+        const std::uint32_t away =
+            load ? interconnect_.distance(c.llc, o.llc) : farthest(c.llc, have, other_llcs);
+        ready = start + (had == owned || have.several() ? from_shared : from_modified)[away];
+        ready += transfer(c, o.llc, start, w);
+        ++theirs[cache_to_cache_transfers_supplied];
+        transferred = true;
+        if (load) {
+            ++theirs[is_dirty(had) ? probe_responses_dirty : probe_responses_clean];
+            granted = shared;
+            if (had != owned) {
+                ++theirs[downgrades_received];
+                o.tell_lost(line, true, w);
+                busy_.keep(line, ready);
+                if (had == modified && machine_.owned_state) {
+                    o.set_state(line, owned);
+                    d.dirty_llc_plus_one = 0;
+                } else {
+                    o.set_state(line, shared);
+                    d.owner_plus_one = 0;
+                    if (had == modified) {
+                        if (Asked<kind>::llc_includes(machine_))
+                            d.dirty_llc_plus_one = static_cast<std::uint8_t>(o.llc + 1);
+                        else
+                            fills_.write_dram(o.node, line, w);
+                    }
+                }
+            }
+        }
+    } else if (hit) {
+        ready = start + machine_.llc_hit;
+        if (!load && (others || other_llcs != 0))
+            ready = std::max(ready, start + from_shared[farthest(c.llc, have, other_llcs)]);
+    } else if (d.dirty_llc_plus_one != 0) {
+        const std::uint32_t from = d.dirty_llc_plus_one - 1u;
+        const std::uint32_t away =
+            load ? interconnect_.distance(c.llc, from) : farthest(c.llc, have, d.llcs);
+        ready = start + (others ? from_shared : from_modified)[away];
+        ready += transfer(c, from, start, w);
+        transferred = true;
+        if (load && !machine_.owned_state) {
+            fills_.write_dram(interconnect_.node_of_llc(from), line, w);
+            d.dirty_llc_plus_one = 0;
+        }
+    } else {
+        const Supplier from = supplier_of_clean(c.llc, have, d.llcs);
+        if (from.llc != nowhere) {
+            ready = start + machine_.load_shared[interconnect_.distance(c.llc, from.llc)];
+            ready += transfer(c, from.llc, start, w);
+            if (from.domain != nowhere) {
+                Counts& theirs = cores_.domain(from.domain).counts_of_copy(line);
+                ++theirs[cache_to_cache_transfers_supplied];
+                if (load) ++theirs[probe_responses_clean];
+            }
+            transferred = true;
+        } else {
+            ready = interconnect_.from_dram(home, c.llc, c.node, start, n);
+        }
+        if (!load && (others || d.llcs != 0))
+            ready = std::max(ready, start + from_shared[farthest(c.llc, have, d.llcs)]);
+    }
+
+    if (!load) {
+        if (others || transferred) busy_.keep(line, ready);
+        take_from_others<many>(c, line, d, w);
+        granted = modified;
+        if (Asked<kind>::llc_includes(machine_)) fills_.into_llc<kind>(c.llc, line, w);
+        return ready;
+    }
+    if (!others && other_llcs == 0) {
+        // Nobody else. The line moves up with the duty to write it back, which an inclusive LLC
+        // keeps until the core has written it anew.
+        granted = exclusive;
+        if (!Asked<kind>::llc_includes(machine_)) {
+            if (d.dirty_llc_plus_one != 0) granted = modified;
+            d.dirty_llc_plus_one = 0;
+            if (hit) fills_.take_from_llc(c.llc, line);
+        }
+        d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
+    } else {
+        granted = shared;
+        if (hit) llcs_.touch(c.llc, line);
+    }
+    have.add(c.domain);
+    if (Asked<kind>::llc_includes(machine_)) fills_.into_llc<kind>(c.llc, line, w);
+    return ready;
+}
+
+template <MachineKind kind>
+[[gnu::noinline]] Ticks Coherence::fetch(PrivateCaches& c, Line line, Request request, Ticks now,
+                                         Word& granted, bool& contended, UnderWay& w) {
+    if constexpr (Asked<kind>::known)
+        return fetch_line<kind, false>(c, line, request, now, granted, contended, w);
+    return directory_.more_words() == 0
+               ? fetch_line<kind, false>(c, line, request, now, granted, contended, w)
+               : fetch_line<kind, true>(c, line, request, now, granted, contended, w);
+}
+
+}  // namespace autofinity::sim

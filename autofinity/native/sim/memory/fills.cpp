@@ -1,0 +1,46 @@
+#include "fills.hpp"
+
+#include <initializer_list>
+#include <vector>
+
+#include "bits.hpp"
+
+namespace autofinity::sim {
+
+// What a probe filter that is full takes back.
+void Fills::recall(Line line, UnderWay& w) {
+    DirectoryLine& d = directory_[line];
+    Counts& n = *w.counts;
+    ++n[directory_evictions];
+    const std::uint32_t home = pages_.home(line);
+    bool dirty = d.dirty_llc_plus_one != 0;
+    std::uint32_t from = dirty ? interconnect_.node_of_llc(d.dirty_llc_plus_one - 1u) : home;
+    directory_.sharers(line, d).each([&](auto number) {
+        L2Domain& domain = cores_.domain(number);
+        domain.each_copy(line, [&](PrivateCaches&) { ++n[back_invalidations]; });
+        if (is_dirty(domain.drop(line))) {
+            dirty = true;
+            from = domain.node;
+        }
+        domain.tell_lost(line, false, w);
+        interconnect_.signal(home, domain.node, n);
+    });
+    each_bit(d.llcs, [&](auto llc) { take_from_llc(llc, line); });
+    if (dirty) write_dram(from, line, w);
+    directory_.forget(line);
+}
+
+void Fills::empty(PrivateCaches& c, UnderWay& w) {
+    L2Domain& domain = cores_.domain(c.domain);
+    for (const Sets* level : std::initializer_list<const Sets*>{&c.l1, &c.l2}) {
+        const auto words = level->words();
+        // Evictions change the sets under way.
+        for (const Word word : std::vector<Word>(words.begin(), words.end())) {
+            if (state_of(word) == invalid) continue;
+            if (const Word state = domain.drop(line_of(word)); state != invalid)
+                leave_core<MachineKind::any>(c, word_of(line_of(word), state), w);
+        }
+    }
+}
+
+}  // namespace autofinity::sim

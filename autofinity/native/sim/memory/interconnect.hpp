@@ -1,0 +1,80 @@
+// Lines on their way: links between nodes, the fabrics around LLCs, memory controllers. What waits
+// there is counted.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "server.hpp"
+#include "sim/counts.hpp"
+#include "sim/machine.hpp"
+#include "sim/types.hpp"
+
+namespace autofinity::sim {
+
+class Interconnect {
+  public:
+    explicit Interconnect(const MachineModel& machine);
+
+    // Class of the distance of two LLCs.
+    std::uint32_t distance(std::uint32_t llc_a, std::uint32_t llc_b) const {
+        return machine_.llc_distance[llc_a * machine_.topology.llcs() + llc_b];
+    }
+    std::uint32_t node_of_llc(std::uint32_t llc) const { return node_of_llc_[llc]; }
+
+    // A request, probe or answer: too small to queue.
+    [[gnu::always_inline]] void signal(std::uint32_t from_node, std::uint32_t to_node,
+                                       Counts& n) const {
+        if (from_node == to_node) return;
+        const std::uint32_t pair = from_node * machine_.topology.nodes() + to_node;
+        n[link_request_bytes] +=
+            bytes_of_signal * (machine_.route_begin[pair + 1] - machine_.route_begin[pair]);
+    }
+    // Takes a line over the links between two nodes; returns how long it waited for them. Most
+    // misses have nothing to cross.
+    [[gnu::always_inline]] Ticks cross(std::uint32_t from_node, std::uint32_t to_node, Ticks now,
+                                       Counts& n) {
+        if (from_node == to_node) return 0;
+        const std::uint32_t pair = from_node * machine_.topology.nodes() + to_node;
+        if (machine_.route_begin[pair] == machine_.route_begin[pair + 1]) return 0;
+        return cross_links(pair, now, n);
+    }
+    // A line from a cache of another LLC's domain, or of the own one, `away`; returns how long it
+    // had to wait.
+    Ticks transfer(std::uint32_t from_llc, std::uint32_t to_llc, std::uint32_t to_node,
+                   std::uint32_t away, Ticks now, Counts& n);
+    // Reads a line at its home for a core at the LLC of a node; returns when it is there.
+    [[gnu::always_inline]] Ticks from_dram(std::uint32_t home, std::uint32_t to_llc,
+                                           std::uint32_t to_node, Ticks now, Counts& n) {
+        const std::uint32_t away =
+            machine_.node_distance[to_node * machine_.topology.nodes() + home];
+        ++n[home == to_node ? dram_reads_local : dram_reads_remote];
+        Ticks wait = controllers_[home].take(now, machine_.memory_service[home]);
+        n[memory_queue_clocks] += clocks(wait);
+        wait += cross(home, to_node, now + wait, n);
+        if (machine_.fabric_service != 0)
+            wait += fabrics_[to_llc].take(now + wait, machine_.fabric_service);
+        return now + wait + machine_.dram[away];
+    }
+    // Nobody waits for that.
+    [[gnu::always_inline]] void write_dram(std::uint32_t from_node, std::uint32_t home, Ticks now,
+                                           Counts& n) {
+        ++n[dram_writes];
+        cross(from_node, home, now, n);
+        controllers_[home].take(now, machine_.memory_service[home]);
+    }
+    // The kernel reads a line at one home at `now` and writes it at another; returns when it has.
+    Ticks copy(std::uint32_t from_home, std::uint32_t to_home, Ticks now, Counts& n);
+
+  private:
+    // A HyperTransport or QPI request is about this long.
+    static constexpr std::uint64_t bytes_of_signal = 8;
+
+    Ticks cross_links(std::uint32_t pair, Ticks now, Counts& n);
+
+    const MachineModel& machine_;
+    std::vector<std::uint32_t> node_of_llc_;
+    std::vector<Server> controllers_, links_, fabrics_;
+};
+
+}  // namespace autofinity::sim

@@ -1,0 +1,97 @@
+// What a core's prefetcher does to the caches around it. A prefetch puts its line into the L2 (into
+// the LLC where there is no L2): a load of the core like any other from there outwards.
+#pragma once
+
+#include <algorithm>
+
+#include "coherence.hpp"
+#include "core_caches.hpp"
+#include "directory.hpp"
+#include "fills.hpp"
+#include "interconnect.hpp"
+#include "llcs.hpp"
+#include "machine_kind.hpp"
+#include "pages.hpp"
+#include "probe_filters.hpp"
+#include "sim/types.hpp"
+#include "under_way.hpp"
+
+namespace autofinity::sim {
+
+class Prefetching {
+  public:
+    Prefetching(const Pages& pages, CoreCaches& cores, Llcs& llcs, Directory& directory,
+                ProbeFilters& filters, Interconnect& interconnect, Coherence& coherence,
+                Fills& fills)
+        : pages_(pages),
+          cores_(cores),
+          llcs_(llcs),
+          directory_(directory),
+          filters_(filters),
+          interconnect_(interconnect),
+          coherence_(coherence),
+          fills_(fills) {}
+
+    // When a demand miss of the L1 is served, which could be at `ready`: later if a prefetch, of
+    // any core with the same L2, has the line on its way. `was_there`: in the L2 (the LLC).
+    template <MachineKind kind>
+    Ticks arrival(PrivateCaches& c, Line line, bool was_there, Ticks ready, UnderWay& w);
+    // The core's prefetcher learns of an L1 miss, and fetches what it asks for then.
+    template <MachineKind kind>
+    void train(PrivateCaches& c, Line line, Ticks now, UnderWay& w) {
+        c.prefetcher.train(line, now, [&](Line ahead) { prefetch<kind>(c, ahead, now, w); });
+    }
+
+  private:
+    template <MachineKind kind>
+    void prefetch(PrivateCaches& c, Line line, Ticks now, UnderWay& w);
+    template <MachineKind kind>
+    void into_l2(PrivateCaches& c, Line line, Ticks now, UnderWay& w);
+    void into_llc(PrivateCaches& c, Line line, Ticks now, UnderWay& w);
+
+    const Pages& pages_;
+    CoreCaches& cores_;
+    Llcs& llcs_;
+    Directory& directory_;
+    ProbeFilters& filters_;
+    Interconnect& interconnect_;
+    Coherence& coherence_;
+    Fills& fills_;
+};
+
+template <MachineKind kind>
+[[gnu::always_inline]] inline Ticks Prefetching::arrival(PrivateCaches& c, Line line,
+                                                         bool was_there, Ticks ready, UnderWay& w) {
+    const Ticks due = Asked<kind>::shares_l2(c) ? cores_.domain(c.domain).due_from_any(line)
+                                                : c.prefetcher.take(line);
+    if (!was_there || due == 0) return ready;
+    ++(*w.counts)[prefetches_useful];
+    (*w.counts)[prefetches_late] += due > ready;
+    return std::max(ready, due);
+}
+
+template <MachineKind kind>
+void Prefetching::prefetch(PrivateCaches& c, Line line, Ticks now, UnderWay& w) {
+    // Nobody waits for a prefetch: what it waits for is no time of the thread.
+    Counts& n = *w.counts;
+    const std::uint64_t waited[] = {n[memory_queue_clocks], n[link_queue_clocks]};
+    if (Asked<kind>::has_l2(c))
+        into_l2<kind>(c, line, now, w);
+    else
+        into_llc(c, line, now, w);
+    n[memory_queue_clocks] = waited[0];
+    n[link_queue_clocks] = waited[1];
+}
+
+template <MachineKind kind>
+void Prefetching::into_l2(PrivateCaches& c, Line line, Ticks now, UnderWay& w) {
+    if (directory_.holds<kind>(c.domain, line)) return;
+    ++(*w.counts)[prefetches_issued];
+    Word state = invalid;
+    bool contended = false;
+    const Ticks ready = coherence_.fetch<kind>(c, line, Request::load, now, state, contended, w);
+    fills_.into_l2<kind>(c, line, state, w);
+    c.prefetcher.sent(line, ready);
+}
+
+}  // namespace autofinity::sim

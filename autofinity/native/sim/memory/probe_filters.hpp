@@ -1,0 +1,61 @@
+// Probe filters: a directory of finite size at each home node. A line that any cache holds has an
+// entry there; the entry that makes room for another one takes all copies of its line with it.
+//
+// Caches tell the filter of every line they drop, so no entry outlives its copies (real filters
+// hear of dirty victims only and keep stale entries for the clean ones).
+#pragma once
+
+#include <algorithm>
+
+#include "pages.hpp"
+#include "sets.hpp"
+#include "sim/machine.hpp"
+#include "sim/types.hpp"
+
+namespace autofinity::sim {
+
+// All lines are of mapped pages.
+class ProbeFilters {
+  public:
+    ProbeFilters(const MachineModel& machine, const Pages& pages)
+        : pages_(pages),
+          arrays_(machine.directory.ways != 0 ? machine.topology.nodes() : 0,
+                  std::max(machine.directory.sets, 1u), machine.directory.ways) {}
+
+    // Whether there are any: directories are unlimited otherwise.
+    bool present() const { return arrays_.count() != 0; }
+    // Whether the line has an entry.
+    bool tracks(Line line) const { return arrays_.find(set_of(line), line) >= 0; }
+    // Gives the line an entry; returns the line that loses its own for it (0: none). `held`: by any
+    // cache, so that it has one.
+    [[gnu::always_inline]] Line track(Line line, bool held) {
+        Word* set = set_of(line);
+        if (held)
+            if (const int way = arrays_.find(set, line); way >= 0) {
+                arrays_.to_front(set, way, set[way]);
+                return 0;
+            }
+        return line_of(arrays_.insert(set, word_of(line, shared)));
+    }
+    // All caches have dropped the line.
+    [[gnu::always_inline]] void untrack(Line line) { arrays_.take_out(set_of(line), line); }
+
+    // Begins to bring the line's set into the host's caches; returns it.
+    [[gnu::always_inline]] const Word* bring_near(Line line) const {
+        const Word* const set = set_of(line);
+        arrays_.bring_near(set);
+        return set;
+    }
+    // The line that loses its entry for what comes into the set next (0: none).
+    Line victim(const Word* set) const { return line_of(arrays_.last_of(set)); }
+
+  private:
+    [[gnu::always_inline]] Word* set_of(Line line) const {
+        return arrays_.at(pages_.home(line), pages_.physical(line));
+    }
+
+    const Pages& pages_;
+    const ArraysOfSets arrays_;
+};
+
+}  // namespace autofinity::sim

@@ -1,0 +1,98 @@
+// TLBs, page walks and page faults. A walk reads the page-table entry from the L2 on (from the L1
+// on where there is no L2): a load of the core like any other from there outwards.
+#pragma once
+
+#include <cstdint>
+
+#include "coherence.hpp"
+#include "core_caches.hpp"
+#include "fills.hpp"
+#include "machine_kind.hpp"
+#include "pages.hpp"
+#include "sim/types.hpp"
+#include "under_way.hpp"
+
+namespace autofinity::sim {
+
+class Translation {
+  public:
+    Translation(Pages& pages, CoreCaches& cores, Coherence& coherence, Fills& fills)
+        : pages_(pages), cores_(cores), coherence_(coherence), fills_(fills) {}
+
+    // Makes the translation of a page present; returns what it cost. `faulted`: a fault has just
+    // written the page-table entry.
+    template <MachineKind kind>
+    Ticks translate(PrivateCaches& c, std::uint32_t page, Ticks now, bool faulted, UnderWay& w);
+    // Page fault: the kernel places the line's page; returns how long that keeps the core.
+    Ticks fault(PrivateCaches& c, Line line);
+    // All TLBs forget the translation of the page's unit; returns the cores that had it.
+    CachedCores shoot_down(std::uint32_t page);
+
+  private:
+    // Page-table entry of a walk, read or (by a page fault) written.
+    template <MachineKind kind>
+    Ticks entry(PrivateCaches& c, Line line, bool write, Ticks now, UnderWay& w);
+
+    Pages& pages_;
+    CoreCaches& cores_;
+    Coherence& coherence_;
+    Fills& fills_;
+};
+
+template <MachineKind kind>
+[[gnu::always_inline]] inline Ticks Translation::translate(PrivateCaches& c, std::uint32_t page,
+                                                           Ticks now, bool faulted, UnderWay& w) {
+    const std::uint32_t unit = c.units.of(page);
+    if (c.tlb1.touch(unit)) return 0;
+    Counts& n = *w.counts;
+    ++n[dtlb_misses];
+    Ticks cost = c.side.tlb2_hit;
+    Word* set = c.tlb2.at(unit);
+    const int way = c.tlb2.find(set, unit);
+    if (way >= 0) {
+        ++n[l2_tlb_hits];
+        c.tlb2.to_front(set, way, set[way]);
+    } else {
+        ++n[page_walks];
+        cost += c.side.page_walk;
+        if (c.side.walk_reads_caches)
+            cost += entry<kind>(c, c.units.entry(page), faulted, now, w) - now;
+        const Word out = c.tlb2.insert(set, word_of(unit, shared));
+        const std::uint32_t first_out = c.tlb1.insert(unit);
+        w.walk = {true, c.tlb2.ways() != 0 ? line_of(out) : first_out};
+        return cost;
+    }
+    c.tlb1.insert(unit);
+    return cost;
+}
+
+template <MachineKind kind>
+[[gnu::always_inline]] inline Ticks Translation::entry(PrivateCaches& c, Line line, bool write,
+                                                       Ticks now, UnderWay& w) {
+    if (!pages_.mapped(line >> page_shift)) pages_.map_table(line >> page_shift, c.node);
+    const bool from_l2 = Asked<kind>::has_l2(c);
+    Sets& array = from_l2 ? c.l2 : c.l1;
+    Word* set = array.at(from_l2 ? pages_.physical(line) : line);
+    const int way = array.find(set, line);
+    Word state = way >= 0 ? state_of(set[way]) : Word{invalid};
+    Ticks ready = now + (from_l2 ? c.side.l2_hit : c.side.l1_hit);
+    bool contended = false;
+    if (state != invalid) {
+        array.to_front(set, way, set[way]);
+    } else {
+        ++(*w.counts)[page_walk_misses];
+        ready = coherence_.fetch<kind>(c, line, write ? Request::store : Request::load, now, state,
+                                       contended, w);
+        if (from_l2)
+            fills_.into_l2<kind>(c, line, state, w);
+        else
+            fills_.into_l1<kind>(c, set, way, word_of(line, state), w);
+    }
+    if (!write) return ready;
+    if (state == shared || state == owned)
+        return coherence_.upgrade(c, line, false, ready, contended, w);
+    cores_.domain(c.domain).set_state(line, modified);
+    return ready;
+}
+
+}  // namespace autofinity::sim
