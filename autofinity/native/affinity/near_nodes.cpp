@@ -89,11 +89,11 @@ bool NearNodes::exchangeable(int a, int b) const {
 // Nodes are twins when exchanging them changes nothing: the same sizes of domains of their own on
 // the same socket, and the same distances to all other nodes.
 void NearNodes::find_twins() {
-    using Shape = std::vector<std::array<int, 3>>;
+    using NodeShape = std::vector<std::array<int, 3>>;
     const Level& level = set_.level();
-    std::vector<Shape> shapes(machine_.nodes());
+    std::vector<NodeShape> shapes(machine_.nodes());
     for (const int node : level.nodes) {
-        Shape& shape = shapes[node];
+        NodeShape& shape = shapes[node];
         for (const int c : set_.cells_of(node)) {
             const Domain& domain = level.domains[level.cells[c].domain];
             if (domain.cells.size() > 1) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace autofinity::sim {
@@ -41,7 +42,7 @@ struct Served {
 };
 
 // Cores that have caches in the simulation are numbered as they come into use: cached cores.
-using CachedCores = std::vector<std::uint32_t>;  // in order
+using CachedCoreSet = std::vector<std::uint32_t>;  // in order
 
 // A core lost a line, or the right to write it: to another one, or for want of room.
 struct Lost {
@@ -58,14 +59,29 @@ struct Walk {
 
 // A page that has gone to another node.
 struct Moved {
-    Ticks cost = 0;           // of who moves it; 0: nothing moved
-    Ticks first_line = 0;     // of that, until the first line was copied
-    CachedCores shot_down{};  // whose TLBs had it
+    Ticks cost = 0;             // of who moves it; 0: nothing moved
+    Ticks first_line = 0;       // of that, until the first line was copied
+    CachedCoreSet shot_down{};  // whose TLBs had it
 };
 
 // What the cores of an LLC have asked of it.
 struct LlcRequests {
     std::uint64_t reads = 0, modifies = 0;
 };
+
+// ── Replay ──
+
+inline constexpr Ticks forever = std::numeric_limits<Ticks>::max() / 4;
+// No stream, PU, core or instance.
+inline constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::uint64_t no_instruction = std::numeric_limits<std::uint64_t>::max();
+
+enum class Status : std::uint8_t { running, ready, blocked, absent };
+// What a woken stream does first: take the lock's line, read the barrier's, look at its step
+// again, or look for something it can go on with.
+enum class Resume : std::uint8_t { nothing, take_lock, leave_barrier, retry, choose };
+// What a suspended position goes on after: the post of a token, the release of a barrier, or (its
+// stream's own code) the chunks of a loop.
+enum class Until : std::uint8_t { posted, released, units_done };
 
 }  // namespace autofinity::sim

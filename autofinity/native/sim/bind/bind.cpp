@@ -29,9 +29,8 @@ double ticks_per_ns(const MachineModel& machine) { return machine.ghz * ticks_pe
 Ticks to_ticks(const MachineModel& machine, double ns) {
     const double ticks = ns * ticks_per_ns(machine);
     if (!(ticks >= 0)) throw SimulationError("a duration must not be negative");
-    return ticks >= static_cast<double>(Simulation::forever)
-               ? Simulation::forever
-               : static_cast<Ticks>(std::llround(ticks));
+    return ticks >= static_cast<double>(forever) ? forever
+                                                 : static_cast<Ticks>(std::llround(ticks));
 }
 
 std::uint64_t to_ns(const MachineModel& machine, Ticks ticks) {

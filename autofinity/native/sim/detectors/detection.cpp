@@ -56,7 +56,7 @@ Ticks Detection::translated(const Actor& actor, std::uint32_t page, Walk walk) {
     const bool of_program = program_.virtual_page[page] != 0;
     Ticks cost = 0;
     for (const auto& sink : sinks_) {
-        if (walk.evicted != 0) cost += sink->evicted(actor.slot, walk.evicted, false);
+        if (walk.evicted != 0) cost += sink->evicted(actor.cached_core, walk.evicted, false);
         if (of_program) cost += sink->walked(actor, page);
     }
     return cost;
@@ -69,7 +69,7 @@ Ticks Detection::served(const Actor& actor, const Step& step, const Served& serv
     return cost;
 }
 
-void Detection::moved(std::uint32_t page, const CachedCores& shot_down) {
+void Detection::moved(std::uint32_t page, const CachedCoreSet& shot_down) {
     host_.lose(shot_down, page);
     pass_losses();
     for (const auto& sink : sinks_) sink->moved(page);
@@ -89,9 +89,9 @@ void Detection::act(Ticks now) {
 
 void Detection::pass_losses() {
     for (const SinkHost::Loss& loss : host_.take_losses())
-        for (const std::uint32_t slot : loss.slots)
+        for (const std::uint32_t cached_core : loss.cached_cores)
             for (const auto& sink : sinks_)
-                sink->evicted(slot, memory_.units().of(loss.page), true);
+                sink->evicted(cached_core, memory_.units().of(loss.page), true);
 }
 
 std::vector<PageVector> Detection::take_pages() {

@@ -17,8 +17,8 @@ class Detection {
               const std::vector<Detector>& wanted, const std::vector<std::uint32_t>& threads,
               OverheadTicks& overhead);
 
-    Actor actor(std::uint32_t stream, std::uint32_t slot) {
-        return {slot, memory_.caches(slot).node, thread_of_stream_[stream]};
+    Actor actor(std::uint32_t stream, std::uint32_t cached_core) {
+        return {cached_core, memory_.caches(cached_core).node, thread_of_stream_[stream]};
     }
     // Whether an access to the page faults, though the page is mapped.
     bool armed(std::uint32_t page) const { return host_.armed(page); }
@@ -28,7 +28,7 @@ class Detection {
     Ticks accessed(const Actor& actor, std::uint32_t page, std::uint64_t count);
     Ticks translated(const Actor& actor, std::uint32_t page, Walk walk);
     Ticks served(const Actor& actor, const Step& step, const Served& served, Ticks latency);
-    void moved(std::uint32_t page, const CachedCores& shot_down);
+    void moved(std::uint32_t page, const CachedCoreSet& shot_down);
 
     // When a sink wants to act, and what it does then.
     Ticks next() const;

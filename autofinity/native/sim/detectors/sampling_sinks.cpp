@@ -14,8 +14,8 @@ class Every {
     Every(std::uint64_t period, std::uint32_t cores) : period_(period), left_(cores, period) {}
 
     // How many samples `count` events make.
-    std::uint64_t take(std::uint32_t slot, std::uint64_t count) {
-        std::uint64_t& left = left_[slot];
+    std::uint64_t take(std::uint32_t cached_core, std::uint64_t count) {
+        std::uint64_t& left = left_[cached_core];
         if (count < left) {
             left -= count;
             return 0;
@@ -42,7 +42,7 @@ class RemoteAccessesSink final : public Sink {
     Ticks served(const Actor& actor, const Step& step, const Served& served, Ticks) override {
         constexpr std::uint8_t from_own_llc = 1;
         if (served.supplied <= from_own_llc || actor.thread == detect::no_thread ||
-            every_.take(actor.slot, 1) == 0)
+            every_.take(actor.cached_core, 1) == 0)
             return 0;
         blocks_.touch(step.line() >> block_shift_, actor.thread, host_.sharing);
         return host_.spend(Overhead::sample, sample_);
@@ -67,11 +67,11 @@ class AccessSamplingSink final : public Sink {
                 wanted.pages) {}
 
     Ticks accessed(const Actor& actor, std::uint32_t page, std::uint64_t count) override {
-        return long_loads_ ? 0 : sample(actor, page, every_.take(actor.slot, count));
+        return long_loads_ ? 0 : sample(actor, page, every_.take(actor.cached_core, count));
     }
     Ticks served(const Actor& actor, const Step& step, const Served&, Ticks latency) override {
         if (!long_loads_ || step.reads() == 0 || latency < least_) return 0;
-        return sample(actor, step.line() >> page_shift, every_.take(actor.slot, 1));
+        return sample(actor, step.line() >> page_shift, every_.take(actor.cached_core, 1));
     }
     std::vector<PageVector> take_pages() override { return vectors_of(numa_); }
 

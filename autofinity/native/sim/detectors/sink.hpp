@@ -16,7 +16,7 @@ namespace autofinity::sim {
 
 // Where, and by which thread (detect::no_thread: by one that is not looked at).
 struct Actor {
-    std::uint32_t slot, node;
+    std::uint32_t cached_core, node;
     detect::Thread thread;
 };
 
@@ -29,7 +29,7 @@ struct PageVector {
 std::vector<PageVector> vectors_of(detect::NumaTable& table);
 
 inline constexpr std::uint32_t line_bytes = 64;
-inline constexpr std::uint32_t any_slot = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::uint32_t any_cached_core = std::numeric_limits<std::uint32_t>::max();
 inline constexpr Ticks never = std::numeric_limits<Ticks>::max();
 
 // What sinks have in common.
@@ -49,15 +49,15 @@ class SinkHost {
         overhead_[kind] += time;
         return time;
     }
-    // Another core does, or (any_slot) any one that runs the program: the next time the simulation
-    // looks.
+    // Another core does, or (any_cached_core) any one that runs the program: the next time the
+    // simulation looks.
     struct Charge {
-        std::uint32_t slot;
+        std::uint32_t cached_core;
         Overhead kind;
         Ticks time;
     };
-    void charge(std::uint32_t slot, Overhead kind, Ticks time) {
-        if (time != 0) charges_.push_back({slot, kind, time});
+    void charge(std::uint32_t cached_core, Overhead kind, Ticks time) {
+        if (time != 0) charges_.push_back({cached_core, kind, time});
     }
     bool charged() const { return !charges_.empty(); }
     std::vector<Charge> take_charges() { return std::exchange(charges_, {}); }
@@ -76,13 +76,13 @@ class SinkHost {
     }
     // That of the page's unit which was touched first: one number for all of them.
     std::uint32_t first_of(std::uint32_t page) const { return first_[memory.units().of(page)]; }
-    // Translations that cores have lost since the last call: slots, and a page of the unit.
+    // Translations that cores have lost since the last call: cached_cores, and a page of the unit.
     struct Loss {
-        CachedCores slots;
+        CachedCoreSet cached_cores;
         std::uint32_t page;
     };
-    void lose(const CachedCores& slots, std::uint32_t page) {
-        if (!slots.empty()) losses_.push_back({slots, page});
+    void lose(const CachedCoreSet& cached_cores, std::uint32_t page) {
+        if (!cached_cores.empty()) losses_.push_back({cached_cores, page});
     }
     std::vector<Loss> take_losses() { return std::exchange(losses_, {}); }
 
@@ -111,7 +111,7 @@ class Sink {
     // The last TLB did not have the page's unit, and has it now.
     virtual Ticks walked(const Actor&, std::uint32_t /*page*/) { return 0; }
     // A unit left the last TLB of a core, pushed out by another one (`forced` false) or shot down.
-    virtual Ticks evicted(std::uint32_t /*slot*/, std::uint32_t /*unit*/, bool /*forced*/) {
+    virtual Ticks evicted(std::uint32_t /*cached_core*/, std::uint32_t /*unit*/, bool /*forced*/) {
         return 0;
     }
     // An access was carried out.

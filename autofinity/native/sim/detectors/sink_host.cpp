@@ -34,14 +34,14 @@ void SinkHost::arm(const std::vector<std::uint32_t>& pages) {
     std::set<std::uint32_t> interrupted;
     for (const std::uint32_t page : pages) {
         armed_[memory.units().of(page)] = 1;
-        const CachedCores had = memory.shoot_down(page);
+        const CachedCoreSet had = memory.shoot_down(page);
         lose(had, page);
         interrupted.insert(had.begin(), had.end());
     }
     if (interrupted.empty()) return;
-    charge(any_slot, Overhead::shootdown, machine.shootdown);
-    for (const std::uint32_t slot : interrupted)
-        charge(slot, Overhead::interrupt, machine.interrupt);
+    charge(any_cached_core, Overhead::shootdown, machine.shootdown);
+    for (const std::uint32_t cached_core : interrupted)
+        charge(cached_core, Overhead::interrupt, machine.interrupt);
 }
 
 }  // namespace autofinity::sim

@@ -49,7 +49,7 @@ class TlbCountersSink final : public Sink {
     Ticks accessed(const Actor& actor, std::uint32_t page, std::uint64_t count) override {
         if (actor.thread == detect::no_thread) return 0;
         const std::uint32_t unit = host_.memory.units().of(page);
-        Entry& entry = entries_of(actor.slot)[unit];
+        Entry& entry = entries_of(actor.cached_core)[unit];
         entry.thread = actor.thread;
         entry.page = page;
         Ticks cost = 0;
@@ -60,11 +60,11 @@ class TlbCountersSink final : public Sink {
         return cost;
     }
     // What other cores shot down they pay for.
-    Ticks evicted(std::uint32_t slot, std::uint32_t unit, bool forced) override {
-        Entry& entry = entries_of(slot)[unit];
+    Ticks evicted(std::uint32_t cached_core, std::uint32_t unit, bool forced) override {
+        Entry& entry = entries_of(cached_core)[unit];
         if (entry.accesses == 0) return 0;
         const std::uint32_t accesses = std::exchange(entry.accesses, 0);
-        const Ticks cost = update(host_.memory.caches(slot).node, unit, entry, accesses);
+        const Ticks cost = update(host_.memory.caches(cached_core).node, unit, entry, accesses);
         return forced ? 0 : cost;
     }
     std::vector<PageVector> take_pages() override {
@@ -78,11 +78,11 @@ class TlbCountersSink final : public Sink {
         detect::Thread thread;
     };
 
-    Zeroed<Entry>& entries_of(std::uint32_t slot) {
-        if (slot >= entries_.size()) entries_.resize(slot + 1);
-        if (!entries_[slot])
-            entries_[slot] = std::make_unique<Zeroed<Entry>>(host_.memory.units().count());
-        return *entries_[slot];
+    Zeroed<Entry>& entries_of(std::uint32_t cached_core) {
+        if (cached_core >= entries_.size()) entries_.resize(cached_core + 1);
+        if (!entries_[cached_core])
+            entries_[cached_core] = std::make_unique<Zeroed<Entry>>(host_.memory.units().count());
+        return *entries_[cached_core];
     }
     Ticks update(std::uint32_t node, std::uint32_t unit, const Entry& entry,
                  std::uint32_t accesses) {
@@ -96,7 +96,7 @@ class TlbCountersSink final : public Sink {
     Ticks update_;
     detect::PageHistory history_;
     Told told_;
-    std::vector<std::unique_ptr<Zeroed<Entry>>> entries_;  // by slot, of each unit
+    std::vector<std::unique_ptr<Zeroed<Entry>>> entries_;  // by cached_core, of each unit
 };
 
 class PageTableSink final : public Sink {

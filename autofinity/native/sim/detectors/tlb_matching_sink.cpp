@@ -38,24 +38,24 @@ class TlbMatchingSink final : public Sink {
     // thread that runs there.
     Ticks accessed(const Actor& actor, std::uint32_t page, std::uint64_t) override {
         if (actor.thread == no_thread) return 0;
-        Users& users = users_of(actor.slot)[host_.memory.units().of(page)];
+        Users& users = users_of(actor.cached_core)[host_.memory.units().of(page)];
         if (users[0] != actor.thread + 1u && users[1] != actor.thread + 1u)
             users = {static_cast<Thread>(actor.thread + 1), users[0]};
         return 0;
     }
-    Ticks evicted(std::uint32_t slot, std::uint32_t unit, bool) override {
-        users_of(slot)[unit] = {};
+    Ticks evicted(std::uint32_t cached_core, std::uint32_t unit, bool) override {
+        users_of(cached_core)[unit] = {};
         return 0;
     }
     Ticks walked(const Actor& actor, std::uint32_t page) override {
-        Core& core = cores_[actor.slot];
+        Core& core = cores_[actor.cached_core];
         core.thread = actor.thread;
         core.used = true;
         if (actor.thread == no_thread) return 0;
         switch (trigger_) {
             case TlbMatching::Trigger::local_misses:
                 if (core.owed_rest != 0) return 0;
-                return ++core.misses >= misses_ ? read_own(actor.slot) : 0;
+                return ++core.misses >= misses_ ? read_own(actor.cached_core) : 0;
             case TlbMatching::Trigger::global_misses:
                 if (++all_misses_ >= misses_) next_ = 0;
                 return 0;
@@ -108,19 +108,19 @@ class TlbMatchingSink final : public Sink {
         all_misses_ = 0;
         ++host_.triggers;
         std::vector<std::uint32_t> readers;
-        for (std::uint32_t slot = 0; slot < cores_.size(); ++slot)
-            if (cores_[slot].used && (!timed || now >= cores_[slot].rests_until))
-                readers.push_back(slot);
-        for (const std::uint32_t slot : readers) {
-            const Ticks read = entry_ * mirror(slot);
-            host_.charge(slot, Overhead::tlb_read, read);
-            cores_[slot].rests_until = now + read + period_;
+        for (std::uint32_t cached_core = 0; cached_core < cores_.size(); ++cached_core)
+            if (cores_[cached_core].used && (!timed || now >= cores_[cached_core].rests_until))
+                readers.push_back(cached_core);
+        for (const std::uint32_t cached_core : readers) {
+            const Ticks read = entry_ * mirror(cached_core);
+            host_.charge(cached_core, Overhead::tlb_read, read);
+            cores_[cached_core].rests_until = now + read + period_;
         }
         if (readers.empty()) return;
         const Ticks compare = compare_ * mirrors_.match_all(host_.sharing) / readers.size();
-        for (const std::uint32_t slot : readers) {
-            host_.charge(slot, Overhead::tlb_compare, compare);
-            cores_[slot].rests_until += compare;
+        for (const std::uint32_t cached_core : readers) {
+            host_.charge(cached_core, Overhead::tlb_compare, compare);
+            cores_[cached_core].rests_until += compare;
         }
         if (timed) next_ = std::max(next_, next_reading());
     }
@@ -138,28 +138,29 @@ class TlbMatchingSink final : public Sink {
     static Ticks clock_ticks(double clocks) {
         return static_cast<Ticks>(clocks * static_cast<double>(ticks_per_clock));
     }
-    Zeroed<Users>& users_of(std::uint32_t slot) {
-        if (slot >= users_.size()) users_.resize(slot + 1);
-        if (!users_[slot])
-            users_[slot] = std::make_unique<Zeroed<Users>>(host_.memory.units().count());
-        return *users_[slot];
+    Zeroed<Users>& users_of(std::uint32_t cached_core) {
+        if (cached_core >= users_.size()) users_.resize(cached_core + 1);
+        if (!users_[cached_core])
+            users_[cached_core] = std::make_unique<Zeroed<Users>>(host_.memory.units().count());
+        return *users_[cached_core];
     }
 
     // Returns how many entries the core has read.
-    std::size_t mirror(std::uint32_t slot) {
-        mirrors_.clear(slot);
-        PrivateCaches& caches = host_.memory.caches(slot);
+    std::size_t mirror(std::uint32_t cached_core) {
+        mirrors_.clear(cached_core);
+        PrivateCaches& caches = host_.memory.caches(cached_core);
         const bool told_apart =
             host_.machine.topology.pus().size() > host_.machine.topology.cores();
         const auto put = [&](std::uint32_t unit) {
             if (of_program_[unit] == 0) return;
             const std::size_t set = unit % mirrors_.sets();
             if (!told_apart) {
-                mirrors_.put(slot, set, {unit, cores_[slot].thread});
+                mirrors_.put(cached_core, set, {unit, cores_[cached_core].thread});
                 return;
             }
-            for (const Thread user : users_of(slot)[unit])
-                if (user != 0) mirrors_.put(slot, set, {unit, static_cast<Thread>(user - 1)});
+            for (const Thread user : users_of(cached_core)[unit])
+                if (user != 0)
+                    mirrors_.put(cached_core, set, {unit, static_cast<Thread>(user - 1)});
         };
         std::size_t entries = 0;
         if (caches.tlb2.ways() != 0) {
@@ -176,16 +177,16 @@ class TlbMatchingSink final : public Sink {
         }
         return entries;
     }
-    Ticks read_own(std::uint32_t slot) {
-        cores_[slot].misses = 0;
+    Ticks read_own(std::uint32_t cached_core) {
+        cores_[cached_core].misses = 0;
         ++host_.triggers;
-        const std::size_t entries = mirror(slot);
-        const std::size_t looked_at = mirrors_.match(slot, host_.sharing);
+        const std::size_t entries = mirror(cached_core);
+        const std::size_t looked_at = mirrors_.match(cached_core, host_.sharing);
         const Ticks cost = host_.spend(Overhead::tlb_read, entry_ * entries) +
                            host_.spend(Overhead::tlb_compare, compare_ * looked_at);
-        cores_[slot].owed_rest =
+        cores_[cached_core].owed_rest =
             static_cast<Ticks>(static_cast<double>(cost) * rest_for_each_ + 0.5);
-        if (cores_[slot].owed_rest != 0) next_ = 0;
+        if (cores_[cached_core].owed_rest != 0) next_ = 0;
         return cost;
     }
     // A TLB that software fills: who else has the page that was missed?
@@ -193,16 +194,16 @@ class TlbMatchingSink final : public Sink {
         const std::uint32_t unit = host_.memory.units().of(page);
         bool shared_page = false;
         std::size_t looked_at = 0;
-        for (std::uint32_t slot = 0; slot < cores_.size(); ++slot) {
-            if (slot == actor.slot || !cores_[slot].used) continue;
-            PrivateCaches& other = host_.memory.caches(slot);
+        for (std::uint32_t cached_core = 0; cached_core < cores_.size(); ++cached_core) {
+            if (cached_core == actor.cached_core || !cores_[cached_core].used) continue;
+            PrivateCaches& other = host_.memory.caches(cached_core);
             looked_at += shape(host_.machine).ways;
             const bool has = other.tlb2.ways() != 0
                                  ? other.tlb2.find(other.tlb2.at(unit), unit) >= 0
                                  : other.tlb1.holds(unit);
             if (!has) continue;
             shared_page = true;
-            host_.sharing.count(actor.thread, cores_[slot].thread);
+            host_.sharing.count(actor.thread, cores_[cached_core].thread);
         }
         host_.triggers += shared_page;
         return shared_page ? host_.spend(Overhead::tlb_compare, compare_ * looked_at) : 0;
@@ -214,8 +215,8 @@ class TlbMatchingSink final : public Sink {
     double rest_for_each_;  // tick of a reading
     Ticks period_, entry_, compare_;
     detect::TlbMirrors mirrors_;
-    std::vector<Core> cores_;                            // by slot
-    std::vector<std::unique_ptr<Zeroed<Users>>> users_;  // by slot, of each unit
+    std::vector<Core> cores_;                            // by cached_core
+    std::vector<std::unique_ptr<Zeroed<Users>>> users_;  // by cached_core, of each unit
     // By unit. The others are the simulator's own, of locks and barriers.
     Zeroed<std::uint8_t> of_program_;
     std::uint64_t all_misses_ = 0;

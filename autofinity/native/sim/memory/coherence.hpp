@@ -174,13 +174,13 @@ template <MachineKind kind, bool many>
     ++(load ? llcs_.requests(c.llc).reads : llcs_.requests(c.llc).modifies);
     SharersOf<many> have = directory_.sharers<many>(line, d);  // the core itself does not
     const bool others = !have.none();
-    const bool nobody = !others && d.llcs == 0;
-    if (Asked<kind>::limits_directory(machine_)) fills_.into_filter(line, !nobody, w);
+    const bool uncached = !others && d.llcs == 0;
+    if (Asked<kind>::limits_directory(machine_)) fills_.into_filter(line, !uncached, w);
 
     const Ticks start = busy_.wait(line, now);
     contended |= start != now;
     const std::uint32_t home = pages_.home(line);
-    if (nobody) {
+    if (uncached) {
         ++n[llc_misses];
         interconnect_.signal(c.node, home, n);
         const Ticks ready = interconnect_.from_dram(home, c.llc, c.node, start, n);

@@ -85,7 +85,7 @@ class Memory {
     // Moves the unit of a page: caches and TLBs forget it, its lines are read and written.
     Moved move_page(std::uint32_t page, std::uint32_t node, Ticks now);
     // All TLBs forget the translation of the page's unit; returns the cores that had it.
-    CachedCores shoot_down(std::uint32_t page) { return translation_.shoot_down(page); }
+    CachedCoreSet shoot_down(std::uint32_t page) { return translation_.shoot_down(page); }
 
     // How long a line that one core has modified takes to another one.
     Ticks transfer(std::uint32_t from_core, std::uint32_t to_core) const;

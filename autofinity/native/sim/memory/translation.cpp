@@ -8,9 +8,9 @@ Ticks Translation::fault(PrivateCaches& c, Line line) {
     return c.side.page_fault;
 }
 
-CachedCores Translation::shoot_down(std::uint32_t page) {
+CachedCoreSet Translation::shoot_down(std::uint32_t page) {
     const std::uint32_t unit = pages_.units.of(page);
-    CachedCores had;
+    CachedCoreSet had;
     for (std::uint32_t number = 0; number < cores_.count(); ++number) {
         PrivateCaches& c = cores_[number];
         const bool first = c.tlb1.forget(unit);

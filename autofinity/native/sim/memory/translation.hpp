@@ -26,7 +26,7 @@ class Translation {
     // Page fault: the kernel places the line's page; returns how long that keeps the core.
     Ticks fault(PrivateCaches& c, Line line);
     // All TLBs forget the translation of the page's unit; returns the cores that had it.
-    CachedCores shoot_down(std::uint32_t page);
+    CachedCoreSet shoot_down(std::uint32_t page);
 
   private:
     // Page-table entry of a walk, read or (by a page fault) written.

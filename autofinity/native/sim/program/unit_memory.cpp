@@ -4,7 +4,7 @@
 // Work units are replayed by whoever is free, but were captured with the frames of the thread that
 // ran them then. Streams that run units which one thread had captured would write its frames in
 // turn, which no machine does: each has its own. So a unit that another stream runs finds lines of
-// that stream in their place (Simulation::moved_steps).
+// that stream in their place (WorkUnits).
 //
 // Nothing in a trace says where frames are. What tells them is that one thread only touches them,
 // in so many units that chance, which hands out the units, would do so once in a million.

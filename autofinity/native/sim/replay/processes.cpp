@@ -1,188 +1,172 @@
-// Processes: when they begin, their regions of interest, and what becomes of them afterwards.
+#include "processes.hpp"
+
 #include <algorithm>
+#include <string>
 
 #include "sim/error.hpp"
-#include "simulation.hpp"
 
 namespace autofinity::sim {
 
-using trace::Kind;
-
-void Simulation::start_due_processes(Ticks at) {
-    next_start_ = forever;
-    for (std::uint32_t process = 0; process < runs_.size(); ++process) {
-        ProcessRun& run = runs_[process];
-        if (run.started) continue;
-        if (run.start.after_previous && !runs_[process - 1].ended) continue;
-        if (run.start.after_previous || run.start.at <= at)
-            start_process(process, at);
-        else
-            next_start_ = std::min(next_start_, run.start.at);
-    }
-    set_stop();
+Processes::Processes(const Program& program, Board& board, Timetable& timetable,
+                     Accounting& accounting, Regions& regions, Samples& samples, Watching& watching,
+                     RunQueues& run_queues, Synchroniser& synchroniser, const Options& options)
+    : program_(program),
+      board_(board),
+      timetable_(timetable),
+      accounting_(accounting),
+      regions_(regions),
+      samples_(samples),
+      watching_(watching),
+      run_queues_(run_queues),
+      synchroniser_(synchroniser),
+      restart_(options.restart),
+      processes_(program.processes.size()),
+      repeats_(board, {&run_queues, &synchroniser}, options.repeats - 1) {
+    if (options.repeats == 0)
+        throw SimulationError("got a region that runs 0 times; expected once or more");
+    if (options.repeats != 1 && processes_.size() != 1)
+        throw SimulationError("got " + std::to_string(processes_.size()) +
+                              " programs whose region is to be repeated; expected one");
+    for (std::size_t i = 0; i < std::min(processes_.size(), options.starts.size()); ++i)
+        processes_[i].start = options.starts[i];
+    if (processes_[0].start.after_previous)
+        throw SimulationError("the first program cannot begin after another one");
 }
 
-void Simulation::start_process(std::uint32_t process, Ticks at) {
-    ProcessRun& run = runs_[process];
-    const Process& of = streams_of(process);
-    run.started = true;
-    run.live = of.streams;
-    if (!of.has_roi && !run.in_region) begin_region(process, at);
+void Processes::start_due(Ticks at) {
+    timetable_.process = forever;
+    for (std::uint32_t process = 0; process < processes_.size(); ++process) {
+        const State& state = processes_[process];
+        if (state.started) continue;
+        if (state.start.after_previous && !regions_.ended(process - 1)) continue;
+        if (state.start.after_previous || state.start.at <= at)
+            start(process, at);
+        else
+            timetable_.process = std::min(timetable_.process, state.start.at);
+    }
+    timetable_.set_stop();
+}
+
+void Processes::start(std::uint32_t process, Ticks at) {
+    const Process& of = program_.processes[process];
+    processes_[process].started = true;
+    processes_[process].live = of.streams;
+    if (!of.has_roi && !regions_.begun(process)) begin_region(process, at);
     for (std::uint32_t i = of.first_stream; i < of.first_stream + of.streams; ++i)
         start_stream(i, at);
 }
 
 // A captured thread begins with an await of its creation and takes no PU before that.
-void Simulation::start_stream(std::uint32_t number, Ticks at) {
-    Stream& s = streams_[number];
-    s.at = s.begin = program_->streams[number].steps.data();
-    s.source = number;
-    s.accounted = std::max(s.accounted, at);
-    const Step* first = s.at + 1;
-    if (!s.at->is(Kind::thread_begin) || !first->is(Kind::await) ||
-        tokens_[first->token()].core_plus_one != 0) {
-        wake(number, at);
-        return;
-    }
-    for (; s.at <= first; ++s.at) s.instructions += s.at->gap();
-    ++s.counts[await_waits];
-    suspend(s, Until::posted, first->token());
-    s.resume = Resume::choose;
-    s.status = Status::blocked;
-    s.blocked_at = at;
+void Processes::start_stream(std::uint32_t number, Ticks at) {
+    Stream& s = board_.streams[number];
+    const Step* first = program_.streams[number].steps.data();
+    s.position = {first, first, {}, 0, number};
+    s.account.accounted = std::max(s.account.accounted, at);
+    if (synchroniser_.awaits_creation(s))
+        synchroniser_.await_creation(s, at);
+    else
+        run_queues_.wake(number, at);
 }
 
-void Simulation::begin_region(std::uint32_t process, Ticks at) {
-    ProcessRun& run = runs_[process];
-    const Process& of = streams_of(process);
-    yield_ = true;
-    if (run.in_region) return;  // it has begun again
-    run.in_region = true;
-    run.region_start = at;
-    for (std::uint32_t i = of.first_stream; i < of.first_stream + of.streams; ++i) {
-        Stream& s = streams_[i];
-        account(s, at);
-        settle_any_core(s);
-        s.sampled = s.baseline = counts_at(s, at);
-        run.done_before += s.instructions;
+void Processes::begin_region(std::uint32_t process, Ticks at) {
+    board_.yield = true;
+    if (regions_.begun(process)) return;  // it has begun again
+    const bool first = regions_.begin(process, at);
+    if (repeats_.left() != 0 && program_.processes[process].has_roi) {
+        repeats_.remember();
+        live_at_start_ = processes_[process].live;
     }
-    if (repeats_left_ != 0 && of.has_roi) remember_start();
-    if (in_region_) return;
-    in_region_ = true;
-    overhead_ = {};
-    if (detection_) detection_->take_triggers();
-    region_start_ = last_sample_ = now_ = at;
-    next_sample_ = options_.sample_period != 0 ? at + options_.sample_period : forever;
-    target_ = std::min(forever, at + wanted_);
-    set_stop();
+    if (!first) return;
+    watching_.begin_region();
+    samples_.begin(at);
+    timetable_.now = at;
+    timetable_.target = std::min(forever, at + timetable_.wanted);
+    timetable_.set_stop();
 }
 
-// The process has come to the end of its region, or of all its streams.
-void Simulation::end_region(std::uint32_t process, Ticks at) {
-    ProcessRun& run = runs_[process];
-    const Process& of = streams_of(process);
-    if (!run.in_region) throw SimulationError("the region of interest never begins");
-    yield_ = true;
-    retiring_.push_back(process);
-    if (run.ended || repeats_left_ != 0) return;
+Ticks Processes::end_of_streams(std::uint32_t process, Ticks at) const {
+    if (processes_[process].live != 0) return at;
+    const Process& of = program_.processes[process];
     for (std::uint32_t i = of.first_stream; i < of.first_stream + of.streams; ++i)
-        if (run.live == 0) at = std::max(at, streams_[i].accounted);
-    const Ticks before = now_;
-    now_ = at;
-    for (std::uint32_t i = of.first_stream; i < of.first_stream + of.streams; ++i) {
-        account(streams_[i], at);
-        streams_[i].final = counts_of_region(streams_[i]);
-    }
-    run.ended = true;
-    run.region_end = at;
-    if (--not_ended_ != 0) {
-        now_ = before;
-        return;
-    }
-    account_all(at);
-    ended_ = true;
-    take_last_sample(at);
+        at = std::max(at, board_.streams[i].account.accounted);
+    return at;
 }
 
-// Takes all streams of a process off the machine.
-void Simulation::take_off(std::uint32_t process, Ticks at) {
-    const Process& of = streams_of(process);
-    const auto theirs = [&](std::uint32_t stream) { return streams_[stream].process == process; };
-    std::vector<std::uint32_t> left;
-    for (std::uint32_t i = 0; i < pus_.size(); ++i) {
-        Pu& p = pus_[i];
-        std::erase_if(p.queue, theirs);
-        if (p.stream == nobody || !theirs(p.stream)) continue;
-        drain(p, streams_[p.stream]);
-        p.stream = nobody;
-        left.push_back(i);
-    }
-    for (std::uint32_t i = of.first_stream; i < of.first_stream + of.streams; ++i) {
-        account(streams_[i], at);
-        streams_[i].status = Status::absent;
-    }
-    for (const std::uint32_t i : left) give_pu(i);
+void Processes::end_region(std::uint32_t process, Ticks at) {
+    if (!regions_.begun(process)) throw SimulationError("the region of interest never begins");
+    board_.yield = true;
+    retiring_.push_back(process);
+    if (regions_.ended(process) || repeats_.left() != 0) return;
+    at = end_of_streams(process, at);
+    if (!regions_.end(process, at)) return;
+    timetable_.now = at;
+    accounting_.account_all(at);
+    samples_.take_last(at);
 }
 
-// A process has come to the end of its region: it goes through it again, or lets others begin.
-void Simulation::retire(std::uint32_t process, Ticks at) {
-    if (!runs_[process].ended) {
+void Processes::end_stream(std::uint32_t pu, Stream& s) {
+    const Ticks at = board_.pus[pu].time;
+    run_queues_.leave(pu, s);
+    if (--processes_[s.process].live == 0) end_region(s.process, at);
+}
+
+void Processes::retire(std::uint32_t pu) {
+    while (!retiring_.empty() && !regions_.all_ended()) {
+        const std::uint32_t process = retiring_.back();
+        retiring_.pop_back();
+        retire(process, board_.pus[pu].time);
+    }
+}
+
+// It goes through its region again, or lets others begin.
+void Processes::retire(std::uint32_t process, Ticks at) {
+    if (!regions_.ended(process)) {
         begin_again(at);
         return;
     }
-    at = std::max(at, runs_[process].region_end);
-    take_off(process, at);
-    forget(process);
-    start_due_processes(at);
-    if (options_.restart) {
-        if (stuck()) deadlock();
-        start_process(process, at);
+    const Process& of = program_.processes[process];
+    at = std::max(at, regions_.end_of(process));
+    run_queues_.take_off(of, at);
+    repeats_.forget(of);
+    start_due(at);
+    if (restart_) {
+        if (stuck()) synchroniser_.deadlock();
+        start(process, at);
     }
-    order_anew();
+    board_.order_anew();
 }
 
-// What a process has done is undone, so that it can begin again.
-void Simulation::forget(std::uint32_t process) {
-    const Process& of = streams_of(process);
-    for (std::uint32_t i = of.first_stream; i < of.first_stream + of.streams; ++i) {
-        Stream& s = streams_[i];
-        s.skip = 0;
-        s.open = {};
-        s.deferred.clear();
-        s.frames.clear();
-        s.resumable = 0;
-        s.instance = nobody;
-        s.resume = Resume::nothing;
-        std::erase(idle_streams_, i);
+void Processes::begin_again(Ticks at) {
+    repeats_.begin_again();
+    const Process& of = program_.processes[0];
+    at = end_of_streams(0, at);
+    run_queues_.take_off(of, at);
+    repeats_.forget(of);
+    if (repeats_.remembered()) {
+        repeats_.restore();
+        processes_[0].live = live_at_start_;
+        for (std::uint32_t i = 0; i < of.streams; ++i) {
+            Stream& s = board_.streams[i];
+            if (repeats_.status_at_start(i) == Status::blocked) {
+                s.status = Status::blocked;
+                s.blocked_at = at;
+            } else if (repeats_.status_at_start(i) != Status::absent) {
+                run_queues_.wake(i, at);
+            }
+        }
+    } else {  // the whole program is the region
+        start(0, at);
     }
-    for (std::uint32_t i = of.first_lock; i < of.first_lock + of.locks; ++i) locks_[i] = {};
-    for (std::uint32_t i = of.first_barrier; i < of.first_barrier + of.barriers; ++i)
-        barriers_[i] = {};
-    for (std::uint32_t i = of.first_token; i < of.first_token + of.tokens; ++i) {
-        tokens_[i] = {};
-        token_waiters_.erase(i);
-    }
-    for (std::uint32_t i = of.first_instance; i < of.first_instance + of.instances; ++i) {
-        next_of_instance_[i] = 0;
-        tasks_[i] = {};
-        std::erase(instances_with_tasks_, i);
-    }
+    board_.order_anew();
 }
 
 // Whether every process that has yet to end waits for itself.
-bool Simulation::stuck() const {
-    if (next_start_ != forever) return false;
-    return std::none_of(streams_.begin(), streams_.end(), [&](const Stream& s) {
-        return !runs_[s.process].ended &&
+bool Processes::stuck() const {
+    if (timetable_.process != forever) return false;
+    return std::none_of(board_.streams.begin(), board_.streams.end(), [&](const Stream& s) {
+        return !regions_.ended(s.process) &&
                (s.status == Status::running || s.status == Status::ready);
     });
-}
-
-Simulation::ProcessTimes Simulation::times_of(std::uint32_t process) const {
-    const ProcessRun& run = runs_[process];
-    if (!run.in_region) return {elapsed(), elapsed(), false};
-    const Ticks end = run.ended ? run.region_end : std::max(now_, run.region_start);
-    return {run.region_start - region_start_, end - region_start_, run.ended};
 }
 
 }  // namespace autofinity::sim

@@ -1,24 +1,19 @@
 // A PU: what runs on it and waits for it, its time, and the misses that are under way.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "miss_window.hpp"
 #include "sim/machine.hpp"
 #include "stream.hpp"
 
 namespace autofinity::sim {
 
-inline constexpr std::size_t max_in_flight = 32;
-
-struct InFlight {
-    std::uint64_t limit;  // instruction that cannot issue before `ready`
-    Ticks ready;
-};
-
 struct Pu {
-    std::uint32_t core = 0, slot = nobody;
+    std::uint32_t core = 0;
+    std::uint32_t cached_core = nobody;
     const CoreClass* kind = nullptr;
     std::uint32_t stream = nobody;
     Ticks time = 0;
@@ -30,10 +25,23 @@ struct Pu {
     Ticks stalled_from = 0, stalled_until = 0;  // the latest time in which nothing could issue
     Ticks slice_end = 0;
     std::uint64_t watch = 0;  // instruction at which something is due besides the next step
-    std::array<InFlight, max_in_flight> ring{};
-    std::uint32_t ring_head = 0, ring_count = 0;
+    MissWindow misses;
     std::vector<std::uint32_t> queue;  // streams that are ready, in order
     std::uint32_t last_stream = nobody;
+
+    // To be called whenever its misses, or what its stream skips or defers, have changed.
+    void set_watch(const Stream& s) {
+        std::uint64_t next = misses.limit();
+        if (!s.deferred.empty()) next = std::min(next, s.deferred.first().at);
+        watch = s.skip != 0 ? 0 : next;
+    }
+    // Instructions that its stream has done by `at`, which may be in the middle of a gap.
+    std::uint64_t instructions_at(const Stream& s, Ticks at) const {
+        return s.instructions + std::min<std::uint64_t>((at - time) / instruction, s.rest_of_gap());
+    }
+    // Its stream has to leave it in the middle of a gap: what it computed so far is kept, or a gap
+    // longer than a time slice would begin anew in every slice.
+    void compute_until(Stream& s, Ticks until);
 };
 
 }  // namespace autofinity::sim

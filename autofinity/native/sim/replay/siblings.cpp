@@ -1,20 +1,15 @@
-// Hardware threads of one core (SMT) share its issue slots: an instruction takes longer, by the
-// core's smt_slowdown, while a sibling issues too, and no longer than alone while all siblings wait
-// for memory, are woken up or have nothing to run. And they share its caches: they take turns in
-// the order of time, even with accesses whose order no other core can see.
-#include <algorithm>
+#include "siblings.hpp"
 
-#include "issue.hpp"
+#include <algorithm>
 
 namespace autofinity::sim {
 
-// Sets the speed of a PU whose turn it is.
-Simulation::Turn Simulation::share_core(Pu& p, Stream& s, Ticks horizon) {
-    Turn turn{forever, forever};
+Siblings::Turn Siblings::share_core(Pu& p, Stream& s, Ticks horizon) {
+    Turn turn;
     bool alone = true;
     p.shares = false;
     for (const std::uint32_t index : p.siblings) {
-        const Pu& q = pus_[index];
+        const Pu& q = board_.pus[index];
         // One that has nothing to run now may be woken at any time after the horizon.
         if (q.last_stream != nobody) turn.until = std::min(turn.until, horizon);
         if (q.stream == nobody) continue;
@@ -29,32 +24,28 @@ Simulation::Turn Simulation::share_core(Pu& p, Stream& s, Ticks horizon) {
     turn.until = std::max(p.key, std::min(turn.until, turn.change));
     const Ticks instruction = alone ? p.kind->instruction : p.shared_instruction;
     if (instruction != p.instruction) {
-        compute_until(p, s, p.key);
-        set_watch(p, s);
+        p.compute_until(s, p.key);
+        p.set_watch(s);
         p.instruction = instruction;
     }
     return turn;
 }
 
-// Whether the PU issues has changed at `at`: siblings in the middle of a gap go on at another
-// speed.
-void Simulation::tell_siblings(const Pu& p, Ticks at) {
+void Siblings::tell(const Pu& p, Ticks at) {
     for (const std::uint32_t index : p.siblings) {
-        Pu& q = pus_[index];
+        const Pu& q = board_.pus[index];
         if (q.stream == nobody || q.key <= at) continue;
-        q.key = std::max(q.time, at);
-        due_.advance(index, q.key);
+        board_.advance(index, std::max(q.time, at));
     }
 }
 
-// The PU issues nothing between `from` and `until`, for it waits for memory.
-void Simulation::leave_issue(Pu& p, Ticks from, Ticks until) {
+void Siblings::leave_issue(Pu& p, Ticks from, Ticks until) {
     from = std::max(from, p.key);  // siblings have done what was due before its turn
     if (from >= p.stalled_from && until <= p.stalled_until) return;  // they know
     if (from > p.stalled_until || from < p.stalled_from) p.stalled_from = from;
     p.stalled_until = until;
-    tell_siblings(p, from);
-    yield_ = true;
+    tell(p, from);
+    board_.yield = true;
 }
 
 }  // namespace autofinity::sim

@@ -5,73 +5,118 @@
 #include <algorithm>
 #include <utility>
 
-#include "issue.hpp"
-#include "simulation.hpp"
+#include "accesses.hpp"
+#include "board.hpp"
+#include "processes.hpp"
+#include "sim/threads/synchroniser.hpp"
 
 namespace autofinity::sim {
 
-// How far ahead the steps themselves are brought near, 64 bytes at a time: streams take turns of a
-// few steps each, which no prefetcher of a host follows.
-inline constexpr std::size_t steps_brought_near = 16;
+class Steps {
+  public:
+    Steps(Memory& memory, Board& board, Issue& issue, Bursts& bursts, Accesses& accesses,
+          Watching& watching, Synchroniser& synchroniser, Processes& processes)
+        : memory_(memory),
+          board_(board),
+          issue_(issue),
+          bursts_(bursts),
+          accesses_(accesses),
+          watching_(watching),
+          synchroniser_(synchroniser),
+          processes_(processes) {}
 
-// A step that is due: an access that may leave the core, or no access.
+    // Takes the stream's steps until it has to wait or give way. `watched`: there are detectors to
+    // be told.
+    template <bool watched>
+    void run(std::uint32_t index, Pu& p, Stream& s, Ticks horizon);
+
+  private:
+    // How far ahead the steps themselves are brought near, 64 bytes at a time: streams take turns
+    // of a few steps each, which no prefetcher of a host follows.
+    static constexpr std::size_t brought_near = 16;
+
+    // A step that is due: an access that may leave the core, or no access. False when the PU must
+    // give way.
+    template <bool watched>
+    bool take(std::uint32_t index, Pu& p, Stream& s, const Step& step, std::uint64_t issue,
+              Ticks at, Ticks horizon);
+    bool take_event(std::uint32_t index, Pu& p, Stream& s, const Step& step);
+    // The same where something is due before the next step, or the gap before it has been used up
+    // in part.
+    bool attend(std::uint32_t index, Pu& p, Stream& s, Ticks horizon);
+    bool wait_for_window(Pu& p, Stream& s, Ticks horizon);
+    bool take_deferred(Pu& p, Stream& s, Ticks horizon);
+    bool finish_gap(std::uint32_t index, Pu& p, Stream& s, Ticks horizon);
+
+    Memory& memory_;
+    Board& board_;
+    Issue& issue_;
+    Bursts& bursts_;
+    Accesses& accesses_;
+    Watching& watching_;
+    Synchroniser& synchroniser_;
+    Processes& processes_;
+};
+
 template <bool watched>
-[[gnu::always_inline]] inline bool Simulation::take_step(std::uint32_t index, Pu& p, Stream& s,
-                                                         const Step& step, std::uint64_t issue,
-                                                         Ticks at, Ticks horizon) {
+[[gnu::always_inline]] inline bool Steps::take(std::uint32_t index, Pu& p, Stream& s,
+                                               const Step& step, std::uint64_t issue, Ticks at,
+                                               Ticks horizon) {
     if (step.is_access()) {
-        if (!access_slowly<watched>(p, s, step, issue, at, horizon, s.at[1].gap())) return false;
-        if (memory_.worth_foresight()) memory_.foresee(memory_.caches(p.slot), s.at, s.foreseen);
-        ++s.at;
+        const std::uint32_t next_gap = s.position.at[1].gap();
+        if (!accesses_.carry_out<watched>(p, s, step, issue, at, horizon, next_gap)) return false;
+        if (memory_.worth_foresight())
+            memory_.foresee(memory_.caches(p.cached_core), s.position.at, s.foreseen);
+        ++s.position.at;
         return true;
     }
-    if (const Ticks free = carried_out(p, step, at); must_wait(p, at, free, horizon))
-        return put_off(p, at, free);
+    if (const Ticks free = Issue::carried_out(p, step, at); Issue::must_wait(p, at, free, horizon))
+        return issue_.put_off(p, at, free);
     s.instructions = issue;
     p.time = at;
-    return synchronise(index, s, step);
+    return take_event(index, p, s, step);
 }
 
 template <bool watched>
-[[gnu::always_inline]] inline void Simulation::run_steps(std::uint32_t index, Pu& p, Stream& s,
-                                                         Ticks horizon) {
-    PrivateCaches& c = memory_.caches(p.slot);
+[[gnu::always_inline]] inline void Steps::run(std::uint32_t index, Pu& p, Stream& s,
+                                              Ticks horizon) {
+    PrivateCaches& c = memory_.caches(p.cached_core);
     const DirectSets l1(c.l1);
     const Ticks instruction = p.instruction;
     // Where the stream is, in registers: a set that changes could alias what is in memory.
-    const Step* next = s.at;
+    const Step* next = s.position.at;
     std::uint64_t done = s.instructions, watch = p.watch;
     Ticks now = p.time;
     const auto put_back = [&] {
-        s.at = next;
+        s.position.at = next;
         s.instructions = done;
         p.time = now;
     };
     std::uint32_t last_page = 0;
     const auto look_again = [&] {
-        next = s.at;
+        next = s.position.at;
         done = s.instructions;
         watch = p.watch;
         now = p.time;
         last_page = 0;
     };
     std::uint64_t loads = 0, stores = 0;
-    [[maybe_unused]] Untold untold;
+    [[maybe_unused]] Watching::Untold untold;
     const auto count_accesses = [&] {
-        s.counts[data_cache_loads] += std::exchange(loads, 0);
-        s.counts[data_cache_stores] += std::exchange(stores, 0);
+        s.account.counts[data_cache_loads] += std::exchange(loads, 0);
+        s.account.counts[data_cache_stores] += std::exchange(stores, 0);
     };
     for (;;) {
-        bring_near(next, steps_brought_near);
+        bring_near(next, brought_near);
         // Each field for itself: a copy of the step would be stored first, and waited for.
         const std::uint32_t gap = next->gap();
         const std::uint64_t issue = done + gap;
         if (issue >= watch) [[unlikely]] {
-            if (p.ring_count != 0 && p.ring[p.ring_head].limit <= issue && s.skip == 0 &&
+            if (!p.misses.empty() && p.misses.oldest().limit <= issue && s.skip == 0 &&
                 s.deferred.empty() && !p.shares) {
-                const std::uint64_t limit = std::max(p.ring[p.ring_head].limit, done);
-                now += wait_for_oldest_miss(p, s, now + (limit - done) * instruction);
-                set_watch(p, s);
+                const std::uint64_t limit = std::max(p.misses.oldest().limit, done);
+                now += issue_.wait_for_oldest_miss(p, s, now + (limit - done) * instruction);
+                p.set_watch(s);
                 watch = p.watch;
                 continue;
             }
@@ -79,7 +124,7 @@ template <bool watched>
             if (s.skip != 0) count_accesses();
             if (!attend(index, p, s, horizon)) break;
             look_again();
-            if (yield_) {
+            if (board_.yield) {
                 p.key = p.time;
                 break;
             }
@@ -105,18 +150,18 @@ template <bool watched>
                     done = issue;
                     now = at;
                     if constexpr (watched) {
-                        if (untold.page != page) tell_accesses(p, s, untold);
+                        if (untold.page != page) watching_.tell(p, s, untold);
                         untold.page = page;
                         untold.accesses += reads + writes;
                     }
-                    if (kinds.burst()) remember_burst(s, *next, issue);
+                    if (kinds.burst()) bursts_.remember(s, *next, issue);
                     ++next;
                     continue;
                 }
             }
         }
         if constexpr (watched) {
-            tell_accesses(p, s, untold);
+            watching_.tell(p, s, untold);
             if (untold.cost != 0) {  // the step is due later
                 now += std::exchange(untold.cost, 0);
                 continue;
@@ -125,16 +170,16 @@ template <bool watched>
         put_back();
         const Step step = *next;                  // a unit that ends may take its steps with it
         if (!step.is_access()) count_accesses();  // the step may begin or end the region
-        if (!take_step<watched>(index, p, s, step, issue, at, horizon)) break;
+        if (!take<watched>(index, p, s, step, issue, at, horizon)) break;
         look_again();
-        if (yield_) {
+        if (board_.yield) {
             p.key = p.time;
             break;
         }
     }
     count_accesses();
     if constexpr (watched) {
-        tell_accesses(p, s, untold);
+        watching_.tell(p, s, untold);
         p.time += untold.cost;
         p.key += untold.cost;
     }

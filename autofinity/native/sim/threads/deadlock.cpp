@@ -1,23 +1,13 @@
-// Who waits for what, in words.
-#include <string>
-
-#include "sim/error.hpp"
-#include "sim/replay/simulation.hpp"
+#include "deadlock.hpp"
 
 namespace autofinity::sim {
+namespace {
 
 using trace::Kind;
 
-std::string Simulation::where(const Stream& s, std::uint32_t source, std::ptrdiff_t step) const {
-    const std::uint32_t number = number_of(s);
-    std::string text = "stream " + std::to_string(number);
-    if (source != number) text += " (in a work unit of stream " + std::to_string(source) + ")";
-    return text + ", event " + std::to_string(step);
-}
-
-std::string Simulation::poster_of(std::uint32_t token) const {
-    for (std::uint32_t s = 0; s < program_->streams.size(); ++s) {
-        const auto& steps = program_->streams[s].steps;
+std::string poster_of(const Program& program, std::uint32_t token) {
+    for (std::uint32_t s = 0; s < program.streams.size(); ++s) {
+        const auto& steps = program.streams[s].steps;
         for (std::uint32_t i = 0; i < steps.size(); ++i)
             if (steps[i].is(Kind::post) && steps[i].token() == token)
                 return "stream " + std::to_string(s) + ", event " + std::to_string(i);
@@ -25,52 +15,78 @@ std::string Simulation::poster_of(std::uint32_t token) const {
     return "what follows the region";
 }
 
-std::string Simulation::what_blocks(const Stream& s) const {
-    const auto barrier_text = [&](std::uint32_t barrier) {
-        return ": barrier " + std::to_string(program_->barrier_objects[barrier]) + ", " +
-               std::to_string(barriers_[barrier].waiting.size()) + " of " +
-               std::to_string(barriers_[barrier].expected) + " have arrived";
-    };
-    const auto token_text = [&](std::uint32_t token) {
-        return ": await of token " + std::to_string(program_->tokens[token]) + " of " +
-               poster_of(token);
-    };
-    if (s.resume == Resume::take_lock) {
-        const std::uint32_t number = s.resume_line - program_->first_lock_line;
-        const Lock& lock = locks_[number];
-        const Holder& by = lock.readers.empty() ? lock.holder : lock.readers.front();
-        return where(s) + ": lock of " + std::to_string(program_->lock_objects[number]) +
-               ", held by " + where(streams_[by.stream], by.source, by.step);
-    }
-    if (s.resume == Resume::leave_barrier)
-        return where(s) + barrier_text(s.resume_line - program_->first_barrier_line);
-    if (s.resume == Resume::retry) {
-        // Before a lock whose section needs a token.
-        for (const std::uint32_t token : program_->lock_needs[s.at->needs()])
-            if (tokens_[token].core_plus_one == 0)
-                return where(s, s.source, place_of(s)) + ": lock of " +
-                       std::to_string(program_->lock_objects[s.at->lock()]) + token_text(token);
-    }
-    if (s.frames.empty()) return where(s);
-    const Frame& frame = s.frames.back();
-    const std::string place = where(s, frame.source, place_of(frame) - 1);
-    return place +
-           (frame.until == Until::posted ? token_text(frame.object) : barrier_text(frame.object));
-}
+// What a stream waits for.
+class Reason {
+  public:
+    const Program& program;
+    const Board& board;
+    const Tokens& tokens;
+    const Locks& locks;
+    const Barriers& barriers;
 
-void Simulation::deadlock() const {
+    std::string of(const Stream& s) const {
+        switch (s.resume) {
+            case Resume::take_lock:
+                return board.where(s) + held(s.resume_line - program.first_lock_line);
+            case Resume::leave_barrier:
+                return board.where(s) + unreleased(s.resume_line - program.first_barrier_line);
+            case Resume::retry:
+                return before_lock(s);
+            default:
+                return s.units.frames.empty() ? board.where(s) : of(s, s.units.frames.back());
+        }
+    }
+
+  private:
+    std::string of(const Stream& s, const Frame& frame) const {
+        return board.where(s, frame.position.source, frame.position.place() - 1) +
+               (frame.until == Until::posted ? unposted(frame.object) : unreleased(frame.object));
+    }
+    // Its section needs a token.
+    std::string before_lock(const Stream& s) const {
+        const Step& step = *s.position.at;
+        for (const std::uint32_t token : program.lock_needs[step.needs()])
+            if (!tokens.posted(token))
+                return board.where(s, s.position.source, s.position.place()) + lock(step.lock()) +
+                       unposted(token);
+        return board.where(s);
+    }
+    std::string lock(std::uint32_t number) const {
+        return ": lock of " + std::to_string(program.lock_objects[number]);
+    }
+    std::string held(std::uint32_t number) const {
+        const Locks::Holder& by = locks.holder_of(number);
+        return lock(number) + ", held by " +
+               board.where(board.streams[by.stream], by.source, by.step);
+    }
+    std::string unreleased(std::uint32_t barrier) const {
+        return ": barrier " + std::to_string(program.barrier_objects[barrier]) + ", " +
+               std::to_string(barriers.arrived(barrier)) + " of " +
+               std::to_string(barriers.expected(barrier)) + " have arrived";
+    }
+    std::string unposted(std::uint32_t token) const {
+        return ": await of token " + std::to_string(program.tokens[token]) + " of " +
+               poster_of(program, token);
+    }
+};
+
+}  // namespace
+
+std::string deadlock_text(const Program& program, const Board& board, const Tokens& tokens,
+                          const Locks& locks, const Barriers& barriers) {
+    const Reason reason{program, board, tokens, locks, barriers};
     std::string text = "the replay is deadlocked:";
     int listed = 0, more = 0;
-    for (const Stream& s : streams_) {
+    for (const Stream& s : board.streams) {
         if (s.status != Status::blocked) continue;
         if (listed == 8) {
             ++more;
             continue;
         }
-        text += (listed++ == 0 ? " " : "; ") + what_blocks(s);
+        text += (listed++ == 0 ? " " : "; ") + reason.of(s);
     }
     if (more != 0) text += "; and " + std::to_string(more) + " more";
-    throw SimulationError(text);
+    return text;
 }
 
 }  // namespace autofinity::sim

@@ -1,130 +1,147 @@
-// Work units: chunks of loops, handed out in order to whoever is free; tasks, handed out once they
-// have been created, oldest first, to whoever of the team waits for something.
-//
-// No deadlock among tasks. A stream that waits for a token or at its team's barrier is a worker: it
-// takes a task that has been created and not begun, and goes back to any of its suspended positions
-// whose token has come. Suppose nothing can go on, and look at the earliest event, in the order of
-// the capture, that has not been replayed. What it needs came before it in the capture, so that it
-// has been replayed: if the event is in a suspended position, that position can go on; if it is in
-// a task that nobody has begun, the task has been created and a waiting stream takes it. Either
-// contradicts the supposition, as long as no stream waits for a lock whose holder is suspended:
-// OpenMP forbids to wait for tasks while holding one (5.2, section 15.9).
+#include "work_units.hpp"
+
 #include <algorithm>
-#include <utility>
 
 #include "sim/error.hpp"
-#include "sim/replay/simulation.hpp"
 
 namespace autofinity::sim {
 
-// A stream comes to chunks of its own: it takes part, or goes past them when none is left.
-bool Simulation::reach_units(std::uint32_t pu, Stream& s, const Unit& own) {
-    const auto& steps = program_->streams[own.stream].steps;
-    s.at = s.begin + (std::min<std::size_t>(own.last + 1, steps.size() - 1) - s.begin_at);
-    if (own.task || !s.frames.empty()) return true;  // whoever is free takes it
-    s.instance = own.instance;
-    if (!unit_left(own.instance)) return true;
+bool WorkUnits::reach(std::uint32_t pu, Stream& s, const Unit& own) {
+    const auto& steps = program_.streams[own.stream].steps;
+    s.position.go_to(std::min<std::size_t>(own.last + 1, steps.size() - 1));
+    if (own.task || !s.units.frames.empty()) return true;  // whoever is free takes it
+    s.units.instance = own.instance;
+    if (!chunk_left(own.instance)) return true;
     suspend(s, Until::units_done, no_token);
-    s.frames.back().repeat = own.last_of_stream;
+    s.units.frames.back().repeat = own.last_of_stream;
     return choose(pu, s);
 }
 
-void Simulation::suspend(Stream& s, Until until, std::uint32_t object, std::uint32_t generation) {
-    s.frames.push_back({s.at, s.begin, s.moved, s.begin_at, s.source, until, object, generation,
-                        s.instance, false});
-    if (until == Until::posted) token_waiters_[object].push_back({number_of(s), Resume::choose});
+bool WorkUnits::end(std::uint32_t pu, Stream& s, const Unit& unit) {
+    ++s.account.counts[units_executed];
+    if (unit.in_place) return true;
+    const std::uint32_t barrier = program_.instances[unit.instance].barrier;
+    if (unit.task && tasks_.end(unit) && barrier != no_token)
+        release_if_complete(barrier, board_.pus[pu].time);
+    return choose(pu, s);
 }
 
-bool Simulation::may_resume(const Frame& frame) const {
+bool WorkUnits::await(std::uint32_t pu, Stream& s, std::uint32_t token) {
+    ++s.account.counts[await_waits];
+    suspend(s, Until::posted, token);
+    return choose(pu, s);
+}
+
+void WorkUnits::join_barrier(const Pu& p, Stream& s, std::uint32_t barrier) {
+    const std::uint32_t generation = barriers_.join(s, barrier);
+    suspend(s, Until::released, barrier, generation);
+    release_if_complete(barrier, p.time);
+    s.resume = Resume::choose;  // when it is done with the line
+    board_.yield = true;
+}
+
+// A team's barrier lets nobody go before all have come and all tasks have ended.
+void WorkUnits::release_if_complete(std::uint32_t barrier, Ticks at) {
+    if (tasks_.all_ended(program_.instance_of_barrier[barrier])) barriers_.release(barrier, at);
+}
+
+void WorkUnits::posted(std::uint32_t token, Ticks at) {
+    const std::uint32_t task = program_.task_of_token[token];
+    if (task == no_token) return;
+    tasks_.add(task);
+    const auto& takers = program_.instances[program_.units[task].instance].takers;
+    const std::uint32_t idle = run_queues_.first_idle([&](std::uint32_t s) { return takers[s]; });
+    if (idle != nobody) run_queues_.wake(idle, at);
+}
+
+void WorkUnits::suspend(Stream& s, Until until, std::uint32_t object, std::uint32_t generation) {
+    s.units.frames.push_back({s.position, until, object, generation, s.units.instance, false});
+    if (until == Until::posted) tokens_.await(object, board_.number_of(s), Resume::choose);
+}
+
+bool WorkUnits::may_resume(const Frame& frame) const {
     switch (frame.until) {
         case Until::posted:
-            return tokens_[frame.object].core_plus_one != 0;
+            return tokens_.posted(frame.object);
         case Until::released:
-            return barriers_[frame.object].generation != frame.generation;
+            return barriers_.released(frame.object, frame.generation);
         default:
             return false;
     }
 }
 
-void Simulation::resume_frame(std::uint32_t pu, Stream& s, std::size_t index) {
-    const Frame frame = s.frames[index];
-    s.frames.erase(s.frames.begin() + static_cast<std::ptrdiff_t>(index));
-    s.at = frame.at;
-    s.begin = frame.begin;
-    s.moved = frame.moved;
-    s.begin_at = frame.begin_at;
-    s.source = frame.source;
-    s.instance = frame.instance;
-    if (frame.until == Until::posted) {
-        see_token(pus_[pu], s, tokens_[frame.object]);
-        --s.resumable;
-    } else if (frame.until == Until::released) {
-        touch_sync_line(pus_[pu], s, program_->first_barrier_line + frame.object, false);
-        --s.resumable;
-    }
+void WorkUnits::resume_frame(std::uint32_t pu, Stream& s, std::size_t index) {
+    const Frame frame = s.units.frames[index];
+    s.units.frames.erase(s.units.frames.begin() + static_cast<std::ptrdiff_t>(index));
+    s.position = frame.position;
+    s.units.instance = frame.instance;
+    if (frame.until == Until::units_done) return;
+    --s.units.resumable;
+    if (frame.until == Until::posted)
+        tokens_.see(board_.pus[pu], s, frame.object);
+    else
+        accesses_.touch(board_.pus[pu], s, barriers_.line_of(frame.object), false);
 }
 
-// Finds the stream something to go on with; false when it has to wait.
-bool Simulation::choose(std::uint32_t pu, Stream& s) {
-    for (std::size_t i = s.frames.size(); s.resumable != 0 && i-- > 0;) {
-        if (!may_resume(s.frames[i])) continue;
+bool WorkUnits::choose(std::uint32_t pu, Stream& s) {
+    auto& frames = s.units.frames;
+    for (std::size_t i = frames.size(); s.units.resumable != 0 && i-- > 0;) {
+        if (!may_resume(frames[i])) continue;
         resume_frame(pu, s, i);
         return true;
     }
-    const bool own_code = !s.frames.empty() && s.frames.back().until == Until::units_done;
-    if (s.instance != nobody && unit_left(s.instance) && (!own_code || s.frames.back().repeat)) {
-        begin_chunk(s);
+    const std::uint32_t instance = s.units.instance;
+    const bool own_code = !frames.empty() && frames.back().until == Until::units_done;
+    if (instance != nobody && chunk_left(instance) && (!own_code || frames.back().repeat)) {
+        const auto& chunks = program_.instances[instance].units;
+        begin(s, program_.units[chunks[next_of_instance_[instance]++]]);
         return true;
     }
     if (own_code) {
-        resume_frame(pu, s, s.frames.size() - 1);
+        resume_frame(pu, s, frames.size() - 1);
         return true;
     }
-    if (s.frames.empty())
-        throw SimulationError("malformed trace: " + where(s) + ": a work unit ends outside of one");
-    if (take_task(s)) return true;
+    if (frames.empty())
+        throw SimulationError("malformed trace: " + board_.where(s) +
+                              ": a work unit ends outside of one");
+    if (const std::uint32_t task = tasks_.take(board_.number_of(s)); task != no_token) {
+        s.units.instance = nobody;
+        begin(s, program_.units[task]);
+        return true;
+    }
     s.resume = Resume::choose;
-    if (!tasks_.empty()) idle_streams_.push_back(number_of(s));
-    block(pu, s);
+    run_queues_.block(pu, s);
     return false;
 }
 
-bool Simulation::unit_left(std::uint32_t instance) const {
-    return next_of_instance_[instance] < program_->instances[instance].units.size();
-}
-
-void Simulation::begin_chunk(Stream& s) {
-    const Instance& instance = program_->instances[s.instance];
-    begin_unit(s, program_->units[instance.units[next_of_instance_[s.instance]++]]);
-}
-
-void Simulation::begin_unit(Stream& s, const Unit& unit) {
-    s.source = unit.stream;
-    if (unit.own != no_token && unit.stream != number_of(s)) {
-        s.moved = moved_steps(s, unit);
+void WorkUnits::begin(Stream& s, const Unit& unit) {
+    Position& position = s.position;
+    position.source = unit.stream;
+    if (unit.own != no_token && unit.stream != board_.number_of(s)) {
+        position.moved = moved_steps(s, unit);
         s.foreseen = {};  // of steps that may have been at the same address
-        s.begin = s.moved->data();
-        s.begin_at = unit.first - 1;
+        position.begin = position.moved->data();
+        position.begin_at = unit.first - 1;
     } else {
-        s.moved.reset();
-        s.begin = program_->streams[unit.stream].steps.data();
-        s.begin_at = 0;
+        position.moved.reset();
+        position.begin = program_.streams[unit.stream].steps.data();
+        position.begin_at = 0;
     }
-    s.at = s.begin + (unit.first - s.begin_at);
+    position.go_to(unit.first);
 }
 
 // From the mark that begins the unit to what is looked at ahead of time after its end.
-MovedSteps Simulation::moved_steps(const Stream& s, const Unit& unit) const {
-    const auto& steps = program_->streams[unit.stream].steps;
+MovedSteps WorkUnits::moved_steps(const Stream& s, const Unit& unit) const {
+    const auto& steps = program_.streams[unit.stream].steps;
     const auto at = [&](std::size_t step) {
         return steps.begin() + static_cast<std::ptrdiff_t>(std::min(step, steps.size()));
     };
     auto moved = std::make_shared<std::vector<Step>>(
         at(unit.first - 1), at(std::size_t{unit.last} + 1 + 1 + steps_foreseen));
-    const Process& process = program_->processes[s.process];
+    const Process& process = program_.processes[s.process];
     const Line own_line =
-        process.first_own_line + (number_of(s) - process.first_stream) * process.own_lines;
-    const std::uint32_t* place = &program_->own_places[unit.own];
+        process.first_own_line + (board_.number_of(s) - process.first_stream) * process.own_lines;
+    const std::uint32_t* place = &program_.own_places[unit.own];
     for (std::size_t i = 1; i <= unit.last - unit.first; ++i) {
         Step& step = (*moved)[i];
         if (step.is_access() && step.is_own_memory()) step.move_to(own_line + *place++);
@@ -132,53 +149,21 @@ MovedSteps Simulation::moved_steps(const Stream& s, const Unit& unit) const {
     return moved;
 }
 
-void Simulation::offer_task(std::uint32_t number, Ticks at) {
-    const std::uint32_t instance = program_->units[number].instance;
-    TaskQueue& tasks = tasks_[instance];
-    if (tasks.first == tasks.created.size()) instances_with_tasks_.push_back(instance);
-    tasks.created.push_back(number);
-    ++tasks.unfinished;
-    const auto& takers = program_->instances[instance].takers;
-    const auto idle = std::find_if(idle_streams_.begin(), idle_streams_.end(),
-                                   [&](std::uint32_t stream) { return takers[stream]; });
-    if (idle != idle_streams_.end()) wake(*idle, at);
+void WorkUnits::remember() {
+    tasks_.remember();
+    next_at_start_ = next_of_instance_;
 }
 
-bool Simulation::take_task(Stream& s) {
-    for (const std::uint32_t instance : instances_with_tasks_) {
-        if (!program_->instances[instance].takers[number_of(s)]) continue;
-        TaskQueue& tasks = tasks_[instance];
-        const std::uint32_t number = tasks.created[tasks.first++];
-        if (tasks.first == tasks.created.size()) {
-            tasks.created.clear();
-            tasks.first = 0;
-            std::erase(instances_with_tasks_, instance);
-        }
-        s.instance = nobody;
-        begin_unit(s, program_->units[number]);
-        return true;
-    }
-    return false;
+void WorkUnits::restore() {
+    tasks_.restore();
+    next_of_instance_ = next_at_start_;
 }
 
-void Simulation::end_task(const Unit& unit, Ticks at) {
-    const std::uint32_t barrier = program_->instances[unit.instance].barrier;
-    if (--tasks_[unit.instance].unfinished == 0 && barrier != no_token)
-        release_if_complete(barrier, at);
-}
-
-// A team's barrier lets nobody go before all have come and all tasks have ended.
-void Simulation::release_if_complete(std::uint32_t number, Ticks at) {
-    Barrier& barrier = barriers_[number];
-    if (barrier.waiting.empty() || barrier.waiting.size() < barrier.expected ||
-        tasks_[program_->instance_of_barrier[number]].unfinished != 0)
-        return;
-    ++barrier.generation;
-    for (const std::uint32_t other : std::exchange(barrier.waiting, {})) {
-        ++streams_[other].resumable;
-        if (streams_[other].status == Status::blocked && streams_[other].resume == Resume::choose)
-            wake(other, at);
-    }
+void WorkUnits::forget(const Process& process) {
+    tasks_.forget(process);
+    for (std::uint32_t i = process.first_instance; i < process.first_instance + process.instances;
+         ++i)
+        next_of_instance_[i] = 0;
 }
 
 }  // namespace autofinity::sim
