@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <span>
 
 namespace autofinity::learning {
 

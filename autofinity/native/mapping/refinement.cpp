@@ -1,6 +1,7 @@
 #include "mapping/refinement.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <random>
 #include <utility>
