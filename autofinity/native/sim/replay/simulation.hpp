@@ -9,36 +9,14 @@
 // Bursts. A step stands for several accesses to one line over a span of instructions. All are
 // carried out at once; when another core takes the line before the span is over, what was not due
 // yet is taken back and replayed later (`Deferred`), so false sharing shows every transfer.
-//
-// Parts. Each has its own data and knows only those before it: lower ones tell what is to be done
-// by what they return.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "accesses.hpp"
-#include "accounting.hpp"
-#include "board.hpp"
-#include "bursts.hpp"
-#include "issue.hpp"
 #include "options.hpp"
-#include "page_moves.hpp"
-#include "processes.hpp"
-#include "regions.hpp"
-#include "samples.hpp"
-#include "siblings.hpp"
-#include "sim/detectors/watching.hpp"
-#include "sim/memory/memory.hpp"
-#include "sim/threads/cached_cores.hpp"
-#include "sim/threads/os_events.hpp"
-#include "sim/threads/os_scheduler.hpp"
-#include "sim/threads/run_queues.hpp"
-#include "sim/threads/synchroniser.hpp"
-#include "steps.hpp"
-#include "timetable.hpp"
-#include "turns.hpp"
+#include "parts.hpp"
 
 namespace autofinity::sim {
 
@@ -46,9 +24,6 @@ class Simulation {
   public:
     // `machine` and `program` are shared by any number of simulations and never changed.
     Simulation(std::shared_ptr<const MachineModel> machine, ProgramPtr program, Options options);
-    // The parts know each other by address.
-    Simulation(const Simulation&) = delete;
-    Simulation& operator=(const Simulation&) = delete;
 
     // Runs `duration` further into the region of interest; the first call replays what comes before
     // it first. Returns whether the region has ended. Throws SimulationError on a deadlock or a
@@ -56,24 +31,24 @@ class Simulation {
     bool advance(Ticks duration);
     bool run() { return advance(forever); }
 
-    bool ended() const { return regions_.all_ended(); }
-    Ticks elapsed() const { return regions_.elapsed(); }
-    double progress() const { return regions_.progress(); }
-    const std::vector<Sample>& samples() const { return samples_.all(); }
+    bool ended() const { return parts_.regions.all_ended(); }
+    Ticks elapsed() const { return parts_.regions.elapsed(); }
+    double progress() const { return parts_.regions.progress(); }
+    const std::vector<Sample>& samples() const { return parts_.samples.all(); }
     // Counts of each stream in the region of its process.
-    std::vector<Counts> totals() const { return regions_.totals(); }
-    RegionTimes times_of(std::uint32_t process) const { return regions_.times_of(process); }
-    const Program& program() const { return *program_; }
-    const MachineModel& machine() const { return *machine_; }
+    std::vector<Counts> totals() const { return parts_.regions.totals(); }
+    RegionTimes times_of(std::uint32_t process) const { return parts_.regions.times_of(process); }
+    const Program& program() const { return *parts_.program; }
+    const MachineModel& machine() const { return *parts_.machine; }
 
     // Between two calls of advance. Unless it is to `stay`, an operating system may take the stream
     // from there again.
     void bind(std::uint32_t stream, std::uint32_t pu, bool stay);
-    std::uint32_t pu_of(std::uint32_t stream) const { return board_.streams[stream].pu; }
+    std::uint32_t pu_of(std::uint32_t stream) const { return parts_.board.streams[stream].pu; }
     // Returns what it costs who moves it, in ticks: 0 when the page is there already or not yet
     // touched. Threads on cores that had its translation pay for the interrupt themselves.
     Ticks move_page(std::uint32_t process, std::uint64_t virtual_page, std::uint32_t node) {
-        return page_moves_.move(process, virtual_page, node);
+        return parts_.page_moves.move(process, virtual_page, node);
     }
     // Node of a page, or -1 while it is untouched.
     std::int64_t node_of_page(std::uint32_t process, std::uint64_t virtual_page) const;
@@ -81,37 +56,20 @@ class Simulation {
     void check() const;
 
     // Detectors, and what was seen since the last call. None: nothing.
-    Detection* detection() { return watching_.detection(); }
-    std::uint64_t virtual_page(std::uint32_t page) const { return program_->virtual_page[page]; }
-    std::uint32_t node_of(std::uint32_t page) const { return memory_.node_of_page(page); }
+    Detection* detection() { return parts_.watching.detection(); }
+    std::uint64_t virtual_page(std::uint32_t page) const {
+        return parts_.program->virtual_page[page];
+    }
+    std::uint32_t node_of(std::uint32_t page) const { return parts_.memory.node_of_page(page); }
     // What detectors, moved pages and bound threads have taken from the cores since the last call.
-    OverheadTicks take_overhead() { return watching_.take_overhead(); }
+    OverheadTicks take_overhead() { return parts_.watching.take_overhead(); }
     // Somebody else works on the core of a stream for so long.
-    void spend(std::uint32_t stream, Ticks duration) { watching_.keep_busy(stream, duration); }
+    void spend(std::uint32_t stream, Ticks duration) {
+        parts_.watching.keep_busy(stream, duration);
+    }
 
   private:
-    std::shared_ptr<const MachineModel> machine_;
-    ProgramPtr program_;
-    Memory memory_;
-    Board board_;
-    Timetable timetable_;
-    Accounting accounting_;
-    Samples samples_;
-    Regions regions_;
-    Siblings siblings_;
-    Issue issue_;
-    Bursts bursts_;
-    Watching watching_;
-    Accesses accesses_;
-    CachedCores cached_cores_;
-    std::unique_ptr<OsScheduler> os_;  // none: streams are bound
-    RunQueues run_queues_;
-    OsEvents os_events_;
-    Synchroniser synchroniser_;
-    Processes processes_;
-    PageMoves page_moves_;
-    Steps steps_;
-    Turns turns_;
+    Parts parts_;
 };
 
 }  // namespace autofinity::sim

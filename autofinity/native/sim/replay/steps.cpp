@@ -1,53 +1,12 @@
-// What happens between two steps of a stream, before the next one is due or in its stead.
 #include "steps.hpp"
 
 #include <algorithm>
 
 namespace autofinity::sim {
 
-using trace::Kind;
+namespace {
 
-// What concerns the stream's process, or other streams.
-bool Steps::take_event(std::uint32_t index, Pu& p, Stream& s, const Step& step) {
-    if (step.is_sentinel()) {
-        issue_.drain(p, s);
-        processes_.end_stream(index, s);
-        return false;
-    }
-    ++s.position.at;
-    switch (step.kind()) {
-        case Kind::roi_begin:
-            processes_.begin_region(s.process, p.time);
-            return true;
-        case Kind::roi_end:
-            issue_.drain(p, s);
-            processes_.end_region(s.process, p.time);
-            return true;
-        case Kind::heartbeat:
-            s.account.counts[useful_work] += step.work();
-            return true;
-        default:
-            return synchroniser_.carry_out(index, s, step);
-    }
-}
-
-// Something is due before the next step: a miss that the window cannot hide any longer, or accesses
-// of a burst that another core interrupted; or part of the gap before the step has been used up.
-bool Steps::attend(std::uint32_t index, Pu& p, Stream& s, Ticks horizon) {
-    const std::uint64_t due = s.instructions + s.position.at->gap() - s.skip;
-    const std::uint64_t deferred = s.deferred.empty() ? no_instruction : s.deferred.first().at;
-    if (!p.misses.empty() && p.misses.oldest().limit <= std::min(due, deferred)) {
-        if (!wait_for_window(p, s, horizon)) return false;
-    } else if (deferred <= due) {
-        if (!take_deferred(p, s, horizon)) return false;
-    } else {
-        return finish_gap(index, p, s, horizon);
-    }
-    p.set_watch(s);
-    return true;
-}
-
-bool Steps::wait_for_window(Pu& p, Stream& s, Ticks horizon) {
+bool wait_for_window(Parts& parts, Pu& p, Stream& s, Ticks horizon) {
     const std::uint64_t limit = std::max(p.misses.oldest().limit, s.instructions);
     const Ticks at = p.time + (limit - s.instructions) * p.instruction;
     if (p.shares) {  // which sees when the stall begins
@@ -57,11 +16,11 @@ bool Steps::wait_for_window(Pu& p, Stream& s, Ticks horizon) {
         }
         p.compute_until(s, at);
     }
-    p.time += issue_.wait_for_oldest_miss(p, s, at);
+    p.time += parts.issue.wait_for_oldest_miss(p, s, at);
     return true;
 }
 
-bool Steps::take_deferred(Pu& p, Stream& s, Ticks horizon) {
+bool take_deferred(Parts& parts, Pu& p, Stream& s, Ticks horizon) {
     const std::uint64_t to = std::max(s.deferred.first().at, s.instructions);
     const std::uint64_t skipped = to - s.instructions;
     const Ticks at = p.time + skipped * p.instruction;
@@ -71,7 +30,7 @@ bool Steps::take_deferred(Pu& p, Stream& s, Ticks horizon) {
     }
     const Deferred first = s.deferred.take_first();
     s.skip += skipped;
-    if (accesses_.carry_out(p, s, first.step, to, at, horizon, 0)) return true;
+    if (parts.accesses.carry_out(p, s, first.step, to, at, horizon, 0)) return true;
     s.skip -= skipped;
     s.deferred.put_back(first);
     return false;
@@ -79,7 +38,7 @@ bool Steps::take_deferred(Pu& p, Stream& s, Ticks horizon) {
 
 // The next step after the rest of its gap: the first part went by before the stream changed its PU,
 // or at the speed that the PU had then.
-bool Steps::finish_gap(std::uint32_t index, Pu& p, Stream& s, Ticks horizon) {
+bool finish_gap(Parts& parts, std::uint32_t index, Pu& p, Stream& s, Ticks horizon) {
     const Step step = *s.position.at;
     const std::uint64_t rest = s.rest_of_gap();
     const std::uint64_t issue = s.instructions + rest;
@@ -92,19 +51,60 @@ bool Steps::finish_gap(std::uint32_t index, Pu& p, Stream& s, Ticks horizon) {
     if (!access) {
         if (const Ticks free = Issue::carried_out(p, step, at);
             Issue::must_wait(p, at, free, horizon))
-            return issue_.put_off(p, at, free);
+            return parts.issue.put_off(p, at, free);
         s.skip = 0;
         p.set_watch(s);
     }
-    if (!(watching_.any() ? take<true>(index, p, s, step, issue, at, horizon)
-                          : take<false>(index, p, s, step, issue, at, horizon)))
+    if (!(parts.watching.any() ? take_step<true>(parts, index, p, s, step, issue, at, horizon)
+                               : take_step<false>(parts, index, p, s, step, issue, at, horizon)))
         return false;
     if (access) {
         s.skip = 0;
         p.set_watch(s);
     }
-    if (board_.yield) p.key = p.time;
-    return !board_.yield;
+    if (parts.board.yield) p.key = p.time;
+    return !parts.board.yield;
+}
+
+}  // namespace
+
+// What concerns the stream's process, or other streams.
+bool take_event(Parts& parts, std::uint32_t index, Pu& p, Stream& s, const Step& step) {
+    if (step.is_sentinel()) {
+        parts.issue.drain(p, s);
+        parts.processes.end_stream(index, s);
+        return false;
+    }
+    ++s.position.at;
+    using trace::Kind;
+    switch (step.kind()) {
+        case Kind::roi_begin:
+            parts.processes.begin_region(s.process, p.time);
+            return true;
+        case Kind::roi_end:
+            parts.issue.drain(p, s);
+            parts.processes.end_region(s.process, p.time);
+            return true;
+        case Kind::heartbeat:
+            s.account.counts[useful_work] += step.work();
+            return true;
+        default:
+            return parts.synchroniser.carry_out(index, s, step);
+    }
+}
+
+bool attend(Parts& parts, std::uint32_t index, Pu& p, Stream& s, Ticks horizon) {
+    const std::uint64_t due = s.instructions + s.position.at->gap() - s.skip;
+    const std::uint64_t deferred = s.deferred.empty() ? no_instruction : s.deferred.first().at;
+    if (!p.misses.empty() && p.misses.oldest().limit <= std::min(due, deferred)) {
+        if (!wait_for_window(parts, p, s, horizon)) return false;
+    } else if (deferred <= due) {
+        if (!take_deferred(parts, p, s, horizon)) return false;
+    } else {
+        return finish_gap(parts, index, p, s, horizon);
+    }
+    p.set_watch(s);
+    return true;
 }
 
 }  // namespace autofinity::sim

@@ -5,82 +5,47 @@
 #include <algorithm>
 #include <utility>
 
-#include "accesses.hpp"
-#include "board.hpp"
-#include "processes.hpp"
-#include "sim/threads/synchroniser.hpp"
+#include "parts.hpp"
 
 namespace autofinity::sim {
 
-class Steps {
-  public:
-    Steps(Memory& memory, Board& board, Issue& issue, Bursts& bursts, Accesses& accesses,
-          Watching& watching, Synchroniser& synchroniser, Processes& processes)
-        : memory_(memory),
-          board_(board),
-          issue_(issue),
-          bursts_(bursts),
-          accesses_(accesses),
-          watching_(watching),
-          synchroniser_(synchroniser),
-          processes_(processes) {}
+// How far ahead the steps themselves are brought near, 64 bytes at a time: streams take turns of a
+// few steps each, which no prefetcher of a host follows.
+inline constexpr std::size_t steps_brought_near = 16;
 
-    // Takes the stream's steps until it has to wait or give way. `watched`: there are detectors to
-    // be told.
-    template <bool watched>
-    void run(std::uint32_t index, Pu& p, Stream& s, Ticks horizon);
+// A step that is no access, and due. Like all below, false when the PU must give way.
+bool take_event(Parts& parts, std::uint32_t index, Pu& p, Stream& s, const Step& step);
+// Something is due before the next step: a miss that the window cannot hide any longer, or accesses
+// of a burst that another core interrupted; or part of the gap before the step has been used up.
+bool attend(Parts& parts, std::uint32_t index, Pu& p, Stream& s, Ticks horizon);
 
-  private:
-    // How far ahead the steps themselves are brought near, 64 bytes at a time: streams take turns
-    // of a few steps each, which no prefetcher of a host follows.
-    static constexpr std::size_t brought_near = 16;
-
-    // A step that is due: an access that may leave the core, or no access. False when the PU must
-    // give way.
-    template <bool watched>
-    bool take(std::uint32_t index, Pu& p, Stream& s, const Step& step, std::uint64_t issue,
-              Ticks at, Ticks horizon);
-    bool take_event(std::uint32_t index, Pu& p, Stream& s, const Step& step);
-    // The same where something is due before the next step, or the gap before it has been used up
-    // in part.
-    bool attend(std::uint32_t index, Pu& p, Stream& s, Ticks horizon);
-    bool wait_for_window(Pu& p, Stream& s, Ticks horizon);
-    bool take_deferred(Pu& p, Stream& s, Ticks horizon);
-    bool finish_gap(std::uint32_t index, Pu& p, Stream& s, Ticks horizon);
-
-    Memory& memory_;
-    Board& board_;
-    Issue& issue_;
-    Bursts& bursts_;
-    Accesses& accesses_;
-    Watching& watching_;
-    Synchroniser& synchroniser_;
-    Processes& processes_;
-};
-
+// A step that is due: an access that may leave the core, or no access. `watched`: there are
+// detectors to be told.
 template <bool watched>
-[[gnu::always_inline]] inline bool Steps::take(std::uint32_t index, Pu& p, Stream& s,
-                                               const Step& step, std::uint64_t issue, Ticks at,
-                                               Ticks horizon) {
+[[gnu::always_inline]] inline bool take_step(Parts& parts, std::uint32_t index, Pu& p, Stream& s,
+                                             const Step& step, std::uint64_t issue, Ticks at,
+                                             Ticks horizon) {
     if (step.is_access()) {
         const std::uint32_t next_gap = s.position.at[1].gap();
-        if (!accesses_.carry_out<watched>(p, s, step, issue, at, horizon, next_gap)) return false;
-        if (memory_.worth_foresight())
-            memory_.foresee(memory_.caches(p.cached_core), s.position.at, s.foreseen);
+        if (!parts.accesses.carry_out<watched>(p, s, step, issue, at, horizon, next_gap))
+            return false;
+        if (parts.memory.worth_foresight())
+            parts.memory.foresee(parts.memory.caches(p.cached_core), s.position.at, s.foreseen);
         ++s.position.at;
         return true;
     }
     if (const Ticks free = Issue::carried_out(p, step, at); Issue::must_wait(p, at, free, horizon))
-        return issue_.put_off(p, at, free);
+        return parts.issue.put_off(p, at, free);
     s.instructions = issue;
     p.time = at;
-    return take_event(index, p, s, step);
+    return take_event(parts, index, p, s, step);
 }
 
+// Takes the stream's steps until it has to wait or give way.
 template <bool watched>
-[[gnu::always_inline]] inline void Steps::run(std::uint32_t index, Pu& p, Stream& s,
-                                              Ticks horizon) {
-    PrivateCaches& c = memory_.caches(p.cached_core);
+[[gnu::always_inline]] inline void run_steps(Parts& parts, std::uint32_t index, Pu& p, Stream& s,
+                                             Ticks horizon) {
+    PrivateCaches& c = parts.memory.caches(p.cached_core);
     const DirectSets l1(c.l1);
     const Ticks instruction = p.instruction;
     // Where the stream is, in registers: a set that changes could alias what is in memory.
@@ -107,7 +72,7 @@ template <bool watched>
         s.account.counts[data_cache_stores] += std::exchange(stores, 0);
     };
     for (;;) {
-        bring_near(next, brought_near);
+        bring_near(next, steps_brought_near);
         // Each field for itself: a copy of the step would be stored first, and waited for.
         const std::uint32_t gap = next->gap();
         const std::uint64_t issue = done + gap;
@@ -115,16 +80,16 @@ template <bool watched>
             if (!p.misses.empty() && p.misses.oldest().limit <= issue && s.skip == 0 &&
                 s.deferred.empty() && !p.shares) {
                 const std::uint64_t limit = std::max(p.misses.oldest().limit, done);
-                now += issue_.wait_for_oldest_miss(p, s, now + (limit - done) * instruction);
+                now += parts.issue.wait_for_oldest_miss(p, s, now + (limit - done) * instruction);
                 p.set_watch(s);
                 watch = p.watch;
                 continue;
             }
             put_back();
             if (s.skip != 0) count_accesses();
-            if (!attend(index, p, s, horizon)) break;
+            if (!attend(parts, index, p, s, horizon)) break;
             look_again();
-            if (board_.yield) {
+            if (parts.board.yield) {
                 p.key = p.time;
                 break;
             }
@@ -150,18 +115,18 @@ template <bool watched>
                     done = issue;
                     now = at;
                     if constexpr (watched) {
-                        if (untold.page != page) watching_.tell(p, s, untold);
+                        if (untold.page != page) parts.watching.tell(p, s, untold);
                         untold.page = page;
                         untold.accesses += reads + writes;
                     }
-                    if (kinds.burst()) bursts_.remember(s, *next, issue);
+                    if (kinds.burst()) parts.bursts.remember(s, *next, issue);
                     ++next;
                     continue;
                 }
             }
         }
         if constexpr (watched) {
-            watching_.tell(p, s, untold);
+            parts.watching.tell(p, s, untold);
             if (untold.cost != 0) {  // the step is due later
                 now += std::exchange(untold.cost, 0);
                 continue;
@@ -170,16 +135,16 @@ template <bool watched>
         put_back();
         const Step step = *next;                  // a unit that ends may take its steps with it
         if (!step.is_access()) count_accesses();  // the step may begin or end the region
-        if (!take<watched>(index, p, s, step, issue, at, horizon)) break;
+        if (!take_step<watched>(parts, index, p, s, step, issue, at, horizon)) break;
         look_again();
-        if (board_.yield) {
+        if (parts.board.yield) {
             p.key = p.time;
             break;
         }
     }
     count_accesses();
     if constexpr (watched) {
-        watching_.tell(p, s, untold);
+        parts.watching.tell(p, s, untold);
         p.time += untold.cost;
         p.key += untold.cost;
     }

@@ -1,6 +1,13 @@
 #include "run_queues.hpp"
 
+#include "sim/error.hpp"
+
 namespace autofinity::sim {
+namespace {
+
+constexpr std::uint32_t most_idle_slices = 1u << 16;
+
+}  // namespace
 
 void RunQueues::block(std::uint32_t pu, Stream& s) {
     Pu& p = board_.pus[pu];
@@ -20,6 +27,15 @@ void RunQueues::leave(std::uint32_t pu, Stream& s) {
 void RunQueues::end_slice(std::uint32_t pu) {
     Pu& p = board_.pus[pu];
     Stream& s = board_.streams[p.stream];
+    const std::uint64_t before = s.instructions;
+    const Ticks started = p.slice_end - std::min(p.slice_end, machine_.time_slice);
+    issue_.drain(p, s);
+    p.compute_until(s, p.slice_end);
+    if (s.instructions != before || p.time > started)
+        idle_slices_ = 0;
+    else if (++idle_slices_ > most_idle_slices)
+        throw SimulationError("the replay stands still: " + board_.where(s) +
+                              " gets its time slices and makes no progress");
     accounting_.account(s, p.time);
     s.status = Status::ready;
     s.ready_at = s.left_pu = p.time;

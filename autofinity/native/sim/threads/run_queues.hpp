@@ -30,10 +30,11 @@ class RunQueues final : public Repeatable {
 
     // A stream that was blocked or absent is ready.
     void wake(std::uint32_t stream, Ticks at);
-    // The stream that runs on a PU has to wait; has used its time slice up; has come to its end.
+    // The stream that runs on a PU has to wait; has come to its end.
     void block(std::uint32_t pu, Stream& s);
-    void end_slice(std::uint32_t pu);
     void leave(std::uint32_t pu, Stream& s);
+    // It has used its time slice up. Throws SimulationError where streams do nothing in theirs.
+    void end_slice(std::uint32_t pu);
     // All streams of a process leave the machine.
     void take_off(const Process& process, Ticks at);
     // Takes the stream from its PU to another, whatever it is doing. The order of PUs is the
@@ -69,6 +70,7 @@ class RunQueues final : public Repeatable {
     CachedCores& cached_cores_;
     OsScheduler* os_;
     std::vector<std::uint32_t> idle_, idle_at_start_;
+    std::uint32_t idle_slices_ = 0;  // in a row
 };
 
 }  // namespace autofinity::sim
