@@ -10,19 +10,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "bits.hpp"
-#include "busy_lines.hpp"
-#include "core_caches.hpp"
-#include "directory.hpp"
-#include "fills.hpp"
-#include "interconnect.hpp"
-#include "llcs.hpp"
+#include "hierarchy.hpp"
 #include "machine_kind.hpp"
-#include "pages.hpp"
-#include "probe_filters.hpp"
 #include "sharers.hpp"
 #include "sim/machine.hpp"
+#include "sim/program/program.hpp"
 #include "sim/types.hpp"
 #include "under_way.hpp"
 
@@ -32,18 +27,12 @@ enum class Request : std::uint8_t { load, store, atomic };
 
 class Coherence {
   public:
-    Coherence(const MachineModel& machine, const Pages& pages, BusyLines& busy, CoreCaches& cores,
-              Llcs& llcs, Directory& directory, ProbeFilters& filters, Interconnect& interconnect,
-              Fills& fills)
-        : machine_(machine),
-          pages_(pages),
-          busy_(busy),
-          cores_(cores),
-          llcs_(llcs),
-          directory_(directory),
-          filters_(filters),
-          interconnect_(interconnect),
-          fills_(fills) {}
+    Coherence(const MachineModel& machine, const Program& program, Placement placement,
+              std::uint64_t seed, std::uint32_t most_cores)
+        : hierarchy_(machine, program, std::move(placement), seed, most_cores) {}
+
+    Hierarchy& hierarchy() { return hierarchy_; }
+    const Hierarchy& hierarchy() const { return hierarchy_; }
 
     // A core whose domain does not have the line asks for it at `now`. Returns when it is there, in
     // the state `granted`; no array has it yet. `contended` is set where it was waited for.
@@ -79,20 +68,12 @@ class Coherence {
                        UnderWay& w);
     // A line comes from a cache of an LLC's domain; returns how long it has to wait.
     Ticks transfer(const PrivateCaches& c, std::uint32_t from_llc, Ticks now, UnderWay& w) {
-        const std::uint32_t away = interconnect_.distance(c.llc, from_llc);
+        const std::uint32_t away = hierarchy_.interconnect.distance(c.llc, from_llc);
         w.supplied = static_cast<std::uint8_t>(away + 1);
-        return interconnect_.transfer(from_llc, c.llc, c.node, away, now, *w.counts);
+        return hierarchy_.interconnect.transfer(from_llc, c.llc, c.node, away, now, *w.counts);
     }
 
-    const MachineModel& machine_;
-    const Pages& pages_;
-    BusyLines& busy_;
-    CoreCaches& cores_;
-    Llcs& llcs_;
-    Directory& directory_;
-    ProbeFilters& filters_;
-    Interconnect& interconnect_;
-    Fills& fills_;
+    Hierarchy hierarchy_;
 };
 
 template <bool many>
@@ -100,9 +81,12 @@ std::uint32_t Coherence::farthest(std::uint32_t llc, SharersOf<many> have,
                                   std::uint32_t llcs) const {
     std::uint32_t most = 0;
     have.each([&](auto other) {
-        most = std::max(most, interconnect_.distance(llc, cores_.domain(other).llc));
+        most = std::max(most,
+                        hierarchy_.interconnect.distance(llc, hierarchy_.cores.domain(other).llc));
     });
-    each_bit(llcs, [&](auto other) { most = std::max(most, interconnect_.distance(llc, other)); });
+    each_bit(llcs, [&](auto other) {
+        most = std::max(most, hierarchy_.interconnect.distance(llc, other));
+    });
     return most;
 }
 
@@ -113,13 +97,13 @@ Coherence::Supplier Coherence::nearest(std::uint32_t llc, SharersOf<many> have,
     Supplier best{nowhere, nowhere};
     std::uint32_t least = max_distances;
     const auto offer = [&](std::uint32_t from, std::uint32_t domain) {
-        if (interconnect_.distance(llc, from) < least) {
-            least = interconnect_.distance(llc, from);
+        if (hierarchy_.interconnect.distance(llc, from) < least) {
+            least = hierarchy_.interconnect.distance(llc, from);
             best = {from, domain};
         }
     };
     each_bit(llcs, [&](auto other) { offer(other, nowhere); });
-    have.each([&](auto other) { offer(cores_.domain(other).llc, other); });
+    have.each([&](auto other) { offer(hierarchy_.cores.domain(other).llc, other); });
     return best;
 }
 
@@ -127,8 +111,8 @@ Coherence::Supplier Coherence::nearest(std::uint32_t llc, SharersOf<many> have,
 template <bool many>
 Coherence::Supplier Coherence::supplier_of_clean(std::uint32_t llc, SharersOf<many> have,
                                                  std::uint32_t llcs) const {
-    if (machine_.clean_forwarding) return nearest(llc, have, llcs);
-    const std::uint32_t inside = have.first_of(cores_.domains_of_llc(llc), nowhere);
+    if (hierarchy_.machine.clean_forwarding) return nearest(llc, have, llcs);
+    const std::uint32_t inside = have.first_of(hierarchy_.cores.domains_of_llc(llc), nowhere);
     return {inside == nowhere ? nowhere : llc, inside};
 }
 
@@ -137,11 +121,11 @@ template <bool many>
 [[gnu::noinline]] void Coherence::take_from_others(const PrivateCaches& c, Line line,
                                                    DirectoryLine& d, UnderWay& w) {
     Counts& n = *w.counts;
-    const std::uint32_t home = pages_.home(line);
-    SharersOf<many> have = directory_.sharers<many>(line, d);
+    const std::uint32_t home = hierarchy_.pages.home(line);
+    SharersOf<many> have = hierarchy_.directory.sharers<many>(line, d);
     have.each([&](auto other) {
         if (other == c.domain) return;
-        L2Domain& o = cores_.domain(other);
+        L2Domain& o = hierarchy_.cores.domain(other);
         Counts& theirs = o.counts_of_copy(line);
         o.each_copy(line, [&](PrivateCaches& copy) {
             ++n[invalidations_sent];
@@ -150,11 +134,11 @@ template <bool many>
         const Word had = o.drop(line);
         ++theirs[is_dirty(had) ? probe_responses_dirty : probe_responses_clean];
         o.tell_lost(line, false, w);
-        interconnect_.signal(home, o.node, n);
-        interconnect_.signal(o.node, c.node, n);
+        hierarchy_.interconnect.signal(home, o.node, n);
+        hierarchy_.interconnect.signal(o.node, c.node, n);
     });
-    const std::uint32_t own = machine_.llc_inclusive ? 1u << c.llc : 0;
-    each_bit(d.llcs & ~own, [&](auto llc) { fills_.take_from_llc(llc, line); });
+    const std::uint32_t own = hierarchy_.machine.llc_inclusive ? 1u << c.llc : 0;
+    each_bit(d.llcs & ~own, [&](auto llc) { hierarchy_.take_from_llc(llc, line); });
     have.clear();
     have.add(c.domain);
     d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
@@ -166,52 +150,53 @@ template <MachineKind kind, bool many>
                                                           Request request, Ticks now, Word& granted,
                                                           bool& contended, UnderWay& w) {
     Counts& n = *w.counts;
-    DirectoryLine& d = directory_[line];
+    DirectoryLine& d = hierarchy_.directory[line];
     const std::uint32_t own_llc = 1u << c.llc;
     const bool load = request == Request::load;
     ++n[llc_requests];
     ++n[load ? llc_read_requests : llc_modify_requests];
-    ++(load ? llcs_.requests(c.llc).reads : llcs_.requests(c.llc).modifies);
-    SharersOf<many> have = directory_.sharers<many>(line, d);  // the core itself does not
+    ++(load ? hierarchy_.llcs.requests(c.llc).reads : hierarchy_.llcs.requests(c.llc).modifies);
+    SharersOf<many> have = hierarchy_.directory.sharers<many>(line, d);  // the core itself does not
     const bool others = !have.none();
-    const bool uncached = !others && d.llcs == 0;
-    if (Asked<kind>::limits_directory(machine_)) fills_.into_filter(line, !uncached, w);
+    const bool unheld = !others && d.llcs == 0;
+    if (Asked<kind>::limits_directory(hierarchy_.machine)) hierarchy_.into_filter(line, !unheld, w);
 
-    const Ticks start = busy_.wait(line, now);
+    const Ticks start = hierarchy_.busy.wait(line, now);
     contended |= start != now;
-    const std::uint32_t home = pages_.home(line);
-    if (uncached) {
+    const std::uint32_t home = hierarchy_.pages.home(line);
+    if (unheld) {
         ++n[llc_misses];
-        interconnect_.signal(c.node, home, n);
-        const Ticks ready = interconnect_.from_dram(home, c.llc, c.node, start, n);
+        hierarchy_.interconnect.signal(c.node, home, n);
+        const Ticks ready = hierarchy_.interconnect.from_dram(home, c.llc, c.node, start, n);
         have.add(c.domain);
         d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
         granted = load ? exclusive : modified;
-        if (Asked<kind>::llc_includes(machine_)) fills_.into_llc<kind>(c.llc, line, w);
+        if (Asked<kind>::llc_includes(hierarchy_.machine))
+            hierarchy_.into_llc<kind>(c.llc, line, w);
         return ready;
     }
-    const auto& from_modified = load                        ? machine_.load_modified
-                                : request == Request::store ? machine_.store_modified
-                                                            : machine_.atomic_modified;
-    const auto& from_shared = load                        ? machine_.load_shared
-                              : request == Request::store ? machine_.store_shared
-                                                          : machine_.atomic_shared;
+    const auto& from_modified = load                        ? hierarchy_.machine.load_modified
+                                : request == Request::store ? hierarchy_.machine.store_modified
+                                                            : hierarchy_.machine.atomic_modified;
+    const auto& from_shared = load                        ? hierarchy_.machine.load_shared
+                              : request == Request::store ? hierarchy_.machine.store_shared
+                                                          : hierarchy_.machine.atomic_shared;
     const std::uint32_t other_llcs = d.llcs & ~own_llc;
     const bool hit = (d.llcs & own_llc) != 0;
     ++n[hit ? llc_hits : llc_misses];
-    if (!hit) interconnect_.signal(c.node, home, n);
+    if (!hit) hierarchy_.interconnect.signal(c.node, home, n);
     Ticks ready;
     bool transferred = false;
 
     if (d.owner_plus_one != 0) {
         // The owner has the only valid data.
         const std::uint32_t owner = d.owner_plus_one - 1u;
-        L2Domain& o = cores_.domain(owner);
+        L2Domain& o = hierarchy_.cores.domain(owner);
         Counts& theirs = o.counts_of_copy(line);
-        if (load) interconnect_.signal(home, o.node, n);
+        if (load) hierarchy_.interconnect.signal(home, o.node, n);
         const Word had = o.state(line);
-        const std::uint32_t away =
-            load ? interconnect_.distance(c.llc, o.llc) : farthest(c.llc, have, other_llcs);
+        const std::uint32_t away = load ? hierarchy_.interconnect.distance(c.llc, o.llc)
+                                        : farthest(c.llc, have, other_llcs);
         ready = start + (had == owned || have.several() ? from_shared : from_modified)[away];
         ready += transfer(c, o.llc, start, w);
         ++theirs[cache_to_cache_transfers_supplied];
@@ -222,78 +207,81 @@ template <MachineKind kind, bool many>
             if (had != owned) {
                 ++theirs[downgrades_received];
                 o.tell_lost(line, true, w);
-                busy_.keep(line, ready);
-                if (had == modified && machine_.owned_state) {
+                hierarchy_.busy.keep(line, ready);
+                if (had == modified && hierarchy_.machine.owned_state) {
                     o.set_state(line, owned);
                     d.dirty_llc_plus_one = 0;
                 } else {
                     o.set_state(line, shared);
                     d.owner_plus_one = 0;
                     if (had == modified) {
-                        if (Asked<kind>::llc_includes(machine_))
+                        if (Asked<kind>::llc_includes(hierarchy_.machine))
                             d.dirty_llc_plus_one = static_cast<std::uint8_t>(o.llc + 1);
                         else
-                            fills_.write_dram(o.node, line, w);
+                            hierarchy_.write_dram(o.node, line, w);
                     }
                 }
             }
         }
     } else if (hit) {
-        ready = start + machine_.llc_hit;
+        ready = start + hierarchy_.machine.llc_hit;
         if (!load && (others || other_llcs != 0))
             ready = std::max(ready, start + from_shared[farthest(c.llc, have, other_llcs)]);
     } else if (d.dirty_llc_plus_one != 0) {
         const std::uint32_t from = d.dirty_llc_plus_one - 1u;
         const std::uint32_t away =
-            load ? interconnect_.distance(c.llc, from) : farthest(c.llc, have, d.llcs);
+            load ? hierarchy_.interconnect.distance(c.llc, from) : farthest(c.llc, have, d.llcs);
         ready = start + (others ? from_shared : from_modified)[away];
         ready += transfer(c, from, start, w);
         transferred = true;
-        if (load && !machine_.owned_state) {
-            fills_.write_dram(interconnect_.node_of_llc(from), line, w);
+        if (load && !hierarchy_.machine.owned_state) {
+            hierarchy_.write_dram(hierarchy_.interconnect.node_of_llc(from), line, w);
             d.dirty_llc_plus_one = 0;
         }
     } else {
         const Supplier from = supplier_of_clean(c.llc, have, d.llcs);
         if (from.llc != nowhere) {
-            ready = start + machine_.load_shared[interconnect_.distance(c.llc, from.llc)];
+            ready =
+                start +
+                hierarchy_.machine.load_shared[hierarchy_.interconnect.distance(c.llc, from.llc)];
             ready += transfer(c, from.llc, start, w);
             if (from.domain != nowhere) {
-                Counts& theirs = cores_.domain(from.domain).counts_of_copy(line);
+                Counts& theirs = hierarchy_.cores.domain(from.domain).counts_of_copy(line);
                 ++theirs[cache_to_cache_transfers_supplied];
                 if (load) ++theirs[probe_responses_clean];
             }
             transferred = true;
         } else {
-            ready = interconnect_.from_dram(home, c.llc, c.node, start, n);
+            ready = hierarchy_.interconnect.from_dram(home, c.llc, c.node, start, n);
         }
         if (!load && (others || d.llcs != 0))
             ready = std::max(ready, start + from_shared[farthest(c.llc, have, d.llcs)]);
     }
 
     if (!load) {
-        if (others || transferred) busy_.keep(line, ready);
+        if (others || transferred) hierarchy_.busy.keep(line, ready);
         take_from_others<many>(c, line, d, w);
         granted = modified;
-        if (Asked<kind>::llc_includes(machine_)) fills_.into_llc<kind>(c.llc, line, w);
+        if (Asked<kind>::llc_includes(hierarchy_.machine))
+            hierarchy_.into_llc<kind>(c.llc, line, w);
         return ready;
     }
     if (!others && other_llcs == 0) {
         // Nobody else. The line moves up with the duty to write it back, which an inclusive LLC
         // keeps until the core has written it anew.
         granted = exclusive;
-        if (!Asked<kind>::llc_includes(machine_)) {
+        if (!Asked<kind>::llc_includes(hierarchy_.machine)) {
             if (d.dirty_llc_plus_one != 0) granted = modified;
             d.dirty_llc_plus_one = 0;
-            if (hit) fills_.take_from_llc(c.llc, line);
+            if (hit) hierarchy_.take_from_llc(c.llc, line);
         }
         d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
     } else {
         granted = shared;
-        if (hit) llcs_.touch(c.llc, line);
+        if (hit) hierarchy_.touch_in_llc(c.llc, line);
     }
     have.add(c.domain);
-    if (Asked<kind>::llc_includes(machine_)) fills_.into_llc<kind>(c.llc, line, w);
+    if (Asked<kind>::llc_includes(hierarchy_.machine)) hierarchy_.into_llc<kind>(c.llc, line, w);
     return ready;
 }
 
@@ -302,7 +290,7 @@ template <MachineKind kind>
                                          Word& granted, bool& contended, UnderWay& w) {
     if constexpr (Asked<kind>::known)
         return fetch_line<kind, false>(c, line, request, now, granted, contended, w);
-    return directory_.more_words() == 0
+    return hierarchy_.directory.more_words() == 0
                ? fetch_line<kind, false>(c, line, request, now, granted, contended, w)
                : fetch_line<kind, true>(c, line, request, now, granted, contended, w);
 }

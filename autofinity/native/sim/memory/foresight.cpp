@@ -35,15 +35,10 @@ template <typename Visit>
 
 }  // namespace
 
-Foresight::Foresight(const MachineModel& machine, MachineKind kind, const Pages& pages,
-                     const Directory& directory, const Llcs& llcs, const ProbeFilters& filters)
-    : machine_(machine),
+Foresight::Foresight(const Hierarchy& hierarchy, MachineKind kind)
+    : hierarchy_(hierarchy),
       kind_(kind),
-      pages_(pages),
-      directory_(directory),
-      llcs_(llcs),
-      filters_(filters),
-      pays_(directory.size() * sizeof(DirectoryLine) >= near_bytes) {}
+      pays_(hierarchy.directory.size() * sizeof(DirectoryLine) >= near_bytes) {}
 
 // What is known of an access that will miss: its own line and that which the prefetcher may bring
 // into the L2 with it, the sets of the L2 that change, and that of the page-table entry which a
@@ -52,11 +47,11 @@ template <MachineKind kind>
 [[gnu::always_inline]] inline void Foresight::lines(PrivateCaches& c, Line line,
                                                     ForeseenMiss& known) const {
     known = {};
-    bring_near(&directory_[line]);
+    bring_near(&hierarchy_.directory[line]);
     const std::uint32_t page = line >> page_shift;
-    if (!pages_.mapped(page)) return;
+    if (!hierarchy_.pages.mapped(page)) return;
     const auto near_set = [&](Line of) {
-        const Word* const set = c.l2.at(pages_.physical(of));
+        const Word* const set = c.l2.at(hierarchy_.pages.physical(of));
         c.l2.bring_near(set);
         return set;
     };
@@ -69,8 +64,14 @@ template <MachineKind kind>
     if (!c.prefetcher.present() || !Asked<kind>::has_l2(c)) return;
     known.ahead = c.prefetcher.would_fetch(line);
     if (known.ahead == 0) return;
-    bring_near(&directory_[known.ahead]);
+    bring_near(&hierarchy_.directory[known.ahead]);
     known.ahead_into = near_set(known.ahead);
+}
+
+// A line gets or gives up an entry in a finite directory. Returns the set.
+[[gnu::always_inline]] inline const Word* Foresight::filter(Line line) const {
+    return hierarchy_.filters.bring_near(hierarchy_.pages.home(line),
+                                         hierarchy_.pages.physical(line));
 }
 
 // A line that the core does not have is fetched. Returns the set of an LLC that has all lines of
@@ -78,9 +79,9 @@ template <MachineKind kind>
 template <MachineKind kind>
 [[gnu::always_inline]] inline const Word* Foresight::fetch(const PrivateCaches& c,
                                                            Line line) const {
-    const bool into_llc = Asked<kind>::llc_includes(machine_);
-    if (!into_llc && (directory_[line].llcs >> c.llc & 1) == 0) return nullptr;
-    const Word* set = llcs_.bring_near(c.llc, line);
+    const bool into_llc = Asked<kind>::llc_includes(hierarchy_.machine);
+    if (!into_llc && (hierarchy_.directory[line].llcs >> c.llc & 1) == 0) return nullptr;
+    const Word* set = hierarchy_.llcs.bring_near(c.llc, hierarchy_.pages.physical(line));
     return into_llc ? set : nullptr;
 }
 
@@ -91,9 +92,9 @@ template <MachineKind kind>
                                                              const Word* l2_set) const {
     const Line out = line_of(c.l2.last_of(l2_set));
     if (out == 0) return nullptr;
-    bring_near(&directory_[out]);
-    if (Asked<kind>::llc_includes(machine_)) return nullptr;
-    return llcs_.bring_near(c.llc, out);
+    bring_near(&hierarchy_.directory[out]);
+    if (Asked<kind>::llc_includes(hierarchy_.machine)) return nullptr;
+    return hierarchy_.llcs.bring_near(c.llc, hierarchy_.pages.physical(out));
 }
 
 // What comes into the core for an access that will miss, and what leaves it.
@@ -102,34 +103,35 @@ template <MachineKind kind>
                                                     ForeseenMiss& known) const {
     if (known.into == nullptr) return;
     const auto move = [&](Line in, bool fetched, const Word* l2_set) {
-        if (Asked<kind>::limits_directory(machine_) && fetched)
-            known.tracked = filters_.bring_near(in);
+        if (Asked<kind>::limits_directory(hierarchy_.machine) && fetched)
+            known.tracked = filter(in);
         const Word* const included = fetched ? fetch<kind>(c, in) : nullptr;
         const Word* const victim = leaving<kind>(c, l2_set);
-        return Asked<kind>::llc_includes(machine_) ? included : victim;
+        return Asked<kind>::llc_includes(hierarchy_.machine) ? included : victim;
     };
-    const bool fetched = !directory_.holds<kind>(c.domain, line);
-    if (Asked<kind>::levels_exclude(c) && !fetched) c.l2.bring_near(c.l2.at(pages_.physical(line)));
+    const bool fetched = !hierarchy_.directory.holds<kind>(c.domain, line);
+    if (Asked<kind>::levels_exclude(c) && !fetched)
+        c.l2.bring_near(c.l2.at(hierarchy_.pages.physical(line)));
     known.into = move(line, fetched, known.into);
     if (known.ahead != 0)
-        known.ahead_into = directory_.holds<kind>(c.domain, known.ahead)
+        known.ahead_into = hierarchy_.directory.holds<kind>(c.domain, known.ahead)
                                ? nullptr
                                : move(known.ahead, true, known.ahead_into);
 }
 
 // What a full set of a finite directory takes back for a line that is fetched.
 [[gnu::always_inline]] inline void Foresight::recall(const Word* set) const {
-    if (set != nullptr) bring_near(&directory_[filters_.victim(set)]);
+    if (set != nullptr) bring_near(&hierarchy_.directory[hierarchy_.filters.victim(set)]);
 }
 
 // What leaves the LLC for a line that comes into one of its sets.
 template <MachineKind kind>
 [[gnu::always_inline]] inline void Foresight::leaving_llc(const Word* set) const {
     if (set == nullptr) return;
-    const Line out = llcs_.victim(set);
+    const Line out = hierarchy_.llcs.victim(set);
     if (out == 0) return;
-    bring_near(&directory_[out]);
-    if (Asked<kind>::limits_directory(machine_)) filters_.bring_near(out);
+    bring_near(&hierarchy_.directory[out]);
+    if (Asked<kind>::limits_directory(hierarchy_.machine)) filter(out);
 }
 
 // `passed`: steps since the last time. Everything is inlined: it is a few dozen instructions.
@@ -147,7 +149,7 @@ template <MachineKind kind>
     });
     each_fresh(seen.misses, llc_victim_ahead, passed, [&](auto i) __attribute__((always_inline)) {
         const ForeseenMiss& known = seen.of(at + i);
-        if (Asked<kind>::limits_directory(machine_)) recall(known.tracked);
+        if (Asked<kind>::limits_directory(hierarchy_.machine)) recall(known.tracked);
         leaving_llc<kind>(known.into);
         leaving_llc<kind>(known.ahead_into);
     });

@@ -16,14 +16,10 @@
 
 #include <cstddef>
 
-#include "directory.hpp"
 #include "foreseen.hpp"
-#include "llcs.hpp"
+#include "hierarchy.hpp"
 #include "machine_kind.hpp"
-#include "pages.hpp"
 #include "private_caches.hpp"
-#include "probe_filters.hpp"
-#include "sim/machine.hpp"
 #include "sim/program/program.hpp"
 #include "sim/types.hpp"
 
@@ -32,8 +28,7 @@ namespace autofinity::sim {
 // Changes nothing but what is known of the accesses.
 class Foresight {
   public:
-    Foresight(const MachineModel& machine, MachineKind kind, const Pages& pages,
-              const Directory& directory, const Llcs& llcs, const ProbeFilters& filters);
+    Foresight(const Hierarchy& hierarchy, MachineKind kind);
 
     // Whether it pays: looking ahead costs a fifth of a miss, in vain if the host has all near.
     bool pays() const { return pays_; }
@@ -55,14 +50,11 @@ class Foresight {
     const Word* leaving(const PrivateCaches& c, const Word* l2_set) const;
     template <MachineKind kind>
     void leaving_llc(const Word* set) const;
+    const Word* filter(Line line) const;
     void recall(const Word* set) const;
 
-    const MachineModel& machine_;
+    const Hierarchy& hierarchy_;
     const MachineKind kind_;
-    const Pages& pages_;
-    const Directory& directory_;
-    const Llcs& llcs_;
-    const ProbeFilters& filters_;
     const bool pays_;
 };
 

@@ -15,25 +15,19 @@ bool may_be_written(Word state) { return state == modified || state == exclusive
 
 }  // namespace
 
-Invariants::Invariants(const MachineModel& machine, const Pages& pages, const CoreCaches& cores,
-                       const Llcs& llcs, const Directory& directory, const ProbeFilters& filters)
-    : machine_(machine),
-      pages_(pages),
-      cores_(cores),
-      llcs_(llcs),
-      directory_(directory),
-      filters_(filters),
-      held_(static_cast<std::uint32_t>(directory.size()), cores.most()) {}
+Invariants::Invariants(const Hierarchy& hierarchy)
+    : hierarchy_(hierarchy),
+      held_(static_cast<std::uint32_t>(hierarchy.directory.size()), hierarchy.cores.most()) {}
 
 // What the arrays hold must be what the directory says, and nothing more.
 void Invariants::check() {
     look_at_arrays();
-    for (Line line = 0; line < directory_.size(); ++line) check_line(line);
+    for (Line line = 0; line < hierarchy_.directory.size(); ++line) check_line(line);
 }
 
 void Invariants::look_at_arrays() {
-    for (std::uint32_t number = 0; number < cores_.domains(); ++number) {
-        const L2Domain& domain = cores_.domain(number);
+    for (std::uint32_t number = 0; number < hierarchy_.cores.domains(); ++number) {
+        const L2Domain& domain = hierarchy_.cores.domain(number);
         for (const Word word : domain.l2.words())
             if (word != 0) held(line_of(word)).add(number);
         for (const PrivateCaches* c : domain.cores()) {
@@ -48,8 +42,8 @@ void Invariants::look_at_arrays() {
             }
         }
     }
-    for (std::uint32_t llc = 0; llc < llcs_.count(); ++llc)
-        for (const Word word : llcs_.words(llc))
+    for (std::uint32_t llc = 0; llc < hierarchy_.llcs.count(); ++llc)
+        for (const Word word : hierarchy_.llcs.words(llc))
             if (word != 0) held_[line_of(word)].llcs |= 1u << llc;
 }
 
@@ -57,7 +51,7 @@ void Invariants::look_at_arrays() {
 void Invariants::check_in_shared_l2(const L2Domain& domain, const PrivateCaches& c,
                                     Word word) const {
     const Line line = line_of(word);
-    const Word* set = domain.l2.at(pages_.physical(line));
+    const Word* set = domain.l2.at(hierarchy_.pages.physical(line));
     const Word state2 = state_of(set[domain.l2.find(set, line)]);
     const Word state = state_of(word);
     if (may_be_written(state) && !may_be_written(state2))
@@ -70,19 +64,20 @@ void Invariants::check_in_shared_l2(const L2Domain& domain, const PrivateCaches&
 }
 
 void Invariants::check_line(Line line) {
-    const DirectoryLine& d = directory_[line];
-    if (!directory_.same_sharers(held_, line))
+    const DirectoryLine& d = hierarchy_.directory[line];
+    if (!hierarchy_.directory.same_sharers(held_, line))
         fail(line, "sharers of the directory are not who holds it");
     const Sharers have = held(line);
     if (held_[line].llcs != d.llcs) fail(line, "LLCs of the directory are not those that hold it");
     if (d.dirty_llc_plus_one != 0 && (d.llcs >> (d.dirty_llc_plus_one - 1) & 1) == 0)
         fail(line, "dirty in an LLC that does not hold it");
     if (d.dirty_llc_plus_one != 0 && d.owner_plus_one != 0 &&
-        !(machine_.llc_inclusive &&
-          d.dirty_llc_plus_one == cores_.domain(d.owner_plus_one - 1u).llc + 1))
+        !(hierarchy_.machine.llc_inclusive &&
+          d.dirty_llc_plus_one == hierarchy_.cores.domain(d.owner_plus_one - 1u).llc + 1))
         fail(line, "two places must write it back");
-    if (filters_.present() && pages_.mapped(line >> page_shift) &&
-        filters_.tracks(line) != (!have.none() || d.llcs != 0))
+    if (hierarchy_.filters.present() && hierarchy_.pages.mapped(line >> page_shift) &&
+        hierarchy_.filters.tracks(line, hierarchy_.pages.home(line),
+                                  hierarchy_.pages.physical(line)) != (!have.none() || d.llcs != 0))
         fail(line, "the probe filter has an entry for it, or none, and should not");
     have.each([&](auto domain) { check_sharer(line, domain); });
     if (d.owner_plus_one != 0 && !have.has(d.owner_plus_one - 1u))
@@ -90,17 +85,18 @@ void Invariants::check_line(Line line) {
 }
 
 void Invariants::check_sharer(Line line, std::uint32_t domain) {
-    const DirectoryLine& d = directory_[line];
-    const Word state = cores_.domain(domain).state(line);
+    const DirectoryLine& d = hierarchy_.directory[line];
+    const Word state = hierarchy_.cores.domain(domain).state(line);
     const bool owner = d.owner_plus_one == domain + 1;
     if (owner != (may_be_written(state) || state == owned))
         fail(line, "its owner is not the L2 domain that has it M, E or O");
     if (may_be_written(state) && held(line).several())
         fail(line, "shared although one L2 domain has it M or E");
-    if (state == owned && !machine_.owned_state) fail(line, "state O without MOESI");
-    if (machine_.llc_inclusive && (d.llcs >> cores_.domain(domain).llc & 1) == 0)
+    if (state == owned && !hierarchy_.machine.owned_state) fail(line, "state O without MOESI");
+    if (hierarchy_.machine.llc_inclusive &&
+        (d.llcs >> hierarchy_.cores.domain(domain).llc & 1) == 0)
         fail(line, "in an L2 domain but not in its inclusive LLC");
-    if (may_be_written(state) && !machine_.llc_inclusive && d.llcs != 0)
+    if (may_be_written(state) && !hierarchy_.machine.llc_inclusive && d.llcs != 0)
         fail(line, "in an LLC although one L2 domain has it M or E");
 }
 

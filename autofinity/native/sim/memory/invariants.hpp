@@ -1,19 +1,14 @@
 // What must hold between any two accesses; tests ask for it.
 #pragma once
 
-#include "core_caches.hpp"
 #include "directory.hpp"
-#include "llcs.hpp"
-#include "pages.hpp"
-#include "probe_filters.hpp"
-#include "sim/machine.hpp"
+#include "hierarchy.hpp"
 
 namespace autofinity::sim {
 
 class Invariants {
   public:
-    Invariants(const MachineModel& machine, const Pages& pages, const CoreCaches& cores,
-               const Llcs& llcs, const Directory& directory, const ProbeFilters& filters);
+    explicit Invariants(const Hierarchy& hierarchy);
 
     // Throws SimulationError naming the first that is broken.
     void check();
@@ -26,12 +21,7 @@ class Invariants {
     void check_line(Line line);
     void check_sharer(Line line, std::uint32_t domain);
 
-    const MachineModel& machine_;
-    const Pages& pages_;
-    const CoreCaches& cores_;
-    const Llcs& llcs_;
-    const Directory& directory_;
-    const ProbeFilters& filters_;
+    const Hierarchy& hierarchy_;
     Directory held_;
 };
 

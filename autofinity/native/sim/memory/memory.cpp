@@ -17,60 +17,49 @@ std::uint32_t cores_at_a_time(const MachineModel& machine, const Program& progra
 
 Memory::Memory(const MachineModel& machine, const Program& program, Placement placement,
                std::uint64_t seed)
-    : machine_(machine),
-      kind_(kind_of(machine, cores_at_a_time(machine, program))),
-      under_way_{.counts = &cores_.nobody()},
-      pages_(program, machine, std::move(placement), seed),
-      cores_(machine, cores_at_a_time(machine, program), pages_, busy_),
-      llcs_(machine, pages_),
-      directory_(program.n_lines, cores_.most()),
-      filters_(machine, pages_),
-      interconnect_(machine),
-      fills_(machine, pages_, cores_, llcs_, directory_, filters_, interconnect_),
-      coherence_(machine, pages_, busy_, cores_, llcs_, directory_, filters_, interconnect_,
-                 fills_),
-      translation_(pages_, cores_, coherence_, fills_),
-      prefetching_(pages_, cores_, llcs_, directory_, filters_, interconnect_, coherence_, fills_),
-      migration_(machine, pages_, cores_, directory_, filters_, interconnect_, fills_,
-                 translation_),
-      foresight_(machine, kind_, pages_, directory_, llcs_, filters_) {
-    under_way_.lost.reserve(cores_.most());
+    : kind_(kind_of(machine, cores_at_a_time(machine, program))),
+      coherence_(machine, program, std::move(placement), seed, cores_at_a_time(machine, program)),
+      translation_(coherence_),
+      prefetching_(coherence_),
+      migration_(hierarchy(), translation_),
+      foresight_(hierarchy(), kind_),
+      under_way_{.counts = &hierarchy().cores.nobody()} {
+    under_way_.lost.reserve(most_cached_cores());
 }
 
 void Memory::release(std::uint32_t cached_core) {
-    PrivateCaches& c = cores_[cached_core];
-    under_way_.counts = &cores_.nobody();
-    if (cores_.domain(c.domain).cores().size() == 1) fills_.empty(c, under_way_);
-    cores_.release(cached_core);
+    PrivateCaches& c = hierarchy().cores[cached_core];
+    under_way_.counts = &hierarchy().cores.nobody();
+    if (hierarchy().cores.domain(c.domain).cores().size() == 1) hierarchy().empty(c, under_way_);
+    hierarchy().cores.release(cached_core);
 }
 
 Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks now) {
     under_way_.now = now;
-    under_way_.counts = &cores_.nobody();
+    under_way_.counts = &hierarchy().cores.nobody();
     return migration_.move(page, node, under_way_);
 }
 
 Ticks Memory::transfer(std::uint32_t from_core, std::uint32_t to_core) const {
-    const auto& topology = machine_.topology;
+    const MachineModel& machine = hierarchy().machine;
+    const auto& topology = machine.topology;
     if (from_core != to_core && topology.l2_of_core()[from_core] == topology.l2_of_core()[to_core])
-        return machine_.classes[machine_.class_of_core[to_core]].side.l2_hit;
-    return machine_.load_modified[interconnect_.distance(topology.llc_of_core()[from_core],
-                                                         topology.llc_of_core()[to_core])];
+        return machine.classes[machine.class_of_core[to_core]].side.l2_hit;
+    return machine.load_modified[hierarchy().interconnect.distance(
+        topology.llc_of_core()[from_core], topology.llc_of_core()[to_core])];
 }
 
-void Memory::check() const {
-    Invariants(machine_, pages_, cores_, llcs_, directory_, filters_).check();
-}
+void Memory::check() const { Invariants(hierarchy()).check(); }
 
 bool Memory::hits_l1(std::uint32_t cached_core, const Step& step) const {
-    const L1Sets& l1 = cores_[cached_core].l1;
+    const L1Sets& l1 = hierarchy().cores[cached_core].l1;
     const Word* set = l1.at(step.line());
     const int way = l1.find(set, step.line());
     return way >= 0 && state_of(set[way]) != invalid;
 }
 
 Served Memory::access(std::uint32_t cached_core, const Step& step, Ticks now, bool faulted) {
-    PrivateCaches& c = cores_[cached_core];
+    PrivateCaches& c = hierarchy().cores[cached_core];
     switch (kind_) {
         case MachineKind::exclusive:
             return access_on<MachineKind::exclusive>(c, step, now, faulted);
@@ -86,6 +75,7 @@ Served Memory::access(std::uint32_t cached_core, const Step& step, Ticks now, bo
 template <MachineKind kind>
 [[gnu::noinline]] Served Memory::access_on(PrivateCaches& c, const Step& step, Ticks now,
                                            bool faulted) {
+    Hierarchy& h = hierarchy();
     Counts& n = *c.counts;
     UnderWay& w = under_way_;
     w.counts = &n;
@@ -111,12 +101,12 @@ template <MachineKind kind>
         }
         ++n[data_cache_misses];
         // The directory knows, and is asked next if it is not there.
-        const bool in_l2 = directory_.holds<kind>(c.domain, line);
+        const bool in_l2 = h.directory.holds<kind>(c.domain, line);
         const bool was_there =
-            Asked<kind>::has_l2(c) ? in_l2 : (directory_[line].llcs >> c.llc & 1) != 0;
+            Asked<kind>::has_l2(c) ? in_l2 : (h.directory[line].llcs >> c.llc & 1) != 0;
         if (Asked<kind>::has_l2(c)) ++n[l2_accesses];
         if (in_l2) {
-            Word* set2 = c.l2.at(pages_.physical(line));
+            Word* set2 = c.l2.at(h.pages.physical(line));
             const int way2 = c.l2.find(set2, line);
             state = state_of(set2[way2]);
             ++n[data_cache_refills_from_l2];
@@ -126,8 +116,8 @@ template <MachineKind kind>
             else
                 c.l2.to_front(set2, way2, set2[way2]);
             if (Asked<kind>::shares_l2(c)) [[unlikely]]
-                state = cores_.domain(c.domain).take(c, line, reads_first || !writes, now, ready,
-                                                     contended, w);
+                state = h.cores.domain(c.domain).take(c, line, reads_first || !writes, now, ready,
+                                                      contended, w);
         } else {
             if (Asked<kind>::has_l2(c)) ++n[l2_misses];
             ++n[data_cache_refills_from_northbridge];
@@ -141,9 +131,9 @@ template <MachineKind kind>
             else
                 ready = coherence_.fetch<kind>(c, line, request, now, state, contended, w);
             supplied = w.supplied;
-            if (!Asked<kind>::levels_exclude(c)) fills_.into_l2<kind>(c, line, state, w);
+            if (!Asked<kind>::levels_exclude(c)) h.into_l2<kind>(c, line, state, w);
         }
-        fills_.into_l1<kind>(c, set, way, word_of(line, state), w);
+        h.into_l1<kind>(c, set, way, word_of(line, state), w);
         if (c.prefetcher.present()) {
             ready = prefetching_.arrival<kind>(c, line, was_there, ready, w);
             missed = true;

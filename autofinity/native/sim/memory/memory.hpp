@@ -5,28 +5,23 @@
 //     core ── L1 ─┬ L2 ──┴─ LLC of the domain ── directory at the home node ── DRAM
 //     core ── L1 ─┘
 //
-// Below, the parts are in this order: each knows those above it.
+// hierarchy.hpp names its parts; what is done with them lies above: coherence, translation,
+// prefetching.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "busy_lines.hpp"
 #include "coherence.hpp"
-#include "core_caches.hpp"
-#include "directory.hpp"
-#include "fills.hpp"
 #include "foreseen.hpp"
 #include "foresight.hpp"
-#include "interconnect.hpp"
-#include "llcs.hpp"
+#include "hierarchy.hpp"
 #include "machine_kind.hpp"
 #include "page_migration.hpp"
 #include "pages.hpp"
 #include "prefetching.hpp"
 #include "private_caches.hpp"
-#include "probe_filters.hpp"
 #include "sim/machine.hpp"
 #include "sim/program/program.hpp"
 #include "sim/types.hpp"
@@ -39,26 +34,24 @@ class Memory {
   public:
     Memory(const MachineModel& machine, const Program& program, Placement placement,
            std::uint64_t seed);
-    Memory(const Memory&) = delete;  // its parts know each other
-    Memory& operator=(const Memory&) = delete;
 
     // Cores that can have caches at a time: 64, or all where more threads than that run.
-    std::uint32_t most_cached_cores() const { return cores_.most(); }
+    std::uint32_t most_cached_cores() const { return hierarchy().cores.most(); }
     // Numbers of cached cores given so far.
-    std::uint32_t cached_cores() const { return cores_.count(); }
-    bool has_room() const { return cores_.has_room(); }
-    bool in_use(std::uint32_t core) const { return cores_.has(core); }
+    std::uint32_t cached_cores() const { return hierarchy().cores.count(); }
+    bool has_room() const { return hierarchy().cores.has_room(); }
+    bool in_use(std::uint32_t core) const { return hierarchy().cores.has(core); }
     // Number of a core, given on first use. Throws SimulationError where there is no room.
-    std::uint32_t cached_core_of(std::uint32_t core) { return cores_.number_of(core); }
+    std::uint32_t cached_core_of(std::uint32_t core) { return hierarchy().cores.number_of(core); }
     // The core's lines leave it, and its number is free for another one. Nothing may run there.
     void release(std::uint32_t cached_core);
-    PrivateCaches& caches(std::uint32_t cached_core) { return cores_[cached_core]; }
+    PrivateCaches& caches(std::uint32_t cached_core) { return hierarchy().cores[cached_core]; }
 
     // Whether nobody has touched the line's page yet, so that an access faults.
-    bool faults(Line line) const { return !pages_.mapped(line >> page_shift); }
+    bool faults(Line line) const { return !hierarchy().pages.mapped(line >> page_shift); }
     // Page fault: the kernel places the line's page; returns how long that keeps the core.
     Ticks take_fault(std::uint32_t cached_core, Line line) {
-        return translation_.fault(cores_[cached_core], line);
+        return translation_.fault(hierarchy().cores[cached_core], line);
     }
     // Begins to bring what the accesses after `at` will look at, should they miss, into the host's
     // caches, if that is worth it. Changes nothing but `seen`, what is known of them.
@@ -77,11 +70,11 @@ class Memory {
     void clear_lost() { under_way_.lost.clear(); }
     // The page walk since the last call, if there was one.
     Walk take_walk() { return std::exchange(under_way_.walk, {}); }
-    const LlcRequests& any_core(std::uint32_t llc) const { return llcs_.requests(llc); }
+    const LlcRequests& any_core(std::uint32_t llc) const { return hierarchy().llcs.requests(llc); }
 
-    const Units& units() const { return pages_.units; }
-    bool page_mapped(std::uint32_t page) const { return pages_.mapped(page); }
-    std::uint32_t node_of_page(std::uint32_t page) const { return pages_.node(page); }
+    const Units& units() const { return hierarchy().pages.units; }
+    bool page_mapped(std::uint32_t page) const { return hierarchy().pages.mapped(page); }
+    std::uint32_t node_of_page(std::uint32_t page) const { return hierarchy().pages.node(page); }
     // Moves the unit of a page: caches and TLBs forget it, its lines are read and written.
     Moved move_page(std::uint32_t page, std::uint32_t node, Ticks now);
     // All TLBs forget the translation of the page's unit; returns the cores that had it.
@@ -96,25 +89,16 @@ class Memory {
     template <MachineKind kind>
     Served access_on(PrivateCaches& c, const Step& step, Ticks now, bool faulted);
 
-    const MachineModel& machine_;
-    const MachineKind kind_;
-    UnderWay under_way_;  // what is done now, and what has come of it
+    Hierarchy& hierarchy() { return coherence_.hierarchy(); }
+    const Hierarchy& hierarchy() const { return coherence_.hierarchy(); }
 
-    // What there is.
-    Pages pages_;                // node and frame of each page
-    BusyLines busy_;             // contended lines that are on their way
-    CoreCaches cores_;           // L1, L2 and TLBs of cores in use, by L2 domains
-    Llcs llcs_;                  // last-level caches
-    Directory directory_;        // who has each line
-    ProbeFilters filters_;       // directories of finite size
-    Interconnect interconnect_;  // links, fabrics and memory controllers
-    // What is done with it.
-    Fills fills_;              // what comes into a cache, and what must leave for it
-    Coherence coherence_;      // fetches and upgrades
+    const MachineKind kind_;
+    Coherence coherence_;      // the hierarchy, and who gets and loses a line of it
     Translation translation_;  // TLBs, walks, faults
     Prefetching prefetching_;  // what prefetchers ask for
     PageMigration migration_;  // pages that go to another node
     Foresight foresight_;      // what the host will look at
+    UnderWay under_way_;       // what is done now, and what has come of it
 };
 
 }  // namespace autofinity::sim

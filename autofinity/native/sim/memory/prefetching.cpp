@@ -4,19 +4,19 @@ namespace autofinity::sim {
 
 // Only lines that no cache has: the others are near already, or somebody works with them.
 void Prefetching::into_llc(PrivateCaches& c, Line line, Ticks now, UnderWay& w) {
-    DirectoryLine& d = directory_[line];
-    if (d.llcs != 0 || !directory_.in_no_core(line, d)) return;
+    DirectoryLine& d = hierarchy_.directory[line];
+    if (d.llcs != 0 || !hierarchy_.directory.in_no_core(line, d)) return;
     Counts& n = *w.counts;
-    const std::uint32_t home = pages_.home(line);
+    const std::uint32_t home = hierarchy_.pages.home(line);
     ++n[prefetches_issued];
     ++n[llc_requests];
     ++n[llc_read_requests];
     ++n[llc_misses];
-    ++llcs_.requests(c.llc).reads;
-    if (filters_.present()) fills_.into_filter(line, false, w);
-    interconnect_.signal(c.node, home, n);
-    c.prefetcher.sent(line, interconnect_.from_dram(home, c.llc, c.node, now, n));
-    fills_.into_llc<MachineKind::any>(c.llc, line, w);
+    ++hierarchy_.llcs.requests(c.llc).reads;
+    if (hierarchy_.filters.present()) hierarchy_.into_filter(line, false, w);
+    hierarchy_.interconnect.signal(c.node, home, n);
+    c.prefetcher.sent(line, hierarchy_.interconnect.from_dram(home, c.llc, c.node, now, n));
+    hierarchy_.into_llc<MachineKind::any>(c.llc, line, w);
 }
 
 }  // namespace autofinity::sim

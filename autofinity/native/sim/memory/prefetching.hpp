@@ -5,14 +5,9 @@
 #include <algorithm>
 
 #include "coherence.hpp"
-#include "core_caches.hpp"
-#include "directory.hpp"
-#include "fills.hpp"
-#include "interconnect.hpp"
-#include "llcs.hpp"
+#include "hierarchy.hpp"
 #include "machine_kind.hpp"
-#include "pages.hpp"
-#include "probe_filters.hpp"
+#include "private_caches.hpp"
 #include "sim/types.hpp"
 #include "under_way.hpp"
 
@@ -20,17 +15,8 @@ namespace autofinity::sim {
 
 class Prefetching {
   public:
-    Prefetching(const Pages& pages, CoreCaches& cores, Llcs& llcs, Directory& directory,
-                ProbeFilters& filters, Interconnect& interconnect, Coherence& coherence,
-                Fills& fills)
-        : pages_(pages),
-          cores_(cores),
-          llcs_(llcs),
-          directory_(directory),
-          filters_(filters),
-          interconnect_(interconnect),
-          coherence_(coherence),
-          fills_(fills) {}
+    explicit Prefetching(Coherence& coherence)
+        : coherence_(coherence), hierarchy_(coherence.hierarchy()) {}
 
     // When a demand miss of the L1 is served, which could be at `ready`: later if a prefetch, of
     // any core with the same L2, has the line on its way. `was_there`: in the L2 (the LLC).
@@ -49,21 +35,16 @@ class Prefetching {
     void into_l2(PrivateCaches& c, Line line, Ticks now, UnderWay& w);
     void into_llc(PrivateCaches& c, Line line, Ticks now, UnderWay& w);
 
-    const Pages& pages_;
-    CoreCaches& cores_;
-    Llcs& llcs_;
-    Directory& directory_;
-    ProbeFilters& filters_;
-    Interconnect& interconnect_;
     Coherence& coherence_;
-    Fills& fills_;
+    Hierarchy& hierarchy_;
 };
 
 template <MachineKind kind>
 [[gnu::always_inline]] inline Ticks Prefetching::arrival(PrivateCaches& c, Line line,
                                                          bool was_there, Ticks ready, UnderWay& w) {
-    const Ticks due = Asked<kind>::shares_l2(c) ? cores_.domain(c.domain).due_from_any(line)
-                                                : c.prefetcher.take(line);
+    const Ticks due = Asked<kind>::shares_l2(c)
+                          ? hierarchy_.cores.domain(c.domain).due_from_any(line)
+                          : c.prefetcher.take(line);
     if (!was_there || due == 0) return ready;
     ++(*w.counts)[prefetches_useful];
     (*w.counts)[prefetches_late] += due > ready;
@@ -85,12 +66,12 @@ void Prefetching::prefetch(PrivateCaches& c, Line line, Ticks now, UnderWay& w) 
 
 template <MachineKind kind>
 void Prefetching::into_l2(PrivateCaches& c, Line line, Ticks now, UnderWay& w) {
-    if (directory_.holds<kind>(c.domain, line)) return;
+    if (hierarchy_.directory.holds<kind>(c.domain, line)) return;
     ++(*w.counts)[prefetches_issued];
     Word state = invalid;
     bool contended = false;
     const Ticks ready = coherence_.fetch<kind>(c, line, Request::load, now, state, contended, w);
-    fills_.into_l2<kind>(c, line, state, w);
+    hierarchy_.into_l2<kind>(c, line, state, w);
     c.prefetcher.sent(line, ready);
 }
 

@@ -6,30 +6,32 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
-#include "pages.hpp"
 #include "sets.hpp"
 #include "sim/machine.hpp"
 #include "sim/types.hpp"
 
 namespace autofinity::sim {
 
-// All lines are of mapped pages.
+// A line's place is its number in physical memory.
 class ProbeFilters {
   public:
-    ProbeFilters(const MachineModel& machine, const Pages& pages)
-        : pages_(pages),
-          arrays_(machine.directory.ways != 0 ? machine.topology.nodes() : 0,
+    explicit ProbeFilters(const MachineModel& machine)
+        : arrays_(machine.directory.ways != 0 ? machine.topology.nodes() : 0,
                   std::max(machine.directory.sets, 1u), machine.directory.ways) {}
 
     // Whether there are any: directories are unlimited otherwise.
     bool present() const { return arrays_.count() != 0; }
     // Whether the line has an entry.
-    bool tracks(Line line) const { return arrays_.find(set_of(line), line) >= 0; }
+    bool tracks(Line line, std::uint32_t home, std::uint32_t place) const {
+        return arrays_.find(arrays_.at(home, place), line) >= 0;
+    }
     // Gives the line an entry; returns the line that loses its own for it (0: none). `held`: by any
     // cache, so that it has one.
-    [[gnu::always_inline]] Line track(Line line, bool held) {
-        Word* set = set_of(line);
+    [[gnu::always_inline]] Line track(Line line, std::uint32_t home, std::uint32_t place,
+                                      bool held) {
+        Word* set = arrays_.at(home, place);
         if (held)
             if (const int way = arrays_.find(set, line); way >= 0) {
                 arrays_.to_front(set, way, set[way]);
@@ -38,11 +40,13 @@ class ProbeFilters {
         return line_of(arrays_.insert(set, word_of(line, shared)));
     }
     // All caches have dropped the line.
-    [[gnu::always_inline]] void untrack(Line line) { arrays_.take_out(set_of(line), line); }
+    [[gnu::always_inline]] void untrack(Line line, std::uint32_t home, std::uint32_t place) {
+        arrays_.take_out(arrays_.at(home, place), line);
+    }
 
-    // Begins to bring the line's set into the host's caches; returns it.
-    [[gnu::always_inline]] const Word* bring_near(Line line) const {
-        const Word* const set = set_of(line);
+    // Begins to bring the set of a place into the host's caches; returns it.
+    [[gnu::always_inline]] const Word* bring_near(std::uint32_t home, std::uint32_t place) const {
+        const Word* const set = arrays_.at(home, place);
         arrays_.bring_near(set);
         return set;
     }
@@ -50,11 +54,6 @@ class ProbeFilters {
     Line victim(const Word* set) const { return line_of(arrays_.last_of(set)); }
 
   private:
-    [[gnu::always_inline]] Word* set_of(Line line) const {
-        return arrays_.at(pages_.home(line), pages_.physical(line));
-    }
-
-    const Pages& pages_;
     const ArraysOfSets arrays_;
 };
 

@@ -4,15 +4,15 @@ namespace autofinity::sim {
 
 Ticks Translation::fault(PrivateCaches& c, Line line) {
     ++(*c.counts)[page_faults];
-    pages_.map(line >> page_shift, c.node);
+    hierarchy_.pages.map(line >> page_shift, c.node);
     return c.side.page_fault;
 }
 
 CachedCoreSet Translation::shoot_down(std::uint32_t page) {
-    const std::uint32_t unit = pages_.units.of(page);
+    const std::uint32_t unit = hierarchy_.pages.units.of(page);
     CachedCoreSet had;
-    for (std::uint32_t number = 0; number < cores_.count(); ++number) {
-        PrivateCaches& c = cores_[number];
+    for (std::uint32_t number = 0; number < hierarchy_.cores.count(); ++number) {
+        PrivateCaches& c = hierarchy_.cores[number];
         const bool first = c.tlb1.forget(unit);
         Word* set = c.tlb2.at(unit);
         const int way = c.tlb2.find(set, unit);

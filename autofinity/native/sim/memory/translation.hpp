@@ -5,10 +5,9 @@
 #include <cstdint>
 
 #include "coherence.hpp"
-#include "core_caches.hpp"
-#include "fills.hpp"
+#include "hierarchy.hpp"
 #include "machine_kind.hpp"
-#include "pages.hpp"
+#include "private_caches.hpp"
 #include "sim/types.hpp"
 #include "under_way.hpp"
 
@@ -16,8 +15,8 @@ namespace autofinity::sim {
 
 class Translation {
   public:
-    Translation(Pages& pages, CoreCaches& cores, Coherence& coherence, Fills& fills)
-        : pages_(pages), cores_(cores), coherence_(coherence), fills_(fills) {}
+    explicit Translation(Coherence& coherence)
+        : coherence_(coherence), hierarchy_(coherence.hierarchy()) {}
 
     // Makes the translation of a page present; returns what it cost. `faulted`: a fault has just
     // written the page-table entry.
@@ -33,10 +32,8 @@ class Translation {
     template <MachineKind kind>
     Ticks entry(PrivateCaches& c, Line line, bool write, Ticks now, UnderWay& w);
 
-    Pages& pages_;
-    CoreCaches& cores_;
     Coherence& coherence_;
-    Fills& fills_;
+    Hierarchy& hierarchy_;
 };
 
 template <MachineKind kind>
@@ -69,10 +66,11 @@ template <MachineKind kind>
 template <MachineKind kind>
 [[gnu::always_inline]] inline Ticks Translation::entry(PrivateCaches& c, Line line, bool write,
                                                        Ticks now, UnderWay& w) {
-    if (!pages_.mapped(line >> page_shift)) pages_.map_table(line >> page_shift, c.node);
+    if (!hierarchy_.pages.mapped(line >> page_shift))
+        hierarchy_.pages.map_table(line >> page_shift, c.node);
     const bool from_l2 = Asked<kind>::has_l2(c);
     Sets& array = from_l2 ? c.l2 : c.l1;
-    Word* set = array.at(from_l2 ? pages_.physical(line) : line);
+    Word* set = array.at(from_l2 ? hierarchy_.pages.physical(line) : line);
     const int way = array.find(set, line);
     Word state = way >= 0 ? state_of(set[way]) : Word{invalid};
     Ticks ready = now + (from_l2 ? c.side.l2_hit : c.side.l1_hit);
@@ -84,14 +82,14 @@ template <MachineKind kind>
         ready = coherence_.fetch<kind>(c, line, write ? Request::store : Request::load, now, state,
                                        contended, w);
         if (from_l2)
-            fills_.into_l2<kind>(c, line, state, w);
+            hierarchy_.into_l2<kind>(c, line, state, w);
         else
-            fills_.into_l1<kind>(c, set, way, word_of(line, state), w);
+            hierarchy_.into_l1<kind>(c, set, way, word_of(line, state), w);
     }
     if (!write) return ready;
     if (state == shared || state == owned)
         return coherence_.upgrade(c, line, false, ready, contended, w);
-    cores_.domain(c.domain).set_state(line, modified);
+    hierarchy_.cores.domain(c.domain).set_state(line, modified);
     return ready;
 }
 

@@ -1,37 +1,48 @@
-#include "fills.hpp"
+#include "hierarchy.hpp"
 
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "bits.hpp"
 
 namespace autofinity::sim {
 
+Hierarchy::Hierarchy(const MachineModel& of, const Program& program, Placement placement,
+                     std::uint64_t seed, std::uint32_t most_cores)
+    : machine(of),
+      pages(program, of, std::move(placement), seed),
+      cores(of, most_cores, pages, busy),
+      llcs(of),
+      directory(program.n_lines, most_cores),
+      filters(of),
+      interconnect(of) {}
+
 // What a probe filter that is full takes back.
-void Fills::recall(Line line, UnderWay& w) {
-    DirectoryLine& d = directory_[line];
+void Hierarchy::recall(Line line, UnderWay& w) {
+    DirectoryLine& d = directory[line];
     Counts& n = *w.counts;
     ++n[directory_evictions];
-    const std::uint32_t home = pages_.home(line);
+    const std::uint32_t home = pages.home(line);
     bool dirty = d.dirty_llc_plus_one != 0;
-    std::uint32_t from = dirty ? interconnect_.node_of_llc(d.dirty_llc_plus_one - 1u) : home;
-    directory_.sharers(line, d).each([&](auto number) {
-        L2Domain& domain = cores_.domain(number);
+    std::uint32_t from = dirty ? interconnect.node_of_llc(d.dirty_llc_plus_one - 1u) : home;
+    directory.sharers(line, d).each([&](auto number) {
+        L2Domain& domain = cores.domain(number);
         domain.each_copy(line, [&](PrivateCaches&) { ++n[back_invalidations]; });
         if (is_dirty(domain.drop(line))) {
             dirty = true;
             from = domain.node;
         }
         domain.tell_lost(line, false, w);
-        interconnect_.signal(home, domain.node, n);
+        interconnect.signal(home, domain.node, n);
     });
     each_bit(d.llcs, [&](auto llc) { take_from_llc(llc, line); });
     if (dirty) write_dram(from, line, w);
-    directory_.forget(line);
+    directory.forget(line);
 }
 
-void Fills::empty(PrivateCaches& c, UnderWay& w) {
-    L2Domain& domain = cores_.domain(c.domain);
+void Hierarchy::empty(PrivateCaches& c, UnderWay& w) {
+    L2Domain& domain = cores.domain(c.domain);
     for (const Sets* level : std::initializer_list<const Sets*>{&c.l1, &c.l2}) {
         const auto words = level->words();
         // Evictions change the sets under way.

@@ -1,4 +1,5 @@
-// What comes into caches, and what must leave them for it. What is pushed out of an L1 goes into an
+// The parts of the memory, and how lines move down through them: what comes into a cache, and what
+// must leave for it. What is pushed out of an L1 goes into an
 // L2 that excludes it, what leaves an L2 into an LLC that is its victim cache; what leaves an
 // inclusive LLC leaves the cores around it too (back-invalidation), and what loses its entry in a
 // probe filter leaves them all (recall). Dirty lines go to DRAM at last.
@@ -6,6 +7,7 @@
 
 #include <cstdint>
 
+#include "busy_lines.hpp"
 #include "core_caches.hpp"
 #include "directory.hpp"
 #include "interconnect.hpp"
@@ -14,22 +16,28 @@
 #include "pages.hpp"
 #include "probe_filters.hpp"
 #include "sim/machine.hpp"
+#include "sim/program/program.hpp"
 #include "sim/types.hpp"
 #include "under_way.hpp"
 
 namespace autofinity::sim {
 
-class Fills {
+class Hierarchy {
   public:
-    Fills(const MachineModel& machine, const Pages& pages, CoreCaches& cores, Llcs& llcs,
-          Directory& directory, ProbeFilters& filters, Interconnect& interconnect)
-        : machine_(machine),
-          pages_(pages),
-          cores_(cores),
-          llcs_(llcs),
-          directory_(directory),
-          filters_(filters),
-          interconnect_(interconnect) {}
+    // At most `most_cores` have caches at a time.
+    Hierarchy(const MachineModel& of, const Program& program, Placement placement,
+              std::uint64_t seed, std::uint32_t most_cores);
+    Hierarchy(const Hierarchy&) = delete;  // its parts know each other
+    Hierarchy& operator=(const Hierarchy&) = delete;
+
+    const MachineModel& machine;
+    Pages pages;                // node and frame of each page
+    BusyLines busy;             // contended lines that are on their way
+    CoreCaches cores;           // L1, L2 and TLBs of cores in use, by L2 domains
+    Llcs llcs;                  // last-level caches
+    Directory directory;        // who has each line
+    ProbeFilters filters;       // directories of finite size
+    Interconnect interconnect;  // links, fabrics and memory controllers
 
     // `tag`: the way of `set` that kept the tag when the line was taken away; -1: none.
     template <MachineKind kind>
@@ -41,15 +49,19 @@ class Fills {
     void into_llc(std::uint32_t llc, Line line, UnderWay& w);
     // Gives a line an entry in its probe filter. `held`: by any cache, so that it has one.
     void into_filter(Line line, bool held, UnderWay& w) {
-        if (const Line out = filters_.track(line, held); out != 0) recall(out, w);
+        if (const Line out = filters.track(line, pages.home(line), pages.physical(line), held);
+            out != 0)
+            recall(out, w);
     }
+    // Makes a line that an LLC has the most recent one of its set.
+    void touch_in_llc(std::uint32_t llc, Line line) { llcs.touch(llc, line, pages.physical(line)); }
     // Takes a line out of an LLC that has it.
     void take_from_llc(std::uint32_t llc, Line line) {
-        llcs_.remove(llc, line);
-        directory_[line].llcs &= ~(1u << llc);
+        llcs.remove(llc, line, pages.physical(line));
+        directory[line].llcs &= ~(1u << llc);
     }
     void write_dram(std::uint32_t from_node, Line line, UnderWay& w) {
-        interconnect_.write_dram(from_node, pages_.home(line), w.now, *w.counts);
+        interconnect.write_dram(from_node, pages.home(line), w.now, *w.counts);
     }
     // All lines leave the L1 and the L2 of a core that has the L2 to itself.
     void empty(PrivateCaches& c, UnderWay& w);
@@ -60,19 +72,11 @@ class Fills {
     template <MachineKind kind>
     void leave_llc(std::uint32_t llc, Line line, UnderWay& w);
     void recall(Line line, UnderWay& w);
-
-    const MachineModel& machine_;
-    const Pages& pages_;
-    CoreCaches& cores_;
-    Llcs& llcs_;
-    Directory& directory_;
-    ProbeFilters& filters_;
-    Interconnect& interconnect_;
 };
 
 template <MachineKind kind>
-[[gnu::always_inline]] inline void Fills::into_l1(PrivateCaches& c, Word* set, int tag, Word word,
-                                                  UnderWay& w) {
+[[gnu::always_inline]] inline void Hierarchy::into_l1(PrivateCaches& c, Word* set, int tag,
+                                                      Word word, UnderWay& w) {
     Counts& n = *w.counts;
     int victim = tag >= 0 ? tag : c.l1.last_invalid(set);
     if (victim < 0) victim = static_cast<int>(c.l1.ways()) - 1;
@@ -85,7 +89,7 @@ template <MachineKind kind>
         return;
     }
     ++n[is_dirty(old_state) ? modified_data_cache_lines_evicted : clean_data_cache_lines_evicted];
-    Word* set2 = c.l2.at(pages_.physical(line_of(old)));
+    Word* set2 = c.l2.at(pages.physical(line_of(old)));
     if (Asked<kind>::levels_exclude(c)) {
         if (const Word out = c.l2.insert(set2, old); out != 0) leave_core<kind>(c, out, w);
     } else if (is_dirty(old_state)) {
@@ -94,12 +98,12 @@ template <MachineKind kind>
 }
 
 template <MachineKind kind>
-[[gnu::always_inline]] inline void Fills::into_l2(PrivateCaches& c, Line line, Word state,
-                                                  UnderWay& w) {
-    Word out = c.l2.insert(c.l2.at(pages_.physical(line)), word_of(line, state));
+[[gnu::always_inline]] inline void Hierarchy::into_l2(PrivateCaches& c, Line line, Word state,
+                                                      UnderWay& w) {
+    Word out = c.l2.insert(c.l2.at(pages.physical(line)), word_of(line, state));
     if (out == 0) return;
     if (Asked<kind>::shares_l2(c)) [[unlikely]] {
-        out = cores_.domain(c.domain).evict_from_l1s(c, out, w);
+        out = cores.domain(c.domain).evict_from_l1s(c, out, w);
     } else if (!Asked<kind>::levels_exclude(c)) {
         Word* set1 = c.l1.at(line_of(out));
         if (const int way = c.l1.find(set1, line_of(out)); way >= 0) {
@@ -111,47 +115,48 @@ template <MachineKind kind>
 }
 
 template <MachineKind kind>
-[[gnu::noinline]] void Fills::leave_core(const PrivateCaches& c, Word word, UnderWay& w) {
+[[gnu::noinline]] void Hierarchy::leave_core(const PrivateCaches& c, Word word, UnderWay& w) {
     const Line line = line_of(word);
     const bool dirty = is_dirty(state_of(word));
     const std::uint32_t llc = c.llc;
     const std::uint32_t domain = c.domain;
-    DirectoryLine& d = directory_[line];
+    DirectoryLine& d = directory[line];
     ++(*w.counts)[l2_evictions];
     if (dirty) ++(*w.counts)[l2_writebacks];
-    if (!Asked<kind>::many_sharers(directory_.more_words()))
-        directory_.sharers<false>(line, d).remove(domain);
+    if (!Asked<kind>::many_sharers(directory.more_words()))
+        directory.sharers<false>(line, d).remove(domain);
     else
-        directory_.sharers(line, d).remove(domain);
+        directory.sharers(line, d).remove(domain);
     if (d.owner_plus_one == domain + 1) d.owner_plus_one = 0;
-    if (!Asked<kind>::llc_includes(machine_)) into_llc<kind>(llc, line, w);
+    if (!Asked<kind>::llc_includes(machine)) into_llc<kind>(llc, line, w);
     if (dirty) d.dirty_llc_plus_one = static_cast<std::uint8_t>(llc + 1);
 }
 
 template <MachineKind kind>
-[[gnu::always_inline]] inline void Fills::into_llc(std::uint32_t llc, Line line, UnderWay& w) {
-    DirectoryLine& d = directory_[line];
+[[gnu::always_inline]] inline void Hierarchy::into_llc(std::uint32_t llc, Line line, UnderWay& w) {
+    DirectoryLine& d = directory[line];
     const std::uint32_t bit = 1u << llc;
     if ((d.llcs & bit) != 0) {
-        llcs_.touch(llc, line);
+        touch_in_llc(llc, line);
         return;
     }
     d.llcs |= bit;
-    if (const Line out = llcs_.insert(llc, line); out != 0) leave_llc<kind>(llc, out, w);
+    if (const Line out = llcs.insert(llc, line, pages.physical(line)); out != 0)
+        leave_llc<kind>(llc, out, w);
 }
 
 // The array has dropped the line already; the directory and the cores learn of it here.
 template <MachineKind kind>
-[[gnu::always_inline]] inline void Fills::leave_llc(std::uint32_t llc, Line line, UnderWay& w) {
-    DirectoryLine& d = directory_[line];
+[[gnu::always_inline]] inline void Hierarchy::leave_llc(std::uint32_t llc, Line line, UnderWay& w) {
+    DirectoryLine& d = directory[line];
     Counts& n = *w.counts;
     ++n[llc_evictions];
     d.llcs &= ~(1u << llc);
     bool dirty = d.dirty_llc_plus_one == llc + 1;
     if (dirty) d.dirty_llc_plus_one = 0;
-    if (Asked<kind>::llc_includes(machine_)) {
-        directory_.sharers(line, d).take(cores_.domains_of_llc(llc), [&](auto number) {
-            L2Domain& domain = cores_.domain(number);
+    if (Asked<kind>::llc_includes(machine)) {
+        directory.sharers(line, d).take(cores.domains_of_llc(llc), [&](auto number) {
+            L2Domain& domain = cores.domain(number);
             domain.each_copy(line, [&](PrivateCaches&) { ++n[back_invalidations]; });
             dirty |= is_dirty(domain.drop(line));
             domain.tell_lost(line, false, w);
@@ -160,11 +165,11 @@ template <MachineKind kind>
     }
     if (dirty) {
         ++n[llc_writebacks];
-        write_dram(interconnect_.node_of_llc(llc), line, w);
+        write_dram(interconnect.node_of_llc(llc), line, w);
     }
-    if (Asked<kind>::limits_directory(machine_) && d.llcs == 0 &&
-        directory_.in_no_core<kind>(line, d))
-        filters_.untrack(line);
+    if (Asked<kind>::limits_directory(machine) && d.llcs == 0 &&
+        directory.in_no_core<kind>(line, d))
+        filters.untrack(line, pages.home(line), pages.physical(line));
 }
 
 }  // namespace autofinity::sim
