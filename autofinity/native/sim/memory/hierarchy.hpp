@@ -48,7 +48,7 @@ class Hierarchy {
     template <MachineKind kind>
     void into_llc(std::uint32_t llc, Line line, UnderWay& w);
     // Gives a line an entry in its probe filter. `held`: by any cache, so that it has one.
-    void into_filter(Line line, bool held, UnderWay& w) {
+    [[gnu::always_inline]] void into_filter(Line line, bool held, UnderWay& w) {
         if (const Line out = filters.track(line, pages.home(line), pages.physical(line), held);
             out != 0)
             recall(out, w);
@@ -60,7 +60,7 @@ class Hierarchy {
         llcs.remove(llc, line, pages.physical(line));
         directory[line].llcs &= ~(1u << llc);
     }
-    void write_dram(std::uint32_t from_node, Line line, UnderWay& w) {
+    [[gnu::always_inline]] void write_dram(std::uint32_t from_node, Line line, UnderWay& w) {
         interconnect.write_dram(from_node, pages.home(line), w.now, *w.counts);
     }
     // All lines leave the L1 and the L2 of a core that has the L2 to itself.

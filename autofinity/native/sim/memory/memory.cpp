@@ -34,6 +34,11 @@ void Memory::release(std::uint32_t cached_core) {
     hierarchy().cores.release(cached_core);
 }
 
+// Apart from the path of an access, which needs all registers of a host.
+[[gnu::noinline]] Ticks Memory::take_fault(std::uint32_t cached_core, Line line) {
+    return translation_.fault(hierarchy().cores[cached_core], line);
+}
+
 Moved Memory::move_page(std::uint32_t page, std::uint32_t node, Ticks now) {
     under_way_.now = now;
     under_way_.counts = &hierarchy().cores.nobody();

@@ -50,9 +50,7 @@ class Memory {
     // Whether nobody has touched the line's page yet, so that an access faults.
     bool faults(Line line) const { return !hierarchy().pages.mapped(line >> page_shift); }
     // Page fault: the kernel places the line's page; returns how long that keeps the core.
-    Ticks take_fault(std::uint32_t cached_core, Line line) {
-        return translation_.fault(hierarchy().cores[cached_core], line);
-    }
+    Ticks take_fault(std::uint32_t cached_core, Line line);
     // Begins to bring what the accesses after `at` will look at, should they miss, into the host's
     // caches, if that is worth it. Changes nothing but `seen`, what is known of them.
     bool worth_foresight() const { return foresight_.pays(); }

@@ -68,7 +68,7 @@ class alignas(host_line_bytes) Sets {
         return out;
     }
     // Takes a word out; the later ones close up, so that empty ways stay at the end.
-    Word remove(Word* set, int way) const {
+    [[gnu::always_inline]] Word remove(Word* set, int way) const {
         const Word out = set[way];
         close_up(set, padded_, static_cast<std::uint32_t>(way));
         return out;
