@@ -22,9 +22,10 @@ struct OpenBurst {
 class OpenBursts {
   public:
     void remember(const Step& step, std::uint64_t at) {
-        const std::uint32_t place = next_;
-        next_ = (place + 1) % most;
-        open_[place] = {at, step};
+        OpenBurst& burst = open_[next_];
+        next_ = (next_ + 1) % most;
+        burst.start = at;
+        burst.step = step;
         end_ = std::max(end_, at + step.span());
     }
     bool over(std::uint64_t instruction) const { return end_ <= instruction; }
