@@ -49,12 +49,16 @@ def case(
     """Makes a case of a function that writes the program; its name is the claim."""
 
     def register(write: Callable[[Turns], None]) -> Callable[[Turns], None]:
-        claim = write.__name__
-        assert claim not in CASES, f"two cases are called {claim}"
-        CASES[claim] = Case(machine, cpus, expected, write, home, steer)
+        add(write.__name__, Case(machine, cpus, expected, write, home, steer))
         return write
 
     return register
+
+
+def add(claim: str, case: Case) -> None:
+    """Raises AssertionError for a claim that was made before."""
+    assert claim not in CASES, f"two cases are called {claim}"
+    CASES[claim] = case
 
 
 @dataclass

@@ -25,6 +25,10 @@ from autofinity.sim.spec import DirectorySpec, LinkSpec, MachineSpec, PrefetchSp
 SAME_LLC, SAME_PACKAGE, ONE_HOP, TWO_HOPS = 1, 3, 6, 9
 """A core at each distance of core 0."""
 
+SAME_LLC_TOO = 2
+SIBLING, OTHER_L2 = 1, 2
+"""Cores of core 0's LLC, by whose L2 they have on SHARED_L2."""
+
 VICTIM = read_preset(Path(__file__).with_name("hand_machine.toml"))
 """As AMD's: exclusive L2, victim LLC, MOESI, clean lines of other dies come from memory."""
 
@@ -104,3 +108,6 @@ CHAINED = _chained()
 def with_pages(page_bytes: int) -> MachineSpec:
     """VICTIM with pages of another size."""
     return replace(VICTIM, page_bytes=page_bytes)
+
+
+PAGES_16K, PAGES_2M = with_pages(16 << 10), with_pages(2 << 20)

@@ -73,16 +73,3 @@ def work_units_go_to_whoever_is_free(t: Turns) -> None:
 def threads_of_one_pu_take_turns(t: Turns) -> None:
     t.builder.compute(0, gap=150_000)
     t.builder.compute(1, gap=50_000)
-
-
-# Moved after 1,000 clocks, from core 0 to core 7 and back: 5 us on the way each time.
-@case(
-    VICTIM,
-    0,
-    migrations=2,
-    cycles=10_000,
-    cpu_clocks_halted=10_000,
-    steer=lambda run: (run.advance(1000), run.bind(0, 7), run.advance(6000), run.bind(0, 0)),
-)
-def a_thread_that_is_bound_elsewhere_migrates(t: Turns) -> None:
-    t.builder.compute(0, gap=10_000)
