@@ -121,7 +121,7 @@ def queueing() -> Iterator[Row]:
             "M/D/1, Pollaczek-Khinchin",
             f"{expected:.2f}",
             f"{ours:.2f}",
-            "test_sim_queues.py",
+            "sim/test_queues.py",
         )
 
 
@@ -138,14 +138,14 @@ def contention() -> Iterator[Row]:
             "David et al., SOSP 2013",
             f"1, {store_ns:.1f}",
             f"{each:.3f}, {ns:.1f}",
-            "test_sim_contention.py",
+            "sim/test_contention.py",
         )
         yield (
             f"handing a lock over, distance {distance}: atomics on another core's line",
             "two or three transfers of the line",
             "2-3",
             f"{handover_ns(spec, near[0]) / atomic_ns:.2f}",
-            "test_sim_contention.py",
+            "sim/test_contention.py",
         )
 
 
@@ -158,7 +158,7 @@ def factors() -> Iterator[Row]:
             "Diener et al., TPDS 2016, table 4",
             f"{factor}",
             f"{max(others) / own:.2f}",
-            "test_sim_mapping_impact.py",
+            "sim/test_mapping_impact.py",
         )
 
 
@@ -175,7 +175,7 @@ def mapping(folder: Path) -> Iterator[Row]:
             source,
             f"{published} %",
             f"{ours:.0%}".replace("%", " %"),
-            "test_sim_mapping_impact.py",
+            "sim/test_mapping_impact.py",
         )
 
 
@@ -189,7 +189,7 @@ def communication(folder: Path) -> Iterator[Row]:
         f"{source} 2",
         "A < B < C",
         f"1 < {b / a:.2f} < {c / a:.2f}",
-        "test_sim_communication.py",
+        "sim/test_communication.py",
     )
     phases = captured_training("prodcons", f"512 {PERIODS} 512", 8, folder / "phases")
     os = os_ns(phases, spec)
@@ -200,7 +200,7 @@ def communication(folder: Path) -> Iterator[Row]:
         f"{source} 3",
         "oracle < static < OS",
         f"{oracle:.2f} < {static:.2f} < 1",
-        "test_sim_communication.py",
+        "sim/test_communication.py",
     )
 
 

@@ -1,4 +1,4 @@
-"""Reads cases of `counter_cases` from tables: who accesses which lines in which order, and the counts.
+"""Reads `counter_cases` from tables: who accesses which lines in which order, and the counts.
 
     [the_claim]
     on = "VICTIM 0 SAME_LLC"                 # a machine of hand_machine, a core for each thread

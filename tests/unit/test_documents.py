@@ -85,7 +85,12 @@ def test_every_script_that_a_document_names_exists(document: Path) -> None:
 
 def test_every_study_and_tool_has_a_line_and_somebody_who_needs_it() -> None:
     readme = (SCRIPTS / "README.md").read_text()
-    needed_by = [*DOCUMENTS, ROOT / "Makefile", *ROOT.glob("tests/*/*.py"), *SCRIPTS.glob("*/*.py")]
+    needed_by = [
+        *DOCUMENTS,
+        ROOT / "Makefile",
+        *ROOT.glob("tests/**/*.py"),
+        *SCRIPTS.glob("*/*.py"),
+    ]
     texts = {path: path.read_text() for path in needed_by if path != SCRIPTS / "README.md"}
     for script in [*SCRIPTS.glob("studies/*.*"), *SCRIPTS.glob("tools/*.*")]:
         assert f"{script.name}`" in readme, script

@@ -1,8 +1,8 @@
 """Programs of a few events whose counts are worked out by hand, a file for each group of events.
 
 A new event needs a case here in which it is not zero; the comments derive the answer from the
-geometry that `hand_machine` lists. Accesses that take turns stand in tables (`counter_table`), other
-programs in Python (`counter_case`).
+geometry that `hand_machine` lists. Accesses that take turns stand in tables (`counter_table`),
+other programs in Python (`counter_case`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-DIGEST = Path(__file__).parents[2] / "scripts" / "tools" / "replay_digest.py"
+DIGEST = Path(__file__).parents[3] / "scripts" / "tools" / "replay_digest.py"
 WITHOUT = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F"}
 """glibc then takes the processor for one that has no AVX-512."""
 

