@@ -7,13 +7,15 @@
     counts = "upgrades=0 link_bytes=0,3*72"  # of all threads together, or one a thread
 
 A program is a list of THREAD VERB LINES; `0-3` are four lines, `every 200` the instructions up to
-each of them, and what `touches` gets are pages, of which it loads the first lines.
+each of them, and what `touches` gets are pages, of which it loads the first lines. In its place may
+stand `threads`, a text of `thread_texts` for each thread.
 """
 
 from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -21,6 +23,7 @@ from pathlib import Path
 import hand_machine
 from counter_case import Case, Turns, add
 from sim_programs import LINES_PER_PAGE
+from thread_texts import write
 
 
 def read_cases(path: Path) -> None:
@@ -33,7 +36,9 @@ def read_cases(path: Path) -> None:
                 getattr(hand_machine, machine),
                 tuple(0 if core == "0" else getattr(hand_machine, core) for core in cores),
                 dict(_expected(count) for count in entry.pop("counts").split()),
-                partial(_write, entry.pop("program")),
+                partial(_write_threads, entry.pop("threads"))
+                if "threads" in entry
+                else partial(_write_turns, entry.pop("program")),
                 entry.pop("home", None),
             ),
         )
@@ -49,7 +54,12 @@ def _expected(count: str) -> tuple[str, int | tuple[int, ...]]:
     return event, values if "," in text else values[0]
 
 
-def _write(program: str, turns: Turns) -> None:
+def _write_threads(threads: Sequence[str], turns: Turns) -> None:
+    for thread, text in enumerate(threads):
+        write(turns.builder, thread, text)
+
+
+def _write_turns(program: str, turns: Turns) -> None:
     for step in program.split(","):
         thread, verb, *words = step.split()
         if verb in ("begins", "ends"):

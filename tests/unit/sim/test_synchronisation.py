@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from hand_machine import VICTIM
 from sim_programs import BASE, FIRST_WRITE, cpus, region, without_prefetch, write_all
+from thread_texts import written
 
 from autofinity._core import sim as core
 from autofinity._core.trace import TraceBuilder
@@ -28,53 +29,36 @@ def clocks(result: SimResult) -> float:
 
 
 def test_a_critical_section_excludes_the_others() -> None:
-    builder = TraceBuilder()
-    for stream in [builder.stream() for _ in range(3)]:
-        builder.lock(stream, 1)
-        builder.compute(stream, gap=30_000)
-        builder.unlock(stream, 1)
+    builder = written(*["lock 1, compute 30_000, unlock 1"] * 3)
     assert clocks(replay(builder, 0, 1, 2)) > 3 * 30_000 / SPEC.core.base_ipc
 
 
 def test_a_mutex_may_be_taken_again_by_its_holder() -> None:
-    builder = TraceBuilder()
-    stream = builder.stream()
-    builder.lock(stream, 1)
-    builder.lock(stream, 1)
-    builder.unlock(stream, 1)
-    builder.unlock(stream, 1)
+    builder = written("lock 1, lock 1, unlock 1, unlock 1")
     assert replay(builder, 0).total("lock_acquisitions") == 1
 
 
-def readers_and_writer(*, shared: bool) -> TraceBuilder:
-    """Two threads that hold a lock for 30,000 instructions at once, then one that writes."""
-    builder = TraceBuilder()
-    for number, stream in enumerate([builder.stream() for _ in range(3)]):
-        builder.compute(stream, gap=1000 * number)
-        builder.lock(stream, 1, shared=shared and number < 2)
-        builder.compute(stream, gap=30_000)
-        builder.unlock(stream, 1)
-    return builder
+def one_after_the_other(*takes: str) -> TraceBuilder:
+    """Threads that take a lock 1,000 instructions apart and hold it for 30,000."""
+    return written(
+        *(
+            f"compute {1000 * number}, {take} 1, compute 30_000, unlock 1"
+            for number, take in enumerate(takes)
+        )
+    )
 
 
 def test_readers_hold_a_lock_together_and_exclude_writers() -> None:
     section = 30_000 / SPEC.core.base_ipc
-    together = replay(readers_and_writer(shared=True), 0, 1, 2)
+    together = replay(one_after_the_other("share", "share", "lock"), 0, 1, 2)
     assert 2 * section < clocks(together) < 2.5 * section
     assert together.total("lock_waits") == 1
-    alone = replay(readers_and_writer(shared=False), 0, 1, 2)
+    alone = replay(one_after_the_other("lock", "lock", "lock"), 0, 1, 2)
     assert clocks(alone) > 3 * section
 
 
 def test_readers_that_wait_for_a_writer_come_before_the_next_writer() -> None:
-    builder = TraceBuilder()
-    streams = [builder.stream() for _ in range(4)]
-    for number, stream in enumerate(streams):
-        builder.compute(stream, gap=1000 * number)
-        builder.lock(stream, 1, shared=number > 1)  # two writers, then two readers
-        builder.compute(stream, gap=30_000)
-        builder.unlock(stream, 1)
-    result = replay(builder, 0, 1, 2, 3)
+    result = replay(one_after_the_other("lock", "lock", "share", "share"), 0, 1, 2, 3)
     section = 30_000 / SPEC.core.base_ipc
     assert 3 * section < clocks(result) < 3.5 * section
     waited = result.of_workers("stall_cycles_sync") / section
@@ -82,116 +66,55 @@ def test_readers_that_wait_for_a_writer_come_before_the_next_writer() -> None:
 
 
 def test_a_reader_may_take_its_lock_again_while_a_writer_waits() -> None:
-    builder = TraceBuilder()
-    reader, writer = builder.stream(), builder.stream()
-    builder.lock(reader, 1, shared=True)
-    builder.compute(reader, gap=10_000)
-    builder.lock(reader, 1, shared=True)
-    builder.unlock(reader, 1)
-    builder.unlock(reader, 1)
-    builder.lock(writer, 1)
-    builder.unlock(writer, 1)
-    result = replay(builder, 0, 1)
+    reader = "share 1, compute 10_000, share 1, unlock 1, unlock 1"
+    result = replay(written(reader, "lock 1, unlock 1"), 0, 1)
     assert result.total("lock_acquisitions") == 3
     assert clocks(result) > 10_000 / SPEC.core.base_ipc
 
 
-def test_a_deadlock_with_a_reader_names_where_it_took_the_lock() -> None:
-    builder = TraceBuilder()
-    reader, writer = builder.stream(), builder.stream()
-    builder.lock(reader, 1, shared=True)
-    builder.post(reader, 5)
-    builder.wait(reader, 7)
-    builder.wait(writer, 5)
-    builder.lock(writer, 1)
-    builder.post(writer, 7)
-    with pytest.raises(SimulationError) as caught:
-        replay(builder, 0, 1)
-    assert "stream 1, event 1: lock of 1, held by stream 0, event 0" in str(caught.value)
-
-
 def test_nobody_leaves_a_barrier_before_all_have_come() -> None:
-    builder = TraceBuilder()
-    for i, stream in enumerate([builder.stream() for _ in range(3)]):
-        for _ in range(4):  # generations
-            builder.compute(stream, gap=50_000 if i == 0 else 10)
-            builder.barrier(stream, 7, 3)
-    result = replay(builder, 0, 1, 2)
-    assert clocks(result) > 4 * 50_000 / SPEC.core.base_ipc
-    assert result.total("barrier_waits") == 4 * 2
+    generations = 4
+    late, early = (f"compute {gap}, barrier 7 3," * generations for gap in (50_000, 10))
+    result = replay(written(late, early, early), 0, 1, 2)
+    assert clocks(result) > generations * 50_000 / SPEC.core.base_ipc
+    assert result.total("barrier_waits") == generations * 2
 
 
 def test_an_await_ends_with_its_post() -> None:
-    builder = TraceBuilder()
-    poster, waiter = builder.stream(), builder.stream()
-    builder.compute(poster, gap=90_000)
-    builder.post(poster, 5)
-    builder.wait(waiter, 5)
-    builder.compute(waiter, gap=90_000)
-    result = replay(builder, 0, 1)
+    result = replay(written("compute 90_000, post 5", "wait 5, compute 90_000"), 0, 1)
     assert clocks(result) > 2 * 90_000 / SPEC.core.base_ipc
     assert result.total("await_waits") == 1
 
 
 def test_a_lock_is_not_taken_before_what_its_section_awaits_is_posted() -> None:
     # In the captured order stream 1 came second; in replay it would come first and block stream 0.
-    builder = TraceBuilder()
-    first, second = builder.stream(), builder.stream()
-    builder.compute(first, gap=100_000)
-    builder.lock(first, 1)
-    builder.unlock(first, 1)
-    builder.post(first, 9)
-    builder.lock(second, 1)
-    builder.wait(second, 9)
-    builder.unlock(second, 1)
+    builder = written("compute 100_000, lock 1, unlock 1, post 9", "lock 1, wait 9, unlock 1")
     assert replay(builder, 0, 1).total("lock_acquisitions") == 2
 
 
 def test_work_units_go_to_whoever_is_free() -> None:
-    builder = TraceBuilder()
-    streams = [builder.stream() for _ in range(2)]
+    units = [f"begin 3 {unit}, compute 20_000, end 3 {unit}," for unit in range(16)]
     # Captured unfairly: stream 0 got 15 of the 16 units.
-    for unit in range(16):
-        stream = streams[1] if unit == 15 else streams[0]
-        builder.unit_begin(stream, 3, unit)
-        builder.compute(stream, gap=20_000)
-        builder.unit_end(stream, 3, unit)
-    for stream in streams:
-        builder.barrier(stream, 1, 2)
-    result = replay(builder, 0, 1)
+    result = replay(written("".join(units[:15]) + "barrier 1 2", units[15] + "barrier 1 2"), 0, 1)
     assert result.of_workers("units_executed").tolist() == [8, 8]
     assert clocks(result) == pytest.approx(8 * 20_000 / SPEC.core.base_ipc, rel=0.05)
 
 
 def test_tasks_that_wait_for_their_children_do_not_block_the_team() -> None:
     # A task (unit 0) makes two children that only one captured thread ran, and waits for them.
-    builder = TraceBuilder()
-    one, two = builder.stream(), builder.stream()
-    builder.unit_begin(one, 1, 0)
-    builder.post(one, 10)
-    builder.post(one, 11)
-    builder.wait(one, 20)
-    builder.wait(one, 21)
-    builder.unit_end(one, 1, 0)
-    for unit in (1, 2):
-        builder.unit_begin(two, 1, unit)
-        builder.wait(two, 9 + unit)
-        builder.compute(two, gap=10_000)
-        builder.post(two, 19 + unit)
-        builder.unit_end(two, 1, unit)
-    for stream in (one, two):
-        builder.barrier(stream, 1, 2)
+    parent = "begin 1 0, post 10, post 11, wait 20, wait 21, end 1 0,"
+    children = "".join(
+        f"begin 1 {unit}, wait {9 + unit}, compute 10_000, post {19 + unit}, end 1 {unit},"
+        for unit in (1, 2)
+    )
+    builder = written(parent + "barrier 1 2", children + "barrier 1 2")
     assert replay(builder, 0, 1).total("units_executed") == 3
     # One PU for both streams changes nothing but the time.
     assert replay(builder, 0, 0).total("units_executed") == 3
 
 
 def test_two_threads_on_one_pu_take_turns() -> None:
-    builder = TraceBuilder()
-    for stream in [builder.stream() for _ in range(2)]:
-        for _ in range(100):
-            builder.compute(stream, gap=300_000)
-    result = replay(builder, 0, 0)
+    result = replay(written(*["compute 300_000," * 100] * 2), 0, 0)
     assert clocks(result) > 2 * 100 * 300_000 / SPEC.core.base_ipc
     assert result.total("context_switches") > 5
     alone = result.of_workers("cycles")
@@ -226,10 +149,7 @@ def test_a_run_that_a_time_slice_cuts_goes_on_after_it_though_its_line_is_lost()
 
 def test_computing_longer_than_a_time_slice_is_not_begun_anew_in_every_slice() -> None:
     gap = 100_000_000  # tens of slices
-    builder = TraceBuilder()
-    for stream in [builder.stream() for _ in range(3)]:
-        builder.compute(stream, gap=gap)
-    result = replay(builder, 0, 0, 0)
+    result = replay(written(*[f"compute {gap}"] * 3), 0, 0, 0)
     alone = 3 * gap / SPEC.core.base_ipc
     assert alone <= clocks(result) < 1.01 * alone
     assert result.total("instructions") == 3 * gap
@@ -253,55 +173,48 @@ def test_threads_with_long_gaps_that_share_a_pu_finish_after_one_has_moved() -> 
 
 
 def test_what_is_posted_after_the_region_does_not_keep_it_from_ending() -> None:
-    builder = TraceBuilder()
-    main, late = builder.stream(), builder.stream()
-    builder.roi_begin(main)
-    builder.compute(main, gap=1000)
-    builder.roi_end(main)
-    builder.post(main, 5)
-    builder.wait(late, 5)
-    builder.compute(late, gap=1_000_000)
+    builder = written("enter, compute 1000, leave, post 5", "wait 5, compute 1_000_000")
     assert clocks(replay(builder, 0, 1)) == pytest.approx(1000 / SPEC.core.base_ipc, rel=0.01)
 
 
 def test_smt_siblings_slow_each_other_down() -> None:
     spec = load_preset("xeon-e5-2650")
-    builder = TraceBuilder()
-    for stream in [builder.stream() for _ in range(2)]:
-        builder.compute(stream, gap=1_000_000)
-    apart = simulate(spec, builder.build(), cpus(0, 1)).roi_ns
-    together = simulate(spec, builder.build(), cpus(0, 16)).roi_ns
+    trace = written(*["compute 1_000_000"] * 2).build()
+    apart = simulate(spec, trace, cpus(0, 1)).roi_ns
+    together = simulate(spec, trace, cpus(0, 16)).roi_ns
     assert together == pytest.approx(apart * spec.core.smt_slowdown, rel=0.01)
 
 
-def test_a_deadlock_names_every_blocked_event() -> None:
-    builder = TraceBuilder()
-    for stream, (a, b, mine, other) in enumerate([(1, 2, 5, 6), (2, 1, 6, 5)]):
-        builder.stream()
-        builder.lock(stream, a)
-        builder.post(stream, mine)
-        builder.wait(stream, other)  # after a post: both hold their first lock here
-        builder.lock(stream, b)
+@pytest.mark.parametrize(
+    ("threads", "said"),
+    [
+        (  # after a post: both hold their first lock here
+            ("lock 1, post 5, wait 6, lock 2", "lock 2, post 6, wait 5, lock 1"),
+            (
+                "stream 0, event 3: lock of 2, held by stream 1",
+                "stream 1, event 3: lock of 1, held by stream 0",
+            ),
+        ),
+        (
+            ("share 1, post 5, wait 7", "wait 5, lock 1, post 7"),
+            ("stream 1, event 1: lock of 1, held by stream 0, event 0",),
+        ),
+        (  # the first holds the lock that the other needs to come to its post
+            ("lock 9, post 5, wait 7", "wait 5, lock 9, post 7"),
+            (
+                "stream 0, event 2: await of token 7 of stream 1, event 2",
+                "stream 1, event 1: lock of 9, held by stream 0, event 0",
+            ),
+        ),
+    ],
+    ids=["two locks", "a reader's lock", "a lock and an await"],
+)
+def test_a_deadlock_names_every_blocked_event_and_who_would_end_it(
+    threads: tuple[str, ...], said: tuple[str, ...]
+) -> None:
     with pytest.raises(SimulationError) as caught:
-        replay(builder, 0, 1)
-    assert "stream 0, event 3: lock of 2, held by stream 1" in str(caught.value)
-    assert "stream 1, event 3: lock of 1, held by stream 0" in str(caught.value)
-
-
-def test_a_deadlock_of_a_lock_and_an_await_names_both_and_who_would_end_them() -> None:
-    builder = TraceBuilder()
-    first, second = builder.stream(), builder.stream()
-    builder.lock(first, 9)
-    builder.post(first, 5)
-    builder.wait(first, 7)  # holds the lock that the other needs to come to its post
-    builder.wait(second, 5)
-    builder.lock(second, 9)
-    builder.post(second, 7)
-    with pytest.raises(SimulationError) as caught:
-        replay(builder, 0, 1)
-    said = str(caught.value)
-    assert "stream 0, event 2: await of token 7 of stream 1, event 2" in said
-    assert "stream 1, event 1: lock of 9, held by stream 0, event 0" in said
+        replay(written(*threads), 0, 1)
+    assert all(each in str(caught.value) for each in said)
 
 
 def malformed(make: Callable[[TraceBuilder, int], object]) -> TraceBuilder:

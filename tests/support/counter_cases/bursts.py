@@ -1,10 +1,10 @@
-"""What is interrupted, or moved, before it is over."""
+"""Runs and chains of accesses, and what is interrupted, or moved, before it is over."""
 
 from __future__ import annotations
 
 from counter_case import Turns, case
 from hand_machine import SAME_LLC, SAME_PACKAGE, VICTIM
-from sim_programs import BASE, FIRST_WRITE, LINES_PER_PAGE
+from sim_programs import BASE, DEPENDENT, FIRST_WRITE, LINES_PER_PAGE
 
 
 # Thread 0's line of its own is there at 821 (fault 700, walk 20, memory 100), 50 instructions after
@@ -72,3 +72,39 @@ def a_page_that_moves_is_forgotten_by_every_tlb(t: Turns) -> None:
     t.builder.compute(1, gap=10_000)
     t.load(1, 1)
     t.load(0, 0)
+
+
+# 3 + 2 loads and 2 + 4 stores in three runs; 10 instructions from one run to the next.
+@case(
+    VICTIM,
+    0,
+    instructions=30,
+    data_cache_loads=5,
+    data_cache_stores=6,
+    data_cache_accesses=11,
+    dtlb_accesses=11,
+)
+def every_access_of_a_run_is_counted(t: Turns) -> None:
+    t.builder.access(0, BASE, reads=3, writes=2, gap=10)
+    t.builder.access(0, BASE, reads=2, writes=0, gap=10)
+    t.builder.access(0, BASE, reads=0, writes=4, gap=10)
+
+
+# The load's value is needed by the next event, one instruction later: of the 100 clocks to the own
+# node's memory one is hidden.
+@case(VICTIM, 0, stall_cycles_memory=99, cycles=101, instructions=2)
+def a_load_that_the_next_instruction_needs_stalls_for_all_but_that_instruction(t: Turns) -> None:
+    t.load(0, 0)
+    t.begin()
+    t.builder.access(0, BASE + 1, gap=1, flags=DEPENDENT)
+    t.end()
+
+
+# The window holds 50 instructions: those after the load take 50 of the 100 clocks.
+@case(VICTIM, 0, stall_cycles_memory=50, cycles=1 + 200 + 1 + 50)
+def a_load_that_nothing_needs_stalls_when_the_window_is_full(t: Turns) -> None:
+    t.load(0, 0)
+    t.begin()
+    t.load(0, 1)
+    t.builder.compute(0, gap=200)
+    t.end()
