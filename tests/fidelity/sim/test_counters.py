@@ -6,8 +6,8 @@ import pytest
 from counter_case import counts_of
 from counter_cases import CASES
 from sim_programs import cpus
+from thread_texts import written
 
-from autofinity._core.trace import TraceBuilder
 from autofinity.sim.events import EVENTS
 from autofinity.sim.replay import simulate
 from autofinity.sim.spec import MachineSpec
@@ -31,13 +31,8 @@ def test_no_case_expects_an_event_that_there_is_not() -> None:
 
 
 def test_clocks_of_a_thread_add_up_to_the_time(opteron: MachineSpec) -> None:
-    builder = TraceBuilder()
-    fast, slow = builder.stream(), builder.stream()
-    builder.compute(fast, gap=1000)
-    builder.barrier(fast, 1, 2)
-    builder.compute(slow, gap=500_000)
-    builder.barrier(slow, 1, 2)
-    result = simulate(opteron, builder.build(), cpus(0, 1), sample_period_ns=50_000)
+    trace = written("compute 1000, barrier 1 2", "compute 500_000, barrier 1 2").build()
+    result = simulate(opteron, trace, cpus(0, 1), sample_period_ns=50_000)
     clocks = result.roi_ns * opteron.ghz
     both = result.of_workers("cycles") + result.of_workers("cpu_clocks_halted")
     assert both[0] == pytest.approx(clocks, rel=0.01)

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 from sim_programs import region, write_all
+from thread_texts import written
 
 from autofinity._core import sim as core
 from autofinity._core.trace import Trace, TraceBuilder
@@ -93,12 +94,10 @@ def test_more_threads_than_pus_share_them_evenly() -> None:
 
 def test_a_core_that_runs_dry_pulls_a_thread_that_waits() -> None:
     # Two PUs, three threads: whoever ends first leaves a PU to the one that waits.
-    builder = TraceBuilder()
-    for instructions in (2_000_000, 40_000_000, 40_000_000):
-        builder.compute(builder.stream(), gap=instructions)
+    trace = written("compute 2_000_000", *["compute 40_000_000"] * 2).build()
     spec = dataclasses.replace(OPTERON.system, daemon_us=0, balance_us=0, cache_hot_us=0)
     machine = machine_model(dataclasses.replace(OPTERON, system=spec))
-    run = unbound(machine, builder.build(), pus=[[0, 1]] * 3)
+    run = unbound(machine, trace, pus=[[0, 1]] * 3)
     run.run()
     ipns = OPTERON.ghz * OPTERON.core.base_ipc
     assert run.elapsed_ns < 1.1 * 42_000_000 / ipns
@@ -128,14 +127,9 @@ def test_system_threads_push_threads_off_now_and_then() -> None:
 
 
 def test_a_woken_thread_goes_back_to_its_pu_when_that_is_idle() -> None:
-    builder = TraceBuilder()
-    waker, sleeper = builder.stream(), builder.stream()
-    for token in range(20):
-        builder.compute(waker, gap=100_000)
-        builder.post(waker, token)
-        builder.compute(sleeper, gap=1_000)
-        builder.wait(sleeper, token)
-    run = unbound(quiet(), builder.build())
+    waker = "".join(f"compute 100_000, post {token}," for token in range(20))
+    sleeper = "".join(f"compute 1_000, wait {token}," for token in range(20))
+    run = unbound(quiet(), written(waker, sleeper).build())
     run.run()
     assert count(run, "migrations") == 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from sim_programs import BASE, region, write_all
+from thread_texts import written
 
 from autofinity._core import sim as core
 from autofinity._core.trace import Trace, TraceBuilder
@@ -127,28 +128,14 @@ def test_a_short_program_begins_again_until_the_longest_has_ended() -> None:
 
 
 def test_a_program_that_waits_for_itself_is_found_while_another_begins_again() -> None:
-    builder = TraceBuilder()
-    for stream, (first, second) in enumerate([(1, 2), (2, 1)]):
-        builder.stream()
-        builder.lock(stream, first)
-        builder.compute(stream, gap=1000)
-        builder.lock(stream, second)
-    run = together([computing(100_000), builder.build()], 0, 6, 12, restart=True)
+    waiting = written("lock 1, compute 1000, lock 2", "lock 2, compute 1000, lock 1").build()
+    run = together([computing(100_000), waiting], 0, 6, 12, restart=True)
     with pytest.raises(SimulationError, match="deadlocked: stream 1, event 2: lock of 2, held by"):
         run.run()
 
 
 def test_locks_and_tokens_of_two_programs_do_not_meet() -> None:
-    builder = TraceBuilder()
-    poster, waiter = builder.stream(), builder.stream()
-    builder.compute(poster, gap=90_000)
-    builder.lock(poster, 3)
-    builder.post(poster, 5)
-    builder.unlock(poster, 3)
-    builder.wait(waiter, 5)
-    builder.lock(waiter, 3)
-    builder.unlock(waiter, 3)
-    trace = builder.build()
+    trace = written("compute 90_000, lock 3, post 5, unlock 3", "wait 5, lock 3, unlock 3").build()
     run = together([trace, trace], 0, 6, 12, 18)
     run.run()
     (_, end_a, _), (_, end_b, _) = run.process_times_ns

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hand_machine import VICTIM
 from sim_programs import BASE, DEPENDENT, LINES_PER_PAGE, cpus
+from thread_texts import written
 
 from autofinity._core.trace import TraceBuilder
 from autofinity.model.topology import OsIndex
@@ -44,21 +45,16 @@ def test_two_threads_that_compute_have_the_share_that_the_machine_file_says(name
     if core is None:
         assert spec.core.smt_slowdown == 1
         return
-    builder = TraceBuilder()
-    for stream in [builder.stream() for _ in range(2)]:
-        builder.compute(stream, gap=1_000_000)
+    trace = written(*["compute 1_000_000"] * 2).build()
     pus = [pu.os_index for pu in spec.topology.pus if pu.core == core]
     alone = 1_000_000 / spec.core.base_ipc
-    together = simulate(spec, builder.build(), pus).of_workers("cycles")
+    together = simulate(spec, trace, pus).of_workers("cycles")
     assert together == pytest.approx([alone * spec.core.smt_slowdown] * 2, rel=0.005)
 
 
 def test_a_thread_is_slowed_down_only_as_long_as_its_sibling_runs() -> None:
-    builder = TraceBuilder()
-    long, short = builder.stream(), builder.stream()
-    builder.compute(long, gap=3_000_000)
-    builder.compute(short, gap=1_000_000)
-    got = simulate(SMT, builder.build(), cpus(0, SAME_CORE)).of_workers("cycles")
+    trace = written("compute 3_000_000", "compute 1_000_000").build()
+    got = simulate(SMT, trace, cpus(0, SAME_CORE)).of_workers("cycles")
     shared = 1_000_000 * SLOWDOWN
     assert got == pytest.approx([shared + 2_000_000, shared], abs=2)
 
@@ -82,13 +78,8 @@ def test_a_thread_issues_at_full_speed_while_its_sibling_waits_for_memory() -> N
 
 
 def test_a_thread_issues_at_full_speed_while_its_sibling_waits_for_another_thread() -> None:
-    builder = TraceBuilder()
-    computing, waiting, elsewhere = (builder.stream() for _ in range(3))
-    builder.compute(computing, gap=100_000)
-    builder.wait(waiting, 1)
-    builder.compute(elsewhere, gap=200_000)
-    builder.post(elsewhere, 1)
-    got = simulate(SMT, builder.build(), cpus(0, SAME_CORE, OTHER_CORE))
+    trace = written("compute 100_000", "wait 1", "compute 200_000, post 1").build()
+    got = simulate(SMT, trace, cpus(0, SAME_CORE, OTHER_CORE))
     assert got.of_workers("cycles")[0] == pytest.approx(100_000, abs=2)
 
 
