@@ -3,24 +3,18 @@
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 
+from made_up_machine import machine
+
 from autofinity.model.affinity import Affinity
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import SimulationError
 from autofinity.model.observation import Observation
 from autofinity.model.placement import Placement
-from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.ports import Action, Interval, Outcome, RunKey, RunRequest, Sensors
 from autofinity.profiling.campaign import Cell, ReadyProgram, Target, plan
 from autofinity.store.observations import key_of
 
-TOPOLOGY = Topology(
-    name="two by two by three",
-    origin="synthetic",
-    pus=tuple(PU(OsIndex(i), 0, i, i // 3, i // 6, i // 6) for i in range(12)),
-    node_os_indices=(OsIndex(0), OsIndex(1)),
-    distances=((10, 20), (20, 10)),
-    allowed=frozenset(OsIndex(i) for i in range(12)),
-)
+TOPOLOGY = machine(packages=2, llcs=2, cores=3)
 PERIOD_NS = 1_000_000
 
 

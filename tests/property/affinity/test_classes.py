@@ -8,6 +8,7 @@ import pytest
 from affinity_definition import machines, slots_by_level
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_up_machine import machine
 
 from autofinity.affinity.enumerate import count_affinities, enumerate_affinities, place
 from autofinity.affinity.hints import all_hints
@@ -75,19 +76,7 @@ def test_a_best_match_has_the_best_keys_of_all_classes_on_larger_machines(
     packages: int, llcs: int, cores: int, data: st.DataObject
 ) -> None:
     total = packages * llcs * cores
-    pus = tuple(
-        PU(OsIndex(i), 0, i, i // cores, i // cores // llcs, i // cores // llcs)
-        for i in range(total)
-    )
-    distances = tuple(tuple(10 if a == b else 20 for b in range(packages)) for a in range(packages))
-    topology = Topology(
-        "uniform",
-        "synthetic",
-        pus,
-        tuple(OsIndex(i) for i in range(packages)),
-        distances,
-        frozenset(pu.os_index for pu in pus),
-    )
+    topology = machine(packages, 1, llcs, cores)
     threads = data.draw(st.integers(1, min(total, 20)))
     listed = list(enumerate_affinities(topology, threads))
 

@@ -5,38 +5,13 @@ from __future__ import annotations
 import pickle
 
 import pytest
+from made_up_machine import machine
 
 from autofinity.affinity.hints import all_hints, get_affinity, label_of
 from autofinity.affinity.leeway import edit_distance, hints_of
 from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.errors import PlacementError, UsageError
-from autofinity.model.topology import PU, OsIndex, Topology
-
-
-def machine(
-    packages: int, nodes: int, llcs: int, cores: int, smt: int = 1, far: int = 22
-) -> Topology:
-    """`packages` × `nodes` × `llcs` × `cores` × `smt`, numbered in that order."""
-    pus = []
-    for core in range(packages * nodes * llcs * cores):
-        llc = core // cores
-        node = llc // llcs
-        for rank in range(smt):
-            pus.append(PU(OsIndex(len(pus)), rank, core, llc, node // nodes, node))
-    n = packages * nodes
-    distances = tuple(
-        tuple(10 if a == b else 16 if a // nodes == b // nodes else far for b in range(n))
-        for a in range(n)
-    )
-    return Topology(
-        "made-up",
-        "synthetic",
-        tuple(pus),
-        tuple(OsIndex(i) for i in range(n)),
-        distances,
-        frozenset(pu.os_index for pu in pus),
-    )
-
+from autofinity.model.topology import OsIndex, Topology
 
 OPTERON = machine(4, 2, 1, 6)
 

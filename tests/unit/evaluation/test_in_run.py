@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pytest
+from made_up_machine import machine
 
 from autofinity.evaluation.in_run import InRun, Sampling, run_in
 from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
@@ -13,7 +14,7 @@ from autofinity.model.counters import CounterSample
 from autofinity.model.placement import Placement
 from autofinity.model.policy import Condition, Rule, RulePolicy, SecondLook, looked_at
 from autofinity.model.ratios import Ratio
-from autofinity.model.topology import PU, OsIndex, Topology
+from autofinity.model.topology import Topology
 from autofinity.ports import Action, BindThreads, Interval, Outcome, RunRequest, Sensors
 
 MS = 1_000_000
@@ -21,11 +22,7 @@ COUNTERS = ("instructions",)
 BESIDE = Hint.parse("sLP")
 
 
-def topology() -> Topology:
-    """Two sockets of two LLC domains of two cores."""
-    pus = tuple(PU(OsIndex(n), 0, n, n // 2, n // 4, n // 4) for n in range(8))
-    allowed = frozenset(pu.os_index for pu in pus)
-    return Topology("t", "synthetic", pus, (OsIndex(0), OsIndex(1)), ((10, 20), (20, 10)), allowed)
+MACHINE = machine(packages=2, llcs=2, cores=2)
 
 
 @dataclass
@@ -41,7 +38,7 @@ class Fake:
     sockets: int = 2
     bound: list[tuple[int, ...]] = field(default_factory=list)
 
-    topology: Topology = field(default_factory=topology)
+    topology: Topology = MACHINE
 
     def events(self) -> Mapping[str, str]:
         return dict.fromkeys(COUNTERS, "")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from made_up_machine import machine
 
 from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU, build_topology
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.errors import TopologyError
-from autofinity.model.topology import PU, OsIndex, Topology
+from autofinity.model.topology import OsIndex, Topology
 from tests.support.topology_sysfs_tree import write_sysfs
 
 
@@ -79,31 +82,11 @@ def test_a_machine_with_nothing_allowed_is_an_error() -> None:
         build_topology(raw([RawPU(0, 0, 0, (), 0), RawPU(0, 0, 1, (), 0)]), "m", "file")
 
 
-def machine(shape: tuple[int, int, int, int, int], first_cpu: int = 0) -> Topology:
-    """Sockets × nodes × LLCs × cores × SMT; all second PUs are numbered after all first ones."""
-    sockets, nodes, llcs, cores, smt = shape
-    total = sockets * nodes * llcs * cores
-    pus = tuple(
-        PU(
-            OsIndex(first_cpu + rank * total + core),
-            rank,
-            core,
-            core // cores,
-            core // cores // llcs // nodes,
-            core // cores // llcs,
-        )
-        for core in range(total)
-        for rank in range(smt)
-    )
-    n = sockets * nodes
-    return Topology(
-        "host",
-        "host",
-        pus,
-        tuple(OsIndex(3 * i) for i in range(n)),
-        tuple(tuple(10 if a == b else 12 + abs(a - b) for b in range(n)) for a in range(n)),
-        frozenset(pu.os_index for pu in pus),
-    )
+def shaped(shape: tuple[int, int, int, int, int], first_cpu: int = 0) -> Topology:
+    """All second PUs are numbered after all first ones."""
+    cores = math.prod(shape[:4])
+    found = machine(*shape, number=lambda core, rank: first_cpu + rank * cores + core)
+    return replace(found, node_os_indices=tuple(OsIndex(3 * n) for n in range(found.n_nodes)))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +96,7 @@ def machine(shape: tuple[int, int, int, int, int], first_cpu: int = 0) -> Topolo
 def test_sysfs_gives_the_machine_back(
     tmp_path: Path, shape: tuple[int, int, int, int, int], first_cpu: int
 ) -> None:
-    expected = machine(shape, first_cpu)
+    expected = shaped(shape, first_cpu)
     found = read_sysfs(
         write_sysfs(tmp_path, expected), allowed=expected.allowed, cpuinfo=tmp_path / "none"
     )
@@ -125,7 +108,7 @@ def test_sysfs_gives_the_machine_back(
 
 
 def test_sysfs_leaves_offline_cpus_out(tmp_path: Path) -> None:
-    write_sysfs(tmp_path, machine((1, 1, 1, 4, 1)))
+    write_sysfs(tmp_path, shaped((1, 1, 1, 4, 1)))
     (tmp_path / "devices/system/cpu/online").write_text("0,2-3\n")
     found = read_sysfs(tmp_path, allowed=frozenset({0, 1, 2}))
     assert [pu.os_index for pu in found.pus] == [0, 2, 3]

@@ -7,6 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from made_up_machine import machine as regular
 from mappers_here import WHY_NO_SCOTCH
 
 from autofinity.mapping import scotch as scotch_mapper
@@ -16,7 +17,7 @@ from autofinity.mapping.mappers import MAPPERS
 from autofinity.mapping.scotch import scotch
 from autofinity.model.errors import CapabilityError, UsageError
 from autofinity.model.sharing import SharingMatrix
-from autofinity.model.topology import PU, OsIndex, Topology
+from autofinity.model.topology import OsIndex, Topology
 from autofinity.report.picture import draw
 
 
@@ -31,11 +32,7 @@ def ring(threads: int) -> SharingMatrix:
 
 
 def machine(cores: int, sockets: int = 4) -> Topology:
-    per = cores // sockets
-    pus = tuple(PU(OsIndex(i), 0, i, i // per, i // per, i // per) for i in range(cores))
-    distances = tuple(tuple(10 if a == b else 20 for b in range(sockets)) for a in range(sockets))
-    nodes = tuple(map(OsIndex, range(sockets)))
-    return Topology("m", "synthetic", pus, nodes, distances, frozenset(p.os_index for p in pus))
+    return regular(sockets, cores=cores // sockets, far=20)
 
 
 def test_comparing_leaves_out_what_is_slow_and_what_cannot() -> None:

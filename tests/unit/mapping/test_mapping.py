@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from made_up_machine import machine
 
 from autofinity.mapping.cost import cost, distance
 from autofinity.mapping.eagermap import eagermap
@@ -14,38 +15,6 @@ from autofinity.mapping.static import at_random, compact, scatter
 from autofinity.model.errors import PlacementError
 from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import PU, Cache, OsIndex, Topology
-
-
-def machine(
-    packages: int = 1,
-    nodes: int = 1,
-    llcs: int = 1,
-    cores: int = 4,
-    smt: int = 1,
-    cores_of_l2: int = 1,
-    far: int = 22,
-) -> Topology:
-    """`packages` × `nodes` × `llcs` × `cores` × `smt`, numbered in that order."""
-    pus = []
-    for core in range(packages * nodes * llcs * cores):
-        llc = core // cores
-        node = llc // llcs
-        for rank in range(smt):
-            pus.append(PU(OsIndex(len(pus)), rank, core, llc, node // nodes, node))
-    n = packages * nodes
-    distances = tuple(
-        tuple(10 if a == b else 16 if a // nodes == b // nodes else far for b in range(n))
-        for a in range(n)
-    )
-    return Topology(
-        "made-up",
-        "synthetic",
-        tuple(pus),
-        tuple(OsIndex(i) for i in range(n)),
-        distances,
-        frozenset(pu.os_index for pu in pus),
-        (Cache(2, 1 << 18, 64, 8, cores_of_l2),),
-    )
 
 
 def matrix(threads: int, pairs: dict[tuple[int, int], float]) -> SharingMatrix:
@@ -60,7 +29,7 @@ def cpus(*numbers: int) -> frozenset[OsIndex]:
 
 
 def test_distance_grows_with_the_part_two_cpus_share() -> None:
-    topology = machine(packages=2, nodes=2, llcs=2, cores=4, smt=2, cores_of_l2=2)
+    topology = machine(2, 2, 2, 4, 2, caches=(Cache(2, 1 << 18, 64, 8, 2),))
     found = [distance(topology, OsIndex(0), OsIndex(cpu)) for cpu in (0, 1, 2, 4, 8, 16, 32)]
     assert found == [0, 1, 2, 4, 10, 16, 22]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
+from made_up_machine import machine
 from mappers_here import mappers_but
 
 from autofinity.mapping.cost import distance
@@ -14,7 +15,6 @@ from autofinity.mapping.mappers import MAPPERS
 from autofinity.mapping.matching import best_pairs, best_partners
 from autofinity.mapping.treematch import least_outside
 from autofinity.model.sharing import SharingMatrix
-from autofinity.model.topology import PU, OsIndex, Topology
 
 
 def weights(size: int, pairs: dict[tuple[int, int], float]) -> list[list[float]]:
@@ -77,23 +77,11 @@ def test_large_groups_are_put_together_from_factors_and_one_more() -> None:
     assert sum(internal(chains, half) for half in halves) >= 15
 
 
-def xeon() -> Topology:
-    """2 × 8 × 2, PUs of a core 16 apart: the real machine of the paper."""
-    pus = tuple(
-        PU(OsIndex(core + 16 * rank), rank, core, core // 8, core // 8, core // 8)
-        for core in range(16)
-        for rank in range(2)
-    )
-    nodes = (OsIndex(0), OsIndex(1))
-    allowed = frozenset(pu.os_index for pu in pus)
-    return Topology("xeon", "synthetic", pus, nodes, ((10, 20), (20, 10)), allowed)
-
-
 @pytest.mark.parametrize("apart", [1, 16], ids=["figure 9a", "figure 9b"])
 @pytest.mark.parametrize("name", mappers_but("exact", "compact", "scatter", "random"))
 def test_producers_sit_beside_their_consumers_in_both_phases(name: str, apart: int) -> None:
     pairs = {(i, i + apart): 5.0 for i in range(32) if i // apart % 2 == 0}
-    topology = xeon()
+    topology = machine(packages=2, cores=8, smt=2, number=lambda core, rank: core + 16 * rank)
     sharing = SharingMatrix(tuple(map(tuple, weights(32, pairs))))
     cpus = MAPPERS[name].run(sharing, topology, topology.allowed)
     assert {distance(topology, cpus[a], cpus[b]) for a, b in pairs} == {1}

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from fake_machine import PERIOD_NS, TOPOLOGY, FakeMachine, FakeProcess, Memory, cells, target
+from made_up_machine import machine
 
 from autofinity.affinity.enumerate import enumerate_affinities
 from autofinity.affinity.leeway import edit_distance
@@ -14,7 +15,6 @@ from autofinity.model.counters import Behaviour
 from autofinity.model.errors import PlacementError, UsageError
 from autofinity.model.observation import Observation
 from autofinity.model.placement import Placement
-from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, Outcome, RunRequest, Sensors
 from autofinity.profiling.campaign import in_order, plan_baselines, plan_switches, profile
 from autofinity.profiling.estimate import expected, probes
@@ -30,14 +30,7 @@ from autofinity.profiling.selection import best_matches, select
 from autofinity.profiling.thinning import thinned
 from autofinity.store.observations import table_of
 
-LARGE = Topology(
-    name="four by two by six",
-    origin="synthetic",
-    pus=tuple(PU(OsIndex(i), 0, i, i // 6, i // 12, i // 6) for i in range(48)),
-    node_os_indices=tuple(OsIndex(i) for i in range(8)),
-    distances=tuple(tuple(10 if a == b else 20 for b in range(8)) for a in range(8)),
-    allowed=frozenset(OsIndex(i) for i in range(48)),
-)
+LARGE = machine(packages=4, nodes=2, cores=6, near=20)
 
 
 def test_neighbours_are_the_affinities_one_move_away() -> None:

@@ -9,33 +9,22 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from made_up_machine import machine
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.linux.identity import start_ticks_of
 from autofinity.model.affinity import PACKED
 from autofinity.model.errors import PlacementError
 from autofinity.model.placement import CoreSet
-from autofinity.model.topology import PU, OsIndex, Topology
+from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval
 from autofinity.runtime.claims import CLAIMS_HEAD, claimed, free_cpus, live_runs, whole_cores
 from autofinity.runtime.journal import Journal, RunHeader
 from autofinity.runtime.live_state import LiveState
 from autofinity.store.behaviour_db import BehaviourDB
 
-
-def machine(cores: int = 8, siblings: int = 2) -> Topology:
-    """One socket of two caches; CPU c and c + cores are the siblings of core c."""
-    pus = tuple(
-        PU(OsIndex(rank * cores + core), rank, core, core // (cores // 2), 0, 0)
-        for core in range(cores)
-        for rank in range(siblings)
-    )
-    return Topology(
-        "test", "synthetic", pus, (OsIndex(0),), ((10,),), frozenset(pu.os_index for pu in pus)
-    )
-
-
-MACHINE = machine()
+MACHINE = machine(llcs=2, smt=2, number=lambda core, rank: 8 * rank + core)
+"""CPU c and c + 8 are the siblings of core c."""
 
 
 def cpus(*numbers: int) -> frozenset[OsIndex]:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pytest
+from made_up_machine import machine
 
 from autofinity.model.affinity import DISTRIBUTED, PACKED
 from autofinity.model.counters import Behaviour, CounterSample
 from autofinity.model.policy import Decision, RulePolicy
-from autofinity.model.topology import PU, Cache, OsIndex, Topology
+from autofinity.model.topology import Cache
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
 from autofinity.runtime.continuous import Watch, decisive, look_cost_ns
 from autofinity.runtime.decider import LivePolicy
@@ -22,13 +23,7 @@ MISSES = "llc_misses"
 POLICY = RulePolicy((MISSES,), {}, (), PACKED)
 
 
-def machine() -> Topology:
-    """Two sockets with a cache of 10 MB and four cores each."""
-    pus = tuple(PU(OsIndex(core), 0, core, core // 4, core // 4, core // 4) for core in range(8))
-    caches = (Cache(3, 10_000_000, 64, 16, 4),)
-    nodes, distances = (OsIndex(0), OsIndex(1)), ((10, 20), (20, 10))
-    allowed = frozenset(pu.os_index for pu in pus)
-    return Topology("test", "synthetic", pus, nodes, distances, allowed, caches)
+MACHINE = machine(packages=2, caches=(Cache(3, 10_000_000, 64, 16, 4),))
 
 
 @dataclass
@@ -74,7 +69,7 @@ def watched(program: Changing, *, margin: float = float("inf"), every_s: int = 1
         del policy
         return Decision(PACKED if sample[MISSES] > 1e6 else DISTRIBUTED, None, margin, None)
 
-    topology = machine()
+    topology = MACHINE
     mechanism = LivePolicy(
         topology,
         POLICY,
@@ -128,7 +123,7 @@ def test_an_answer_that_is_nearly_a_tie_moves_nobody() -> None:
 def test_a_program_that_flickers_is_not_followed_for_more_than_it_costs() -> None:
     program = Changing(lambda second: 5e6 if int(second) % 6 < 3 else 2e5, seconds=120)
     watched(program)
-    cost_s = look_cost_ns(machine(), 2, S) / 1e9
+    cost_s = look_cost_ns(MACHINE, 2, S) / 1e9
     spread = program.spread_at_s()
     assert len(spread) * cost_s <= 0.05 * 120 + cost_s
 
@@ -142,8 +137,8 @@ def test_what_nothing_can_be_told_of_is_followed_only() -> None:
 
 def test_a_look_again_costs_two_refills_and_a_slower_sample() -> None:
     two_refills_ns = 2 * 5_000_000 / 5e9 * 1e9  # half a cache for each of two threads
-    assert look_cost_ns(machine(), 2, 0) == pytest.approx(two_refills_ns)
-    assert look_cost_ns(machine(), 2, S) == pytest.approx(two_refills_ns + 0.2 * S)
+    assert look_cost_ns(MACHINE, 2, 0) == pytest.approx(two_refills_ns)
+    assert look_cost_ns(MACHINE, 2, S) == pytest.approx(two_refills_ns + 0.2 * S)
 
 
 def test_rare_events_and_what_was_not_measured_are_no_change() -> None:

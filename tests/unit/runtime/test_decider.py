@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
+from made_up_machine import machine
 
 from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity, Hint
 from autofinity.model.counters import CounterSample
@@ -18,7 +19,7 @@ from autofinity.model.policy import (
     looked_at,
 )
 from autofinity.model.sharing import SharingMatrix
-from autofinity.model.topology import PU, OsIndex, Topology
+from autofinity.model.topology import OsIndex
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
 from autofinity.runtime.decider import LivePolicy
 from autofinity.runtime.live_state import LiveState, Settings
@@ -27,19 +28,7 @@ from autofinity.runtime.loop import run_loop
 MS = 1_000_000
 
 
-def machine(packages: int = 2, llcs: int = 2, cores: int = 4) -> Topology:
-    """Two sockets × two LLC domains × four cores, a node a socket."""
-    pus = []
-    for core in range(packages * llcs * cores):
-        llc = core // cores
-        package = llc // llcs
-        pus.append(PU(OsIndex(core), 0, core, llc, package, package))
-    distances = tuple(tuple(10 if a == b else 20 for b in range(packages)) for a in range(packages))
-    nodes = tuple(OsIndex(node) for node in range(packages))
-    allowed = frozenset(pu.os_index for pu in pus)
-    return Topology("test", "synthetic", tuple(pus), nodes, distances, allowed)
-
-
+MACHINE = machine(packages=2, llcs=2, cores=4)
 ONE_SOCKET = Hint.parse("sLP")
 POLICY = RulePolicy(("data_cache_accesses",), {}, (), PACKED)
 
@@ -116,7 +105,7 @@ def run(
     available: frozenset[OsIndex] | None = None,
     asked: list[Mapping[str, float]] | None = None,
 ) -> LiveState:
-    topology = machine()
+    topology = MACHINE
     allowed = topology.allowed if available is None else available
 
     def decide(chosen: RulePolicy, sample: Mapping[str, float]) -> Decision:
@@ -424,7 +413,7 @@ def test_little_sharing_or_sharing_that_is_as_good_as_it_gets_moves_nobody() -> 
 
 
 def test_where_counters_decide_faults_are_not_looked_at() -> None:
-    topology = machine()
+    topology = MACHINE
     for by_sharing in (False, True):
         settings = Settings(by_sharing=by_sharing)
         policy = LivePolicy(
