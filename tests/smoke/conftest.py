@@ -56,40 +56,17 @@ def _compile_launcher(folder: Path, tree: Path | None) -> Path:
     return _compile(sources, folder / "autofinity", *flags)
 
 
-@pytest.fixture(scope="session")
-def probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Program that tells how it was started."""
-    return _compile([HERE / "probe.c"], tmp_path_factory.mktemp("probe") / "probe")
+def _program(name: str) -> Callable[[pytest.TempPathFactory], Path]:
+    @pytest.fixture(scope="session", name=name)
+    def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+        return _compile([HERE / f"{name}.c"], tmp_path_factory.mktemp(name) / name)
+
+    return compiled
 
 
-@pytest.fixture(scope="session")
-def spinner(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Program that computes with N threads for S seconds, each where it pins itself if asked."""
-    return _compile([HERE / "spinner.c"], tmp_path_factory.mktemp("spinner") / "spinner")
-
-
-@pytest.fixture(scope="session")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Program whose threads share pages by twos."""
-    return _compile([HERE / "pairs.c"], tmp_path_factory.mktemp("pairs") / "pairs")
-
-
-@pytest.fixture(scope="session")
-def sharers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Program whose threads compute and share pages by twos, which fault again and again."""
-    return _compile([HERE / "sharers.c"], tmp_path_factory.mktemp("sharers") / "sharers")
-
-
-@pytest.fixture(scope="session")
-def phases(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Program that computes and, from one SIGUSR1 to the next, has page faults too."""
-    return _compile([HERE / "phases.c"], tmp_path_factory.mktemp("phases") / "phases")
-
-
-@pytest.fixture(scope="session")
-def blocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Program that runs another one with system calls refused."""
-    return _compile([HERE / "blocked.c"], tmp_path_factory.mktemp("blocked") / "blocked")
+# Each tells at its head what it does.
+probe, spinner, pairs = _program("probe"), _program("spinner"), _program("pairs")
+sharers, phases, blocked = _program("sharers"), _program("phases"), _program("blocked")
 
 
 @pytest.fixture(scope="session")

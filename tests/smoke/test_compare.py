@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
+
+from commands import autofinity
 
 SMALL = (
     *("--machine", "opteron-6164he", "--threads", "4", "--size", "tiny", "--repeats", "2"),
@@ -14,19 +13,6 @@ SMALL = (
     *("--mechanism", "autofinity", "--mechanism", "unified"),
 )
 RUN = ["os", "autofinity", "kmaf16", "unified", "oracle-trace"]
-
-
-def autofinity(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "autofinity", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env={**os.environ, "COLUMNS": "80"},
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
 
 
 def test_mechanisms_are_compared_and_what_was_run_is_not_run_again(tmp_path: Path) -> None:

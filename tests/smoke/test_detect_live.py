@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from permitted import skip_unless_touches_are_seen
 
 from autofinity.linux.numa_hinting import STATE, SYSCTL, armed
 from autofinity.linux.touch_sharing import TouchSharing
@@ -27,10 +28,7 @@ PAGES = 64  # that each pair shares
 
 @pytest.fixture(autouse=True)
 def _can_sample() -> None:
-    try:
-        watch_touches(["true"])
-    except CapabilityError as error:
-        pytest.skip(str(error))
+    skip_unless_touches_are_seen()
 
 
 def detect(run: Runner, *words: str | Path) -> subprocess.CompletedProcess[str]:

@@ -16,10 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from permitted import skip_unless_touches_are_seen
 from processes import runs
-
-from autofinity.linux.watched_program import watch_touches
-from autofinity.model.errors import CapabilityError
 
 COMMAND = (sys.executable, "-m", "autofinity")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -174,10 +172,7 @@ def test_who_does_not_want_to_wait_for_what_is_under_way_interrupts_again() -> N
 
 
 def test_a_watched_program_gets_the_sigterm_of_who_watches_it(tmp_path: Path) -> None:
-    try:
-        watch_touches(["true"])
-    except CapabilityError as error:
-        pytest.skip(str(error))
+    skip_unless_touches_are_seen()
     slowly = "trap 'sleep 3; exit 9' TERM"
     written = f"echo $$ >{tmp_path}/p; mv {tmp_path}/p {tmp_path}/pid"
     words = ("sh", "-c", f"{slowly}; {written}; while :; do sleep 0.1; done")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from commands import autofinity
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.in_run import Sampling, run_in
@@ -28,19 +29,6 @@ CAMPAIGN = (
     *(word for program in PROGRAMS for word in ("--program", program)),
     *("--size", "tiny", "--affinities", "hints", "--period-us", "20", "--threads", "4"),
 )
-
-
-def autofinity(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "autofinity", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env={**os.environ, "COLUMNS": "80"},
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
 
 
 @pytest.fixture(scope="module")

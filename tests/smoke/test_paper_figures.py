@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from commands import autofinity
 
 QUICK = ("--threads", "4", "--size", "tiny", "--repeats", "1", "--program", "prodcons")
 
 
 def figure(name: str, work: Path, *more: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "autofinity", "figure", name, *QUICK, "--work", str(work), *more],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env={**os.environ, "COLUMNS": "80"},
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
+    return autofinity("figure", name, *QUICK, "--work", str(work), *more, code=code)
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from permitted import needs_perf, needs_two_cpus, needs_x86
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.learning.own_runs import own_runs
@@ -256,16 +257,9 @@ def test_what_cannot_be_learned_from_is_counted_and_said(
         assert words in done.stderr
 
 
-def _perf_is_permitted() -> bool:
-    try:
-        os.close(open_event(Encoding(1, 1), 0))
-    except OSError:
-        return False
-    return os.uname().machine == "x86_64"
-
-
-@pytest.mark.skipif(not _perf_is_permitted(), reason="no perf events are permitted here")
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="placing needs two CPUs")
+@needs_perf
+@needs_x86
+@needs_two_cpus
 def test_a_run_starts_a_rebuild_that_is_due_and_the_next_run_asks_the_new_policy(
     run: Runner, spinner: Path, fake_pmu: Path, sysfs: Path, tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from permitted import needs_perf, needs_two_cpus, needs_x86
 
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.perf import open_event
@@ -21,18 +22,7 @@ from autofinity.store.behaviour_db import BehaviourDB
 type Runner = Any  # of conftest.py
 
 
-def _software_only() -> bool:
-    try:
-        os.close(open_event(Encoding(1, 1), 0))
-    except OSError:
-        return False
-    return os.uname().machine == "x86_64"
-
-
-pytestmark = [
-    pytest.mark.skipif(not _software_only(), reason="no perf events are permitted here"),
-    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="placing needs two CPUs"),
-]
+pytestmark = [needs_perf, needs_x86, needs_two_cpus]
 
 FIRED, OTHERWISE = Hint.parse("sLP"), Hint.parse("SLP")
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 from live_masks import masks_of
+from permitted import skip_unless_touches_are_seen
 
-from autofinity.linux.watched_program import watch_touches
 from autofinity.mechanisms.lists import names_live, names_moving_pages
-from autofinity.model.errors import CapabilityError
 from autofinity.model.topology import PU, OsIndex, Topology
 from tests.support.topology_sysfs_tree import write_sysfs
 
@@ -21,10 +20,7 @@ type Runner = Any  # of conftest.py
 
 @pytest.fixture
 def _faults() -> None:
-    try:
-        watch_touches(["true"])
-    except CapabilityError as error:
-        pytest.skip(str(error))
+    skip_unless_touches_are_seen()
 
 
 @pytest.mark.usefixtures("_faults")

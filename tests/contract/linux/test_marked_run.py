@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from permitted import needs_perf
 
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.host_machine import HostMachine, event_groups, merged
 from autofinity.linux.marked_run import Conditions, MarkedRun, marks_library
-from autofinity.linux.perf import open_event
 from autofinity.linux.topology import host_topology
 from autofinity.model.affinity import Affinity
 from autofinity.model.counters import CounterSample
@@ -63,17 +63,7 @@ int main(int argc, char** argv) {
 """
 
 
-def _perf_is_permitted() -> bool:
-    try:
-        os.close(open_event(Encoding(1, 1), 0))
-    except OSError:
-        return False
-    return True
-
-
-pytestmark = pytest.mark.skipif(
-    not _perf_is_permitted(), reason="no perf events are permitted here"
-)
+pytestmark = needs_perf
 
 
 @pytest.fixture(scope="module")

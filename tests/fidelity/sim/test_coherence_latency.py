@@ -6,15 +6,12 @@ and what each preset file names for the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from measure_latency import LOAD, STORE, UPDATE, line_ns
 from sim_programs import cores_by_distance, sharers_of_an_l2, without_prefetch
 
 from autofinity.model.topology import OsIndex
 from autofinity.sim.preset import load_preset, preset_names
-from autofinity.sim.spec import MachineSpec
 
 WITHIN = 0.05
 
@@ -23,43 +20,22 @@ WITHIN = 0.05
 @pytest.mark.parametrize(
     ("access", "table"),
     [
-        (LOAD, lambda spec: spec.latency.load_modified),
-        (STORE, lambda spec: spec.latency.store_modified),
-        (UPDATE, lambda spec: spec.latency.atomic_modified),
+        (LOAD, "load_modified"),
+        (STORE, "store_modified"),
+        (UPDATE, "atomic_modified"),
+        (STORE, "store_shared"),
+        (UPDATE, "atomic_shared"),
     ],
-    ids=["load", "store", "atomic"],
+    ids=["load of M", "store to M", "atomic on M", "store to S", "atomic on S"],
 )
-def test_a_modified_line_comes_at_the_latency_of_its_distance(
-    name: str,
-    access: tuple[int, int, int],
-    table: Callable[[MachineSpec], tuple[float, ...]],
+def test_a_line_is_taken_from_the_other_at_the_latency_of_its_distance(
+    name: str, access: tuple[int, int, int], table: str
 ) -> None:
     spec = without_prefetch(load_preset(name))
-    for distance, near in cores_by_distance(spec).items():
-        expected = table(spec)[distance]
-        assert line_ns(spec, [(near[0], 1)], access) == pytest.approx(expected, rel=WITHIN), (
-            f"distance {distance}"
-        )
-
-
-@pytest.mark.parametrize("name", preset_names())
-@pytest.mark.parametrize(
-    ("access", "table"),
-    [
-        (STORE, lambda spec: spec.latency.store_shared),
-        (UPDATE, lambda spec: spec.latency.atomic_shared),
-    ],
-    ids=["store", "atomic"],
-)
-def test_a_shared_line_is_taken_from_the_other_at_the_latency_of_its_distance(
-    name: str,
-    access: tuple[int, int, int],
-    table: Callable[[MachineSpec], tuple[float, ...]],
-) -> None:
-    spec = without_prefetch(load_preset(name))
+    shared = table.endswith("_shared")
     for distance, others in cores_by_distance(spec).items():
-        expected = table(spec)[distance]
-        got = line_ns(spec, [(others[0], 0)], access, have_it=True)
+        got = line_ns(spec, [(others[0], int(not shared))], access, have_it=shared)
+        expected = getattr(spec.latency, table)[distance]
         assert got == pytest.approx(expected, rel=WITHIN), f"distance {distance}"
 
 

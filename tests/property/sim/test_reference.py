@@ -45,8 +45,11 @@ COUNTED_OF_MODULE = (
 )
 
 
-def shapes(most_ways: int) -> st.SearchStrategy[tuple[int, int]]:
-    """Sets (a power of two) and ways."""
+type Shape = tuple[int, int]
+"""Sets (a power of two) and ways."""
+
+
+def shapes(most_ways: int) -> st.SearchStrategy[Shape]:
     return st.tuples(st.sampled_from([1, 2, 4, 8, 16]), st.integers(1, most_ways))
 
 
@@ -63,9 +66,7 @@ def numbers(seed: int, length: int, below: int, hot: int) -> list[int]:
     lines=st.sampled_from([7, 30, 100, 400]),
     hot=st.integers(1, 40),
     stores=st.sampled_from([0.0, 0.1, 0.5]),
-    l1=shapes(4),
-    l2=shapes(6),
-    llc=shapes(9),
+    levels=st.tuples(shapes(4), shapes(6), shapes(9)),
     inclusive=st.booleans(),
 )
 def test_the_caches_of_one_core_count_as_the_reference(
@@ -74,17 +75,15 @@ def test_the_caches_of_one_core_count_as_the_reference(
     lines: int,
     hot: int,
     stores: float,
-    l1: tuple[int, int],
-    l2: tuple[int, int],
-    llc: tuple[int, int],
+    levels: tuple[Shape, Shape, Shape],
     inclusive: bool,
 ) -> None:
     rng = random.Random(seed)
     accesses = [(line, rng.random() < stores) for line in numbers(seed, length, lines, hot)]
-    reference = (InclusiveCore if inclusive else ExclusiveCore)(l1, l2, llc)
+    reference = (InclusiveCore if inclusive else ExclusiveCore)(*levels)
     for line, store in accesses:
         reference.access(line, store)
-    result = run_stream(with_caches(INCLUSIVE if inclusive else VICTIM, l1, l2, llc), accesses)
+    result = run_stream(with_caches(INCLUSIVE if inclusive else VICTIM, *levels), accesses)
     assert {e: result.total(e) for e in COUNTED} == {e: reference.counts[e] for e in COUNTED}
 
 
@@ -96,9 +95,7 @@ def test_the_caches_of_one_core_count_as_the_reference(
     hot=st.integers(1, 20),
     stores=st.sampled_from([0.0, 0.1, 0.5]),
     cores=st.integers(2, 3),
-    l1=shapes(4),
-    l2=shapes(6),
-    llc=shapes(9),
+    levels=st.tuples(shapes(4), shapes(6), shapes(9)),
     inclusive=st.booleans(),
 )
 def test_cores_that_share_an_l2_count_as_the_reference(
@@ -108,19 +105,17 @@ def test_cores_that_share_an_l2_count_as_the_reference(
     hot: int,
     stores: float,
     cores: int,
-    l1: tuple[int, int],
-    l2: tuple[int, int],
-    llc: tuple[int, int],
+    levels: tuple[Shape, Shape, Shape],
     inclusive: bool,
 ) -> None:
     rng = random.Random(seed)
-    reference = ReferenceModule(cores, l1, l2, llc, inclusive)
+    reference = ReferenceModule(cores, *levels, inclusive)
     turns = Turns(cores)
     for line in numbers(seed, length, lines, hot):
         thread, store = rng.randrange(cores), rng.random() < stores
         reference.access(thread, line, store)
         (turns.store if store else turns.load)(thread, line)
-    spec = with_shared_l2(with_caches(INCLUSIVE if inclusive else VICTIM, l1, l2, llc), cores)
+    spec = with_shared_l2(with_caches(INCLUSIVE if inclusive else VICTIM, *levels), cores)
     program = core.Program(turns.builder.build())
     run = core.Simulation(machine_model(spec), program, list(range(cores)))
     run.run()
@@ -142,7 +137,7 @@ def test_cores_that_share_an_l2_count_as_the_reference(
     l2=shapes(5),
 )
 def test_the_tlbs_count_as_the_reference(
-    seed: int, length: int, pages: int, hot: int, l1: tuple[int, int], l2: tuple[int, int]
+    seed: int, length: int, pages: int, hot: int, l1: Shape, l2: Shape
 ) -> None:
     (cores,) = VICTIM.core_classes
     tlb = dataclasses.replace(

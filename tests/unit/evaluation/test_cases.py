@@ -1,16 +1,15 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
+from observed import observation
 
 from autofinity.evaluation.bootstrap import intervals
 from autofinity.evaluation.cases import Case, case_of, summarise
 from autofinity.evaluation.times import Times, times_of
 from autofinity.evaluation.verdict import verdict_of
 from autofinity.model.affinity import DISTRIBUTED, PACKED, UNPLACED, Affinity, Hint
-from autofinity.model.counters import Behaviour
 from autofinity.model.observation import Observation, PlacedBy, Workload
 from autofinity.model.policy import Decision
 from autofinity.store.observations import table_of
@@ -21,25 +20,6 @@ MIDDLE = Affinity.of([[1, 1]])
 
 
 WORKLOAD = Workload("p", "small", 2)
-
-
-def observation(**known: Any) -> Observation:
-    row = Observation(
-        program="p",
-        input="small",
-        threads=2,
-        affinity=PACK,
-        sample=0,
-        progress=0.5,
-        behaviour=Behaviour({"instructions": 1.0}),
-        performance=1.0,
-        roi_s=1.0,
-        machine="m",
-        backend="sim",
-        seed=1,
-        version="1",
-    )
-    return replace(row, **known)
 
 
 def match(hint: Hint) -> Affinity:

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import paper_runs
 import pytest
 from fake_machine import FakeMachine
 
@@ -15,30 +16,13 @@ from autofinity.mechanisms.recipe import WholeTrace
 from autofinity.mechanisms.registry import pick
 from autofinity.mechanisms.sharing_aware import nothing
 from autofinity.model.errors import StoreError
-from autofinity.model.mechanism_run import MechanismRun
 from autofinity.ports import RunRequest
 from autofinity.profiling.campaign import ReadyProgram
 from autofinity.report.comparison_table import as_json, chart, overhead_table, table
 from autofinity.store.mechanism_runs import MechanismRuns, RunName
 
-RUN = MechanismRun(
-    time_s=2.0,
-    threads=4,
-    instructions=1_000_000,
-    l2_misses=20_000,
-    llc_misses=5_000,
-    tlb_accesses=300_000,
-    page_walks=600,
-    traffic_bytes=100,
-    cache_to_cache_transfers=10,
-    invalidations=4,
-    energy_j=8.0,
-    thread_migrations=3,
-    page_migrations=7,
-    settled=0.0,
-    reached_s=[0.1 * step for step in range(1, 21)],
-    overhead_ns={"fault": 60_000_000, "mapping": 20_000_000},
-)
+OVERHEAD_NS = {"fault": 60_000_000, "mapping": 20_000_000}
+RUN = replace(paper_runs.RUN, thread_migrations=3, page_migrations=7, overhead_ns=OVERHEAD_NS)
 ENTRIES = pick(["packed", "compact"])
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from observed import observation
+
 from autofinity.evaluation.coverage import coverage
-from autofinity.model.affinity import Affinity
 from autofinity.model.counters import Behaviour
 from autofinity.model.observation import Observation
 from autofinity.store.observations import table_of
@@ -15,21 +16,7 @@ CUTS = {"a": (1.0,), "b": (1.0, 2.0)}
 
 def samples(program: str, *values: tuple[float, float]) -> list[Observation]:
     return [
-        Observation(
-            program=program,
-            input="small",
-            threads=2,
-            affinity=Affinity.of([[2]]),
-            sample=number,
-            progress=0.5,
-            behaviour=Behaviour({"a": a, "b": b}),
-            performance=1.0,
-            roi_s=1.0,
-            machine="m",
-            backend="sim",
-            seed=1,
-            version="1",
-        )
+        observation(program=program, sample=number, behaviour=Behaviour({"a": a, "b": b}))
         for number, (a, b) in enumerate(values)
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import fcntl
 import json
 import os
 import struct
@@ -13,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from autofinity.cli.detect import command as detect
-from autofinity.linux import address_sampling, spe_ring
+from autofinity.linux import address_sampling
 from autofinity.linux.access_events import AccessEvent
 from autofinity.linux.address_sampling import ThreadTouches, open_touches
 from autofinity.linux.address_sensor import AddressSensor
@@ -73,8 +74,7 @@ class Kernel:
 def kernel(monkeypatch: pytest.MonkeyPatch) -> Iterator[Kernel]:
     made = Kernel()
     monkeypatch.setattr(AccessEvent, "open", lambda event, tid, **how: made.open(event, tid, **how))
-    monkeypatch.setattr(spe_ring, "enable", made.enabled.append)
-    monkeypatch.setattr(address_sampling, "enable", made.enabled.append)
+    monkeypatch.setattr(fcntl, "ioctl", lambda fd, request, *more: made.enabled.append(fd))
     yield made
     made.close()
 
@@ -88,7 +88,7 @@ def ring() -> Iterator[KernelRing]:
 
 @pytest.fixture
 def reader(ring: KernelRing, monkeypatch: pytest.MonkeyPatch) -> Iterator[SpeRing]:
-    monkeypatch.setattr(spe_ring, "enable", lambda fd: None)
+    monkeypatch.setattr(fcntl, "ioctl", lambda fd, request, *more: 0)
     made = SpeRing(ring.descriptor(), RING_BYTES)
     yield made
     made.close()

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from fake_machine import PERIOD_NS, TOPOLOGY, FakeMachine, FakeProcess, Memory, cells, target
 from made_up_machine import machine
+from observed import observation
 
 from autofinity.affinity.enumerate import enumerate_affinities
 from autofinity.affinity.leeway import edit_distance
 from autofinity.model.affinity import UNPLACED, Affinity
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import PlacementError, UsageError
-from autofinity.model.observation import Observation
 from autofinity.model.placement import Placement
 from autofinity.ports import Action, BindThreads, Interval, Outcome, RunRequest, Sensors
 from autofinity.profiling.campaign import in_order, plan_baselines, plan_switches, profile
@@ -109,21 +109,7 @@ def test_the_cost_is_that_of_one_run_of_each_program_times_what_is_left() -> Non
 
 
 def test_thinning_keeps_means_times_and_the_periods_of_best_matches() -> None:
-    row = Observation(
-        program="p",
-        input="small",
-        threads=2,
-        affinity=Affinity.of([[2]]),
-        sample=0,
-        progress=0.5,
-        behaviour=Behaviour({"instructions": 1.0, "rare": math.nan}),
-        performance=1.0,
-        roi_s=2.0,
-        machine="m",
-        backend="sim",
-        seed=1,
-        version="1",
-    )
+    row = observation(behaviour=Behaviour({"instructions": 1.0, "rare": math.nan}), roi_s=2.0)
     apart = replace(row, affinity=Affinity.of([[1], [1]]))
     later = Behaviour({"instructions": 3.0, "rare": 5.0})
     rows = [row, apart]

@@ -6,13 +6,15 @@ import dataclasses
 import os
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from made_up_machine import machine as regular
 
 from autofinity._core import measure
-from autofinity.model.topology import PU, OsIndex, Topology
-from autofinity.recording import between, core_kind, record, system
+from autofinity.model.topology import Topology
+from autofinity.recording import record
 from autofinity.recording.assumed import Assumed
 from autofinity.recording.bench import Bench, free_bytes
 from autofinity.recording.cpuid import TlbShape, inclusive, tlb_shape
@@ -125,17 +127,13 @@ def test_the_limit_of_a_container_bounds_the_buffers(tmp_path: Path) -> None:
 # --- whole machines, with measurements that are made up
 
 
+@dataclass
 class FakeMeasure:
     """Measurements that know which CPU and node they are asked about."""
 
-    MOST_CHAINS = measure.MOST_CHAINS
-
-    def __init__(
-        self, slow: Sequence[int] = (), bind: bool = True, threads_meet: bool = True
-    ) -> None:
-        self.slow = slow
-        self.bind = bind
-        self.threads_meet = threads_meet
+    slow: Sequence[int] = ()
+    bind: bool = True
+    switches: Sequence[float] = (1500.0, 1400.0)
 
     def clock_ghz(self, cpu: int, rounds: int) -> list[float]:
         return [2.0 if cpu in self.slow else 4.0] * rounds
@@ -160,7 +158,7 @@ class FakeMeasure:
         return [40.0 + 60 * abs(cpu // 2 - other // 2)]
 
     def switch_ns(self, cpu: int, rounds: int) -> list[float]:
-        return [1500.0, 1400.0] if self.threads_meet else []
+        return list(self.switches)
 
     def wake_and_switch_ns(self, cpu: int, rounds: int) -> list[float]:
         return [2600.0]
@@ -178,6 +176,9 @@ class FakeMeasure:
         return ZEN3.get((leaf, subleaf))
 
 
+MEASUREMENTS = [
+    name for name in vars(FakeMeasure) if name.endswith(("_ns", "_ghz", "_gbs", "cpuid"))
+]
 CACHES = (
     HostCache(1, 32 * KIB, 8, frozenset({0})),
     HostCache(2, 512 * KIB, 8, frozenset({0})),
@@ -185,56 +186,53 @@ CACHES = (
 )
 
 
-def recorded(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    topology: Topology,
-    fake: FakeMeasure,
-    caches: tuple[HostCache, ...] = CACHES,
-) -> tuple[MachineSpec, str]:
-    monkeypatch.setattr(core_kind, "measure", fake)
-    monkeypatch.setattr(between, "measure", fake)
-    monkeypatch.setattr(system, "measure", fake)
-    monkeypatch.setattr(record, "host_caches", lambda cpu: caches)
-    steps: list[str] = []
-    announced: list[int] = []
+type Record = Callable[..., tuple[MachineSpec, str]]
 
-    def begin(count: int) -> Callable[[str], None]:
-        announced.append(count)
-        return steps.append
 
-    text = record.record("made-up", True, begin, topology)
-    assert announced == [len(steps)]
-    path = tmp_path / "machine.toml"
-    path.write_text(text)
-    spec = read_preset(path)
-    machine_model(spec)
-    assert count_marks(text)[""] == 0
-    return spec, text
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Record:
+    """Records a machine by measurements that are made up; the machine, and its file's text."""
+
+    def recorded(
+        topology: Topology, fake: object = None, caches: tuple[HostCache, ...] = CACHES
+    ) -> tuple[MachineSpec, str]:
+        made_up = fake or FakeMeasure()
+        for name in MEASUREMENTS:
+            monkeypatch.setattr(measure, name, getattr(made_up, name))
+        monkeypatch.setattr(record, "host_caches", lambda cpu: caches)
+        steps: list[str] = []
+        announced: list[int] = []
+
+        def begin(count: int) -> Callable[[str], None]:
+            announced.append(count)
+            return steps.append
+
+        text = record.record("made-up", True, begin, topology)
+        assert announced == [len(steps)]
+        path = tmp_path / "machine.toml"
+        path.write_text(text)
+        spec = read_preset(path)
+        machine_model(spec)
+        assert count_marks(text)[""] == 0
+        return spec, text
+
+    return recorded
 
 
 def machine(nodes: int, cores: int, efficiency: Sequence[int] = ()) -> Topology:
     """`cores` cores on every node; each node a package and an LLC domain."""
-    pus = tuple(
-        PU(OsIndex(i), 0, i, i // cores, i // cores, i // cores, efficiency[i] if efficiency else 0)
-        for i in range(nodes * cores)
+    made_up = regular(nodes, cores=cores)
+    pus = (
+        dataclasses.replace(pu, efficiency=kind)
+        for pu, kind in zip(made_up.pus, efficiency or [0] * nodes * cores, strict=True)
     )
-    return Topology(
-        "host",
-        "host",
-        pus,
-        tuple(OsIndex(i) for i in range(nodes)),
-        tuple(tuple(10 + 11 * abs(a - b) for b in range(nodes)) for a in range(nodes)),
-        frozenset(pu.os_index for pu in pus),
-        model='AMD "Test"',
-    )
+    distances = tuple(tuple(10 + 11 * abs(a - b) for b in range(nodes)) for a in range(nodes))
+    return dataclasses.replace(made_up, pus=tuple(pus), distances=distances, model='AMD "Test"')
 
 
-def test_distances_of_several_nodes_are_measured_class_by_class(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_distances_of_several_nodes_are_measured_class_by_class(recorded: Record) -> None:
     here = dataclasses.replace(machine(3, 2), memoryless_nodes=frozenset({2}))
-    spec, text = recorded(monkeypatch, tmp_path, here, FakeMeasure())
+    spec, text = recorded(here)
     assert spec.home_nodes == (0, 1)
     assert spec.node_distance[0] == (0, 2, 3)
     # Class 1 (another domain of the package) is not there: as the class before.
@@ -251,69 +249,54 @@ def test_distances_of_several_nodes_are_measured_class_by_class(
     assert spec.llc.inclusion == "victim"
 
 
-def test_a_switch_takes_no_longer_than_one_with_a_wake_up(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    busy = FakeMeasure()
-    monkeypatch.setattr(busy, "switch_ns", lambda cpu, rounds: [8e6])  # others ran as well
-    spec, _ = recorded(monkeypatch, tmp_path, machine(1, 2), busy)
+def test_a_switch_takes_no_longer_than_one_with_a_wake_up(recorded: Record) -> None:
+    busy = FakeMeasure(switches=(8e6,))  # others ran as well
+    spec, _ = recorded(machine(1, 2), busy)
     assert spec.system.context_switch_us == 2.6
     assert spec.system.wake_us == 0
 
 
-def test_where_memory_cannot_be_bound_the_remote_one_is_marked(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    spec, text = recorded(monkeypatch, tmp_path, machine(2, 2), FakeMeasure(bind=False))
+def test_where_memory_cannot_be_bound_the_remote_one_is_marked(recorded: Record) -> None:
+    spec, text = recorded(machine(2, 2), FakeMeasure(bind=False))
     assert spec.latency.dram[0] == 100
     assert spec.latency.dram[2] == pytest.approx(100 * 145 / 90, rel=1e-3)
     assert "E ±30 %: remote not allowed to bind memory" in text
     assert ": assumed.toml (nothing could be measured)" in text
 
 
-def test_kinds_of_cores_are_classes_fastest_first(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_kinds_of_cores_are_classes_fastest_first(recorded: Record) -> None:
     hybrid = machine(1, 4, efficiency=[0, 1, 1, 0])
-    spec, _ = recorded(monkeypatch, tmp_path, hybrid, FakeMeasure(slow=[0, 3]))
+    spec, _ = recorded(hybrid, FakeMeasure(slow=[0, 3]))
     assert [kind.ghz for kind in spec.core_classes] == [4.0, 2.0]
     assert spec.class_of_core == (1, 0, 0, 1)
     assert [pu.efficiency for pu in spec.topology.pus] == [0, 1, 1, 0]
 
 
-def test_a_page_size_that_is_not_simulated_becomes_the_next_smaller(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_page_size_that_is_not_simulated_becomes_the_next_smaller(recorded: Record) -> None:
     large = dataclasses.replace(machine(1, 2), page_sizes_bytes=(65536, 2 << 20))
-    spec, text = recorded(monkeypatch, tmp_path, large, FakeMeasure())
+    spec, text = recorded(large)
     assert spec.page_bytes == 16384
     assert "D: 65536 in truth (sysconf R)" in text
 
 
-def test_one_core_without_known_caches_is_a_machine_too(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    spec, text = recorded(monkeypatch, tmp_path, machine(1, 1), FakeMeasure(), caches=())
+def test_one_core_without_known_caches_is_a_machine_too(recorded: Record) -> None:
+    spec, text = recorded(machine(1, 1), caches=())
     assert spec.l1.size_bytes == 32 * KIB
     assert spec.l2 is None
     assert "E ±50 %: no two cores to measure" in text
     assert len(spec.latency.dram) == 3
 
 
-def test_a_wake_up_is_what_a_pipe_takes_longer_than_a_switch(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    spec, text = recorded(monkeypatch, tmp_path, machine(1, 2), FakeMeasure())
+def test_a_wake_up_is_what_a_pipe_takes_longer_than_a_switch(recorded: Record) -> None:
+    spec, text = recorded(machine(1, 2))
     assert spec.system.context_switch_us == spec.system.spin_us == 1.4
     assert spec.system.wake_us == pytest.approx(1.2)
     assert spec.system.migration_us == 5
     assert "context_switch_us = 1.4          # M: spread 4%" in text
 
 
-def test_where_threads_never_met_or_cannot_move_the_system_is_assumed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    spec, text = recorded(monkeypatch, tmp_path, machine(1, 1), FakeMeasure(threads_meet=False))
+def test_where_threads_never_met_or_cannot_move_the_system_is_assumed(recorded: Record) -> None:
+    spec, text = recorded(machine(1, 1), FakeMeasure(switches=()))
     assert spec.system == assumed_system()
     assert re.search(r"migration_us = 4 +# E [\d.]+\.\.[\d.]+: assumed.toml", text)
 

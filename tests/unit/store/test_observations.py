@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from observed import observation
 
 from autofinity.model.affinity import UNPLACED, Affinity
 from autofinity.model.counters import Behaviour
@@ -23,20 +24,15 @@ def run(
     program: str, affinity: str, seed: int = 1, rows: int = 3, **extra: float
 ) -> list[Observation]:
     return [
-        Observation(
+        observation(
             program=program,
-            input="small",
-            threads=2,
             affinity=Affinity.parse(affinity),
             sample=i,
             progress=(i + 0.5) / rows,
             behaviour=Behaviour({"instructions": 1e9 + i, **extra}),
             performance=0.5 + i,
             roi_s=1.5,
-            machine="box",
-            backend="sim",
             seed=seed,
-            version="1",
         )
         for i in range(rows)
     ]

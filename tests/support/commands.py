@@ -1,0 +1,21 @@
+"""The commands of this package as people and programs call them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+
+def autofinity(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """Raises AssertionError unless it ends with `code`, without a traceback."""
+    done = subprocess.run(
+        [sys.executable, "-m", "autofinity", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env={**os.environ, "COLUMNS": "80"},
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
