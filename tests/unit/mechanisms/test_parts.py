@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from fake_machine import TOPOLOGY
@@ -41,18 +42,19 @@ def interval(
     return Interval(0, 1000, (), sharing=sharing, pages=vectors)
 
 
+def begun(recipe: Any) -> Any:
+    """Its state before the first look."""
+    return recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4)
+
+
 def test_periods_and_rates_are_scaled_and_costs_are_not() -> None:
     """A run of 60 ms that stands for a minute: 100 ms are 100 us, 10 % a second 10 % a ms."""
-    (detector,) = kmaf16.kmaf16(SETTING).detectors
+    recipe = kmaf16.kmaf16(SETTING)
+    (detector,) = recipe.detectors
     assert isinstance(detector, FaultSampling)
     assert detector.share_per_s == pytest.approx(0.1 * 1000)
     assert detector.fault_ns == FaultSampling().fault_ns
-    assert (
-        kmaf16.kmaf16(SETTING).period_ns(
-            kmaf16.kmaf16(SETTING).begin(TOPOLOGY, TOPOLOGY.allowed, 4)
-        )
-        == 100_000
-    )
+    assert recipe.period_ns(begun(recipe)) == 100_000
 
 
 def test_mapping_takes_what_kmaf_measured() -> None:
@@ -63,7 +65,7 @@ def test_mapping_takes_what_kmaf_measured() -> None:
 
 def test_threads_that_share_end_on_one_cache_and_the_mapper_is_charged() -> None:
     recipe = kmaf16.kmaf16(SETTING, pages=False)
-    state, actions = recipe.step(recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4), interval(pairs(4)))
+    state, actions = recipe.step(begun(recipe), interval(pairs(4)))
     spent, bind = actions
     assert isinstance(spent, SpendTime)
     assert spent.kind == "mapping" and spent.duration_ns == eagermap_ns(4)
@@ -76,7 +78,7 @@ def test_threads_that_share_end_on_one_cache_and_the_mapper_is_charged() -> None
 
 def test_nothing_is_mapped_before_anything_was_shared() -> None:
     recipe = kmaf16.kmaf16(SETTING)
-    state = recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4)
+    state = begun(recipe)
     assert recipe.step(state, interval(nothing(4), {})) == (state, [])
 
 
@@ -86,7 +88,7 @@ def test_an_exclusive_page_follows_its_node_and_each_thread_copies_its_share() -
     pages = {page: (1, 4) if page < 6 else (1, 1) for page in range(8)}
     pages = {page: (0, 4) if vector == (1, 4) else vector for page, vector in pages.items()}
     _, moves = recipe.step(
-        recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4),
+        begun(recipe),
         interval(pages=pages, nodes=dict.fromkeys(pages, 0)),
     )
     assert [action.thread for action in moves if isinstance(action, MovePages)] == [0, 1, 2, 3]
@@ -97,9 +99,7 @@ def test_an_exclusive_page_follows_its_node_and_each_thread_copies_its_share() -
 def test_ageing_keeps_its_share_of_the_matrix() -> None:
     """kMAF'14, section 3.4.2: M - (M >> 2)."""
     recipe = replace(kmaf16.kmaf16(SETTING, pages=False), ageing=0.75)
-    state, _ = recipe.step(
-        recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4), interval(pairs(4, amount=8))
-    )
+    state, _ = recipe.step(begun(recipe), interval(pairs(4, amount=8)))
     assert state.matrix == pairs(4, amount=6)
 
 
@@ -107,9 +107,7 @@ def test_no_page_moves_before_the_threads_where_threads_come_first() -> None:
     """kMAF'14, section 3.3."""
     recipe = replace(kmaf16.kmaf16(SETTING), threads_first=True)
     pages = {7: (0, 9)}
-    state, actions = recipe.step(
-        recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4), interval(nothing(4), pages)
-    )
+    state, actions = recipe.step(begun(recipe), interval(nothing(4), pages))
     assert not actions
     _, actions = recipe.step(state, interval(pairs(4), pages))
     assert [type(action) for action in actions] == [SpendTime, BindThreads, MovePages]
@@ -120,14 +118,14 @@ def test_balancing_without_history_moves_on_one_fault_and_with_it_on_the_second(
     setting = replace(SETTING, whole_trace=lambda: trace)
     seen = interval(pages={5: (0, 1)}, nodes={5: 0})
     eager = numa_balancing.numa_balancing(setting)
-    _, moves = eager.step(eager.begin(TOPOLOGY, TOPOLOGY.allowed, 4), seen)
+    _, moves = eager.step(begun(eager), seen)
     assert moves == [MovePages((5,), (1,), 0)]
     patient = numa_balancing.two_faults(setting)
-    state, first = patient.step(patient.begin(TOPOLOGY, TOPOLOGY.allowed, 4), seen)
+    state, first = patient.step(begun(patient), seen)
     _, second = patient.step(state, seen)
     assert not first and second == moves
     once = numa_balancing.next_touch(setting)
-    state, first = once.step(once.begin(TOPOLOGY, TOPOLOGY.allowed, 4), seen)
+    state, first = once.step(begun(once), seen)
     _, second = once.step(state, interval(pages={5: (1, 0)}, nodes={5: 1}))
     assert first == moves and not second
 
@@ -142,7 +140,7 @@ def test_a_scan_takes_the_share_that_linux_takes_of_the_papers_programs() -> Non
 def test_marathe_places_pages_once_after_its_profile() -> None:
     recipe = marathe.Marathe(SETTING)
     seen = interval(pages={3: (2, 1), 4: (1, 2)}, nodes={3: 0, 4: 0})
-    placed, moves = recipe.step(recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4), seen)
+    placed, moves = recipe.step(begun(recipe), seen)
     assert moves == [MovePages((4,), (1,), 0)]
     assert recipe.step(placed, seen) == (True, ())
 
@@ -151,7 +149,7 @@ def test_autopin_keeps_the_mapping_with_most_instructions_per_clock() -> None:
     """Section 6.7 of the TLB paper: five mappings, warmed up for 500 ms, 150 ms each."""
     recipe = trials.autopin(replace(SETTING, whole_trace=lambda: WholeTrace(pairs(4), {})))
     process = FakeSharing(4, recipe.sensors.counters, intervals=12)
-    state = recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4)
+    state = begun(recipe)
     assert recipe.period_ns(state) == 500_000
     state = run_loop(process, recipe, state, recipe.period_ns)
     assert recipe.period_ns(state) == 150_000
@@ -230,7 +228,7 @@ def test_the_shortest_look_is_a_microsecond() -> None:
 def test_a_skeleton_without_parts_does_nothing() -> None:
     recipe = SharingAware("empty", SETTING, ())
     process = FakeSharing(4, (), pairs(4), {1: (0, 9)}, intervals=3)
-    run_loop(process, recipe, recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4), recipe.period_ns)
+    run_loop(process, recipe, begun(recipe), recipe.period_ns)
     assert not process.bindings and not process.nodes
 
 
@@ -266,7 +264,7 @@ def test_the_gate_opens_after_more_triggers_than_threads_and_the_filter_wants_ne
 ):
     """Section 5, figure 6, and section 5.1."""
     recipe = tlb_matching.tlb(SETTING)
-    state = recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4)
+    state = begun(recipe)
     near, far = matched((0, 1, 5), (2, 3, 5)), matched((0, 2, 9), (1, 3, 9))
 
     def look(seen: SharingMatrix, triggers: int) -> list[type]:
@@ -283,5 +281,5 @@ def test_the_gate_opens_after_more_triggers_than_threads_and_the_filter_wants_ne
 
 def test_azimi_has_no_gate() -> None:
     recipe = tlb_matching.azimi(SETTING)
-    _, actions = recipe.step(recipe.begin(TOPOLOGY, TOPOLOGY.allowed, 4), interval(pairs(4)))
+    _, actions = recipe.step(begun(recipe), interval(pairs(4)))
     assert [type(action) for action in actions] == [SpendTime, BindThreads]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 from made_up_machine import machine
@@ -136,12 +137,7 @@ def test_an_unknown_program_starts_distributed_is_sampled_and_then_placed_by_the
     asked: list[Mapping[str, float]] = []
     state = run(process, asked=asked)
     first, last = masks(process, 0), masks(process, -1)
-    assert sorted(map(tuple, first)) == [
-        (0, 1, 2, 3),
-        (4, 5, 6, 7),
-        (8, 9, 10, 11),
-        (12, 13, 14, 15),
-    ]
+    assert sorted(first) == [list(range(llc, llc + 4)) for llc in (0, 4, 8, 12)]
     assert last == [[0, 1, 2, 3]] * 4
     assert len(process.applied) == 2
     assert len(asked) == 1
@@ -271,13 +267,6 @@ def test_a_main_thread_that_only_waits_is_not_placed_but_let_go_anywhere() -> No
     assert [len(mask) for mask in placed[1:]] == [1, 1, 1, 1]
 
 
-def test_one_thread_is_left_alone() -> None:
-    process = FakeProcess({0: 0})
-    state = run(process)
-    assert not process.applied
-    assert state.phase == "watching"
-
-
 def test_more_threads_than_cpus_leave_the_mask_and_name_both_numbers() -> None:
     process = FakeProcess(dict.fromkeys(range(4), 0))
     state = run(process, available=frozenset({OsIndex(0), OsIndex(1)}))
@@ -296,13 +285,6 @@ def test_only_cpus_allowed_now_are_used() -> None:
         assert all(mask <= allowed and mask for mask in action.placement.masks)
 
 
-def test_without_a_policy_nothing_is_placed() -> None:
-    process = FakeProcess(dict.fromkeys(range(4), 0))
-    state = run(process, policy=None)
-    assert not process.applied
-    assert state.phase == "left alone"
-
-
 def test_counters_that_were_not_measured_reach_the_policy_as_nan_and_are_noted() -> None:
     asked: list[Mapping[str, float]] = []
     state = run(FakeProcess(dict.fromkeys(range(4), 0)), asked=asked)
@@ -310,11 +292,22 @@ def test_counters_that_were_not_measured_reach_the_policy_as_nan_and_are_noted()
     assert state.missing == ("data_cache_accesses",)
 
 
-def test_without_binding_the_decision_is_made_and_nothing_applied() -> None:
-    process = FakeProcess(dict.fromkeys(range(4), 0))
-    state = run(process, settings=Settings(bind="none"))
+@pytest.mark.parametrize(
+    ("threads", "options", "phase", "hint"),
+    [
+        (1, {}, "watching", None),
+        (4, {"policy": None}, "left alone", None),
+        (4, {"settings": Settings(bind="none")}, "placed", PACKED),
+    ],
+    ids=["one thread", "no policy", "no binding, but a decision"],
+)
+def test_nothing_is_applied_to(
+    threads: int, options: dict[str, Any], phase: str, hint: Hint | None
+) -> None:
+    process = FakeProcess(dict.fromkeys(range(threads), 0))
+    state = run(process, **options)
     assert not process.applied
-    assert state.hint == PACKED
+    assert (state.phase, state.hint) == (phase, hint)
 
 
 def test_threads_that_come_later_are_followed() -> None:
@@ -324,24 +317,22 @@ def test_threads_that_come_later_are_followed() -> None:
     assert state.placed == (0, 1, 2, 3)
 
 
-def test_the_guard_takes_a_placement_back_that_slows_the_program_down() -> None:
-    process = FakeProcess(dict.fromkeys(range(4), 0), work_per_s=[1.0] * 13 + [0.7], turns=80)
-    state = run(process)
-    assert state.hint == DISTRIBUTED
-    assert any(line.startswith("taken back") for line in state.notes)
-
-
-def test_the_guard_keeps_what_speeds_the_program_up() -> None:
-    process = FakeProcess(dict.fromkeys(range(4), 0), work_per_s=[1.0] * 13 + [1.4], turns=80)
-    state = run(process)
-    assert state.hint == PACKED
-    assert state.guard.verdict == "better"
-
-
-def test_unknown_progress_takes_nothing_back() -> None:
-    state = run(FakeProcess(dict.fromkeys(range(4), 0), turns=200))
-    assert state.hint == PACKED
-    assert state.guard.verdict == "undecided"
+@pytest.mark.parametrize(
+    ("work_per_s", "hint", "verdict"),
+    [
+        ([1.0] * 13 + [0.7], DISTRIBUTED, "worse"),
+        ([1.0] * 13 + [1.4], PACKED, "better"),
+        ([], PACKED, "undecided"),
+    ],
+    ids=["slows down", "speeds up", "moves at an unknown pace"],
+)
+def test_the_guard_takes_back_nothing_but_what(
+    work_per_s: list[float], hint: Hint, verdict: str
+) -> None:
+    threads = dict.fromkeys(range(4), 0)
+    state = run(FakeProcess(threads, work_per_s=work_per_s, turns=80 if work_per_s else 200))
+    assert (state.hint, state.guard.verdict) == (hint, verdict)
+    assert any(line.startswith("taken back") for line in state.notes) == (verdict == "worse")
 
 
 def test_newcomers_are_let_go_anywhere_until_they_compute() -> None:
