@@ -45,3 +45,7 @@ def machine(
         frozenset(pu.os_index for pu in pus),
         caches,
     )
+
+
+def cpus(*numbers: int) -> frozenset[OsIndex]:
+    return frozenset(map(OsIndex, numbers))

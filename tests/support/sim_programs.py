@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from autofinity._core.sim import Simulation, event_names
 from autofinity._core.trace import Trace, TraceBuilder
 from autofinity.model.topology import OsIndex
 from autofinity.sim.replay import simulate
@@ -159,3 +161,16 @@ def streaming(threads: int, pages_each: int, repeats: int) -> Trace:
 
 def run(spec: MachineSpec, trace: Trace, *numbers: int, skew_ns: float = 0.0) -> SimResult:
     return simulate(spec, trace, cpus(*numbers), skew_ns=skew_ns)
+
+
+def counts(run: Simulation, event: str) -> list[int]:
+    """Of each thread until now."""
+    found: list[int] = run.totals()[:, event_names().index(event)].tolist()
+    return found
+
+
+def kept(trace: Trace | TraceBuilder, folder: Path) -> str:
+    """Writes a trace into a folder of its own, and says where."""
+    folder.mkdir()
+    trace.write(str(folder))
+    return str(folder)

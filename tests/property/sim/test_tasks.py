@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sim_programs import BASE
+from sim_programs import BASE, counts
 
 from autofinity._core import sim as core
 from autofinity._core.trace import Trace, TraceBuilder
@@ -137,9 +137,9 @@ def test_every_task_is_carried_out_once(
     run = core.Simulation(MACHINE, program, pus[:workers])
     run.run()
     run.check()
-    counts = dict(zip(core.event_names(), run.totals().sum(axis=0).tolist(), strict=True))
-    assert counts["units_executed"] == capture.tasks
-    assert counts["instructions"] == sum(program.instructions)
+    totals = dict(zip(core.event_names(), run.totals().sum(axis=0).tolist(), strict=True))
+    assert totals["units_executed"] == capture.tasks
+    assert totals["instructions"] == sum(program.instructions)
 
 
 def test_tasks_go_to_whoever_waits_although_one_thread_ran_them_all_in_the_capture() -> None:
@@ -157,8 +157,7 @@ def test_tasks_go_to_whoever_waits_although_one_thread_ran_them_all_in_the_captu
         builder.barrier(stream, BARRIER, 4)
     run = core.Simulation(MACHINE, core.Program(builder.build()), [0, 6, 12, 18])
     run.run()
-    column = core.event_names().index("units_executed")
-    assert run.totals()[:, column].tolist() == [4, 4, 4, 4]
+    assert counts(run, "units_executed") == [4, 4, 4, 4]
 
 
 def test_a_barrier_waits_for_the_tasks_of_its_team() -> None:

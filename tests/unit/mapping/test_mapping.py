@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from made_up_machine import machine
+from made_up_machine import cpus, machine
 
 from autofinity.mapping.cost import cost, distance
 from autofinity.mapping.eagermap import eagermap
@@ -22,10 +22,6 @@ def matrix(threads: int, pairs: dict[tuple[int, int], float]) -> SharingMatrix:
     for (a, b), amount in pairs.items():
         cells[a][b] = cells[b][a] = amount
     return SharingMatrix(tuple(map(tuple, cells)))
-
-
-def cpus(*numbers: int) -> frozenset[OsIndex]:
-    return frozenset(map(OsIndex, numbers))
 
 
 def test_distance_grows_with_the_part_two_cpus_share() -> None:

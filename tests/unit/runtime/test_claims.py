@@ -9,14 +9,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from made_up_machine import machine
+from made_up_machine import cpus, machine
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.linux.identity import start_ticks_of
 from autofinity.model.affinity import PACKED
 from autofinity.model.errors import PlacementError
 from autofinity.model.placement import CoreSet
-from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval
 from autofinity.runtime.claims import CLAIMS_HEAD, claimed, free_cpus, live_runs, whole_cores
 from autofinity.runtime.journal import Journal, RunHeader
@@ -25,10 +24,6 @@ from autofinity.store.behaviour_db import BehaviourDB
 
 MACHINE = machine(llcs=2, smt=2, number=lambda core, rank: 8 * rank + core)
 """CPU c and c + 8 are the siblings of core c."""
-
-
-def cpus(*numbers: int) -> frozenset[OsIndex]:
-    return frozenset(map(OsIndex, numbers))
 
 
 def journal_of(path: Path, pid: int) -> Journal:

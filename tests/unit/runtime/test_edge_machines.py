@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from made_up_machine import cpus
 
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.affinity import DISTRIBUTED, HINTS
@@ -55,10 +56,6 @@ def plans(topology: Topology, threads: int, bind: Binding = "core") -> dict[str,
     assert plan.note == ""
     assert [each.hint for each in plan.hints] == list(HINTS)
     return {str(each.hint): each for each in plan.hints}
-
-
-def cpus(*numbers: int) -> frozenset[OsIndex]:
-    return frozenset(map(OsIndex, numbers))
 
 
 def test_cpu_ids_above_1023_are_placed_like_any_other(tmp_path: Path) -> None:

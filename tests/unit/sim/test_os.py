@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from sim_programs import region, write_all
+from sim_programs import counts, region, write_all
 from thread_texts import written
 
 from autofinity._core import sim as core
@@ -49,10 +49,6 @@ def unbound(
     )
 
 
-def count(run: core.Simulation, event: str) -> int:
-    return int(run.totals()[:, core.event_names().index(event)].sum())
-
-
 def places(run: core.Simulation) -> list[int]:
     return [run.pu_of(stream) for stream in range(len(run.totals()))]
 
@@ -65,7 +61,7 @@ def test_new_threads_go_to_the_idlest_socket_die_and_core() -> None:
     sockets = [pu // 12 for pu in pus[:4]]
     assert sorted(sockets) == [0, 1, 2, 3]  # the first four on four sockets
     run.run()
-    assert count(run, "migrations") == 0
+    assert sum(counts(run, "migrations")) == 0
 
 
 def test_the_seed_decides_among_equals_and_nothing_else_does() -> None:
@@ -101,7 +97,7 @@ def test_a_core_that_runs_dry_pulls_a_thread_that_waits() -> None:
     run.run()
     ipns = OPTERON.ghz * OPTERON.core.base_ipc
     assert run.elapsed_ns < 1.1 * 42_000_000 / ipns
-    assert count(run, "migrations") == 1
+    assert sum(counts(run, "migrations")) == 1
     assert places(run) == [0, 1, 1]
 
 
@@ -124,7 +120,7 @@ def test_system_threads_push_threads_off_now_and_then() -> None:
     run = unbound(machine, team(8, 100_000_000))
     run.run()
     # 39 ms on 8 PUs, once in 10 ms each: about 31.
-    assert 10 < count(run, "migrations") < 80
+    assert 10 < sum(counts(run, "migrations")) < 80
 
 
 def test_a_woken_thread_goes_back_to_its_pu_when_that_is_idle() -> None:
@@ -132,7 +128,7 @@ def test_a_woken_thread_goes_back_to_its_pu_when_that_is_idle() -> None:
     sleeper = "".join(f"compute 1_000, wait {token}," for token in range(20))
     run = unbound(quiet(), written(waker, sleeper).build())
     run.run()
-    assert count(run, "migrations") == 0
+    assert sum(counts(run, "migrations")) == 0
 
 
 def test_siblings_are_used_when_all_cores_are_busy() -> None:
@@ -158,7 +154,7 @@ def test_threads_may_wander_over_more_cores_than_are_simulated_at_once() -> None
             run.check()
     run.run()
     run.check()
-    assert count(run, "migrations") == 70
+    assert sum(counts(run, "migrations")) == 70
 
 
 def test_a_pu_that_does_not_exist_is_refused() -> None:

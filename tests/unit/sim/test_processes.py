@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sim_programs import BASE, region, write_all
+from sim_programs import BASE, counts, region, write_all
 from thread_texts import written
 
 from autofinity._core import sim as core
@@ -46,11 +46,6 @@ def together(
     return core.Simulation(MACHINE, program, list(pus), starts=starts or [], restart=restart)
 
 
-def count(run: core.Simulation, event: str) -> list[int]:
-    column: list[int] = run.totals()[:, core.event_names().index(event)].tolist()
-    return column
-
-
 def test_programs_side_by_side_have_regions_of_their_own() -> None:
     run = together([computing(1_000_000), computing(3_000_000, before=500_000)], 0, 6)
     run.run()
@@ -62,7 +57,7 @@ def test_programs_side_by_side_have_regions_of_their_own() -> None:
     assert ended_a
     assert ended_b
     assert run.elapsed_ns == end_b
-    assert count(run, "instructions") == [1_000_000, 3_000_000]
+    assert counts(run, "instructions") == [1_000_000, 3_000_000]
     assert run.progress == 1.0
 
 
@@ -85,14 +80,14 @@ def test_programs_that_share_a_pu_take_turns() -> None:
     run.run()
     for _, end, _ in run.process_times_ns:
         assert 1.8 * alone < end < 2.05 * alone
-    assert sum(count(run, "context_switches")) > 10
+    assert sum(counts(run, "context_switches")) > 10
 
 
 def test_equal_addresses_of_two_programs_are_different_memory() -> None:
     run = together([touching(4), touching(4)], 0, 6, starts=[(0, False), (0, True)])
     run.run()
-    assert count(run, "page_faults") == [4, 4]
-    assert count(run, "coherence_misses") == [0, 0]
+    assert counts(run, "page_faults") == [4, 4]
+    assert counts(run, "coherence_misses") == [0, 0]
     assert [run.node_of_page(PAGE, process) for process in (0, 1)] == [0, 1]
 
 
@@ -105,8 +100,8 @@ def test_a_shared_range_is_the_same_memory_in_both_programs() -> None:
         [touching(4), builder.build()], 0, 6, starts=[(0, False), (0, True)], shared=shared
     )
     run.run()
-    assert count(run, "page_faults") == [4, 0]
-    assert count(run, "invalidations_sent") == [0, 64]
+    assert counts(run, "page_faults") == [4, 0]
+    assert counts(run, "invalidations_sent") == [0, 64]
     assert run.node_of_page(PAGE + 9, 1) == 0  # where the first program touched it
 
 
@@ -122,7 +117,7 @@ def test_a_short_program_begins_again_until_the_longest_has_ended() -> None:
     again = together([short, long], 0, 0, restart=True)
     once.run()
     again.run()
-    assert count(again, "instructions") == [10_000_000, 60_000_000]
+    assert counts(again, "instructions") == [10_000_000, 60_000_000]
     assert again.process_times_ns[0] == once.process_times_ns[0]
     assert again.process_times_ns[1][1] > once.process_times_ns[1][1]
 
@@ -140,4 +135,4 @@ def test_locks_and_tokens_of_two_programs_do_not_meet() -> None:
     run.run()
     (_, end_a, _), (_, end_b, _) = run.process_times_ns
     assert end_a == pytest.approx(end_b, rel=0.05)  # page faults on different nodes
-    assert count(run, "lock_waits") == [0, 0, 0, 0]
+    assert counts(run, "lock_waits") == [0, 0, 0, 0]

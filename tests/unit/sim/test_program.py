@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from mixed_program import mixed_program
-from sim_programs import load_all, region
+from sim_programs import kept, load_all, region
 
 from autofinity._core import sim as core
 from autofinity._core.trace import Trace, TraceBuilder, read
@@ -29,12 +29,6 @@ before = most()
 {program}
 print(most() - before)
 """
-
-
-def written(trace: Trace, folder: Path) -> str:
-    folder.mkdir()
-    trace.write(str(folder))
-    return str(folder)
 
 
 def loads(streams: int, events: int) -> Trace:
@@ -57,7 +51,7 @@ def peak_kib(program: str, folder: str) -> int:
 
 def test_a_program_that_is_read_counts_what_one_of_a_trace_in_memory_counts(tmp_path: Path) -> None:
     machine = machine_model(load_preset("opteron-6164he"))
-    folder = written(mixed_program(rounds=200), tmp_path / "mixed")
+    folder = kept(mixed_program(rounds=200), tmp_path / "mixed")
     programs = core.Program.read(folder), core.Program(read(folder))
     runs = [core.Simulation(machine, program, list(range(8))) for program in programs]
     for run in runs:
@@ -71,7 +65,7 @@ def test_a_program_that_is_read_counts_what_one_of_a_trace_in_memory_counts(tmp_
 )
 def test_reading_a_program_takes_less_memory_than_by_way_of_a_trace(tmp_path: Path) -> None:
     """Of 24 bytes an event decoded and 16 prepared only those of one stream are there together."""
-    folder = written(loads(streams=8, events=96_000), tmp_path / "loads")
+    folder = kept(loads(streams=8, events=96_000), tmp_path / "loads")
     whole = peak_kib("program = sim.Program(trace.read(sys.argv[1]))", folder)
     by_stream = peak_kib("program = sim.Program.read(sys.argv[1])", folder)
     assert by_stream < 0.85 * whole

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from mixed_program import mixed_program
-from sim_programs import load_all, region, write_all
+from sim_programs import counts, kept, load_all, region, write_all
 
 from autofinity._core import sim as core
 from autofinity._core.trace import Trace, TraceBuilder
@@ -47,7 +47,7 @@ def reading(pages: int) -> Trace:
 
 def whole(run: core.Simulation, event: str) -> int:
     run.run()
-    return int(run.totals()[:, core.event_names().index(event)].sum())
+    return sum(counts(run, event))
 
 
 @pytest.mark.parametrize("before", [0, 500_000])
@@ -96,12 +96,6 @@ def test_a_region_cannot_be_repeated_never_or_with_others() -> None:
         core.Simulation(MACHINE, core.Program(reading(1)), [0], repeats=0)
     with pytest.raises(SimulationError, match="got 2 programs"):
         core.Simulation(MACHINE, core.Program([reading(1), reading(1)], []), [0, 1], repeats=2)
-
-
-def kept(trace: Trace, folder: Path) -> str:
-    folder.mkdir()
-    trace.write(str(folder))
-    return str(folder)
 
 
 def two_threads() -> Trace:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from hand_machine import VICTIM
-from sim_programs import BASE, FIRST_WRITE, cpus, region, without_prefetch, write_all
+from sim_programs import BASE, FIRST_WRITE, counts, cpus, region, without_prefetch, write_all
 from thread_texts import written
 
 from autofinity._core import sim as core
@@ -136,15 +136,14 @@ def test_a_run_that_a_time_slice_cuts_goes_on_after_it_though_its_line_is_lost()
     run = core.Simulation(machine_model(VICTIM), core.Program(builder.build()), [0, 0, 1])
     run.run()
     run.check()
-    column = core.event_names().index
-
-    def counts(event: str) -> list[int]:
-        return [int(count) for count in run.totals()[:, column(event)]]
-
-    assert counts("context_switches") == [1, 1, 0]
-    assert counts("data_cache_stores") == [100, 0, 1]
-    assert counts("coherence_misses") == [1, 0, 0]
-    assert counts("invalidations_received") == [0, 1, 1]  # of the core, while the second has it
+    assert counts(run, "context_switches") == [1, 1, 0]
+    assert counts(run, "data_cache_stores") == [100, 0, 1]
+    assert counts(run, "coherence_misses") == [1, 0, 0]
+    assert counts(run, "invalidations_received") == [
+        0,
+        1,
+        1,
+    ]  # of the core, while the second has it
 
 
 def test_computing_longer_than_a_time_slice_is_not_begun_anew_in_every_slice() -> None:
@@ -267,10 +266,11 @@ def test_a_thread_that_moves_finds_its_caches_cold() -> None:
     moves.bind(0, 13)
     assert stays.run()
     assert moves.run()
-    column = core.event_names().index
-    misses = column("data_cache_refills_from_northbridge")
-    assert moves.totals()[0, misses] - stays.totals()[0, misses] == len(lines)
-    assert moves.totals()[0, column("migrations")] == 1
+    (cold,), (warm,) = (
+        counts(run, "data_cache_refills_from_northbridge") for run in (moves, stays)
+    )
+    assert cold - warm == len(lines)
+    assert counts(moves, "migrations") == [1]
     assert moves.elapsed_ns > stays.elapsed_ns
     moves.check()
 
@@ -292,6 +292,6 @@ def test_a_page_moves_to_the_node_asked_for_and_is_read_there() -> None:
     assert run.node_of_page(page) == 3
     run.check()
     run.run()
-    assert run.totals()[0, core.event_names().index("dram_reads_remote")] == 64
+    assert counts(run, "dram_reads_remote") == [64]
     with pytest.raises(SimulationError, match="no node 8; the machine has 8"):
         run.move_page(page, 8)
