@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from live_masks import fake_sysfs
 from permitted import needs_perf, needs_two_cpus, needs_x86
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.learning.own_runs import own_runs
 from autofinity.learning.settings import PAPER
-from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.perf import open_event
 from autofinity.linux.sysfs_topology import read_sysfs
@@ -55,22 +55,8 @@ def old_policy(path: Path, counter: str) -> Path:
 @pytest.fixture
 def sysfs(tmp_path: Path) -> Path:
     """A machine of two sockets with two last-level caches of two cores each, or more of them."""
-    system = tmp_path / "sys" / "devices" / "system"
     cpus = range(max(8, max(os.sched_getaffinity(0)) + 1))
-    for cpu in cpus:
-        topology = system / "cpu" / f"cpu{cpu}" / "topology"
-        cache = system / "cpu" / f"cpu{cpu}" / "cache" / "index3"
-        topology.mkdir(parents=True)
-        cache.mkdir(parents=True)
-        (topology / "physical_package_id").write_text(f"{cpu // 4}\n")
-        (topology / "core_cpus_list").write_text(f"{cpu}\n")
-        shared = format_cpu_list([OsIndex(cpu & ~1), OsIndex(cpu | 1)])
-        shape = {"level": "3", "type": "Unified", "size": "1024K", "shared_cpu_list": shared}
-        shape |= {"coherency_line_size": "64", "ways_of_associativity": "16"}
-        for name, value in shape.items():
-            (cache / name).write_text(value + "\n")
-    (system / "cpu" / "online").write_text(format_cpu_list(list(map(OsIndex, cpus))) + "\n")
-    return tmp_path / "sys"
+    return fake_sysfs(tmp_path, list(map(OsIndex, cpus)), cores_of_llc=2, cores_of_socket=4)
 
 
 @dataclass

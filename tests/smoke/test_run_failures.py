@@ -16,9 +16,7 @@ import pytest
 
 import autofinity
 from autofinity.model.affinity import DISTRIBUTED
-from autofinity.model.errors import StoreError
 from autofinity.model.policy import RulePolicy
-from autofinity.store.behaviour_db import BehaviourDB
 
 type Runner = Any  # of conftest.py
 
@@ -31,6 +29,11 @@ def ran(done: subprocess.CompletedProcess[bytes]) -> bool:
 
 def lines(done: subprocess.CompletedProcess[bytes], about: bytes) -> list[bytes]:
     return [line for line in done.stderr.splitlines() if about in line]
+
+
+def terminate(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    assert process.wait(timeout=300) == -signal.SIGTERM
 
 
 def test_a_healthy_run_says_one_line_which_tier_decides_and_why_each_step_down(run: Runner) -> None:
@@ -60,20 +63,13 @@ def test_what_the_monitor_cannot_read_decides_nothing_and_is_noted(
     policy = tmp_path / "policy.json"
     policy.write_text('{"version": 1, "rules": [}')
     with run.lasting("--policy", policy, "--", spinner, "2", "300") as process:
-        assert run.eventually(lambda: "the policy is not used: " in _notes(run))
-        process.terminate()
-        assert process.wait(timeout=300) == -signal.SIGTERM
+        assert run.eventually(
+            lambda: (now := run.last()) and "the policy is not used: " in now.notes
+        )
+        terminate(process)
     told = run("--dry-run", "--policy", policy, "--", *HELLO)
     assert told.returncode == 1
     assert len(lines(told, b"no JSON")) == 1
-
-
-def _notes(run: Runner) -> str:
-    try:
-        with BehaviourDB.open(run.db, read_only=True) as database:
-            return "".join(record.notes for record in database.runs())
-    except StoreError:  # the monitor is just making it
-        return ""
 
 
 def test_a_missing_policy_a_folder_and_a_fifo_are_one_line(run: Runner, tmp_path: Path) -> None:
@@ -92,25 +88,18 @@ def test_without_any_policy_one_line_says_so_and_masks_stay(
     (tree / "autofinity").symlink_to(Path(autofinity.__file__).parent)
     without = replace(run, launcher=compiled_launcher(tree))
 
-    def record() -> Any:
-        try:
-            with BehaviourDB.open(run.db, read_only=True) as database:
-                return next(iter(database.runs()), None)
-        except StoreError:  # the monitor is just making it
-            return None
-
     with without.lasting("--", spinner, "2", "300", stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
-        assert run.eventually(lambda: record() is not None)
-        process.terminate()
-        assert process.wait(timeout=300) == -signal.SIGTERM
+        assert run.eventually(lambda: without.last() is not None)
+        terminate(process)
         said = process.stderr.read()
     assert said.startswith(b"autofinity: no policy was found (none named, no ")
     assert b"every mask stays as it is" in said
     assert said.count(b"\n") == 1
-    assert run.eventually(lambda: (found := record()) is not None and found.ended)
-    assert record().bound == 0
-    assert "no policy was found: nothing is decided" in record().notes
+    assert run.eventually(lambda: (found := without.last()) is not None and found.ended)
+    found = without.last()
+    assert found.bound == 0
+    assert "no policy was found: nothing is decided" in found.notes
     policy = tree / "policies" / "default.json"  # and now it ships one
     policy.parent.mkdir()
     shutil.copy(_policy(tmp_path), policy)
@@ -204,8 +193,7 @@ def test_a_locked_database_holds_nothing_up(run: Runner, spinner: Path, tmp_path
     try:
         with run.lasting("--policy", _policy(tmp_path), "--", spinner, "2", "300") as process:
             assert run.eventually(lambda: run.monitors_of(process.pid))
-            process.terminate()
-            assert process.wait(timeout=300) == -signal.SIGTERM
+            terminate(process)
         assert run.eventually(lambda: not run.monitors_of(process.pid))
         log = run.db.with_name("monitor.log").read_text()
         assert "rows lost" in log and "locked" in log
@@ -223,8 +211,7 @@ def test_a_full_disk_holds_nothing_up(run: Runner, spinner: Path, tmp_path: Path
         (folder / "filler").write_bytes(b"x" * 8192)
         with run.lasting("--db", folder / "behaviour.db", "--", spinner, "2", "300") as process:
             assert run.eventually(lambda: run.monitors_of(process.pid))
-            process.terminate()
-            assert process.wait(timeout=300) == -signal.SIGTERM
+            terminate(process)
         assert run.eventually(lambda: not run.monitors_of(process.pid))
     finally:
         subprocess.run(["umount", "-l", str(folder)], check=True)

@@ -39,14 +39,14 @@ def test_a_program_does_what_it_does_without_us(
     assert (done.returncode, done.stdout) == (0, output)
 
 
-def test_a_java_program_runs_as_it_does_without_us(
-    run: Runner, policy: Path, tmp_path: Path
+@pytest.mark.parametrize("words", [("java", "-version"), ("go", "help", "build")], ids=" ".join)
+def test_a_program_of_a_runtime_with_threads_runs_as_it_does_without_us(
+    run: Runner, policy: Path, words: tuple[str, ...]
 ) -> None:
-    java = shutil.which("java")
-    if java is None:
-        pytest.skip("no java here")
-    plain = subprocess.run([java, "-version"], capture_output=True)
-    done = run("--quiet", "--policy", policy, "--", java, "-version")
+    if shutil.which(words[0]) is None:
+        pytest.skip(f"no {words[0]} here")
+    plain = subprocess.run(words, capture_output=True)
+    done = run("--quiet", "--policy", policy, "--bind", "core", "--", *words)
     assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, plain.stderr)
 
 
@@ -115,15 +115,6 @@ def test_openmp_that_bound_its_threads_is_left_alone_and_hides_no_cpu_from_us(
         assert masks_of(process.pid) == [{last}, {last}]
         assert found is not None and parse_cpu_list(found.allowed) == allowed()
         assert "pinned by the program or by somebody else" in found.notes
-
-
-def test_a_go_program_runs_as_it_does_without_us(run: Runner, policy: Path) -> None:
-    go = shutil.which("go")  # itself written in Go, with threads of its own
-    if go is None:
-        pytest.skip("no go here")
-    plain = subprocess.run([go, "help", "build"], capture_output=True)
-    done = run("--quiet", "--policy", policy, "--bind", "core", "--", go, "help", "build")
-    assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, plain.stderr)
 
 
 def test_a_static_binary_is_run_and_watched(run: Runner, tmp_path: Path, policy: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
@@ -26,25 +27,32 @@ def allowed() -> frozenset[OsIndex]:
     return frozenset(OsIndex(cpu) for cpu in os.sched_getaffinity(0))
 
 
-def fake_sysfs(folder: Path) -> Path:
-    """A machine whose every CPU has a last-level cache of its own."""
+def fake_sysfs(
+    folder: Path,
+    cpus: Sequence[OsIndex] = (),
+    cores_of_llc: int = 1,
+    cores_of_socket: int = 1 << 20,
+) -> Path:
+    """A machine with a core for each of `cpus`; for each that is allowed where none are named."""
     system = folder / "sys" / "devices" / "system"
-    cpus = sorted(allowed())
-    for cpu in cpus:
+    shown = sorted(cpus or allowed())
+    for cpu in shown:
         topology = system / "cpu" / f"cpu{cpu}" / "topology"
         cache = system / "cpu" / f"cpu{cpu}" / "cache" / "index3"
         topology.mkdir(parents=True)
         cache.mkdir(parents=True)
-        (topology / "physical_package_id").write_text("0\n")
+        (topology / "physical_package_id").write_text(f"{cpu // cores_of_socket}\n")
         (topology / "core_cpus_list").write_text(f"{cpu}\n")
+        first = cpu - cpu % cores_of_llc
+        shared = list(map(OsIndex, range(first, first + cores_of_llc)))
         for name, value in {
             "level": "3",
             "type": "Unified",
             "size": "1024K",
             "coherency_line_size": "64",
             "ways_of_associativity": "16",
-            "shared_cpu_list": str(cpu),
+            "shared_cpu_list": format_cpu_list(shared),
         }.items():
             (cache / name).write_text(value + "\n")
-    (system / "cpu" / "online").write_text(format_cpu_list(cpus) + "\n")
+    (system / "cpu" / "online").write_text(format_cpu_list(shown) + "\n")
     return folder / "sys"

@@ -23,28 +23,21 @@ def noisy(mean: float, spread: float, count: int, seed: int) -> list[float]:
     return [mean * (1 + source.gauss(0, spread)) for _ in range(count)]
 
 
-def test_a_clear_gain_is_better_and_stays() -> None:
-    guard = guarded(noisy(1.0, 0.02, 8, 1), noisy(1.3, 0.02, 13, 2))
-    assert guard.verdict == "better"
-    assert not guard.undo
-
-
-def test_a_clear_loss_is_undone() -> None:
-    guard = guarded(noisy(1.0, 0.02, 8, 1), noisy(0.8, 0.02, 13, 2))
-    assert guard.verdict == "worse"
-    assert guard.undo
-
-
-def test_no_difference_after_the_last_look_is_undone_as_not_better() -> None:
-    guard = guarded([1.0, 1.01, 0.99, 1.0] * 2, [1.0, 0.99, 1.01, 1.0] * 4)
-    assert guard.verdict == "same"
-    assert guard.undo
-
-
-def test_flagged_rates_never_lead_to_a_verdict() -> None:
-    guard = guarded([1.0] * 8, [0.1] * 50, flagged=True)
-    assert guard.verdict == "undecided"
-    assert not guard.undo
+@pytest.mark.parametrize(
+    ("before", "since", "flagged", "verdict", "undone"),
+    [
+        (noisy(1.0, 0.02, 8, 1), noisy(1.3, 0.02, 13, 2), False, "better", False),
+        (noisy(1.0, 0.02, 8, 1), noisy(0.8, 0.02, 13, 2), False, "worse", True),
+        ([1.0, 1.01, 0.99, 1.0] * 2, [1.0, 0.99, 1.01, 1.0] * 4, False, "same", True),
+        ([1.0] * 8, [0.1] * 50, True, "undecided", False),
+    ],
+    ids=["a clear gain", "a clear loss", "no difference after the last look", "flagged rates"],
+)
+def test_what_is_not_better_in_the_end_is_undone(
+    before: list[float], since: list[float], flagged: bool, verdict: str, undone: bool
+) -> None:
+    guard = guarded(before, since, flagged=flagged)
+    assert (guard.verdict, guard.undo) == (verdict, undone)
 
 
 @pytest.mark.parametrize("rate", [float("nan"), float("inf"), 0.0, -1.0])
