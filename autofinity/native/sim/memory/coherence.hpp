@@ -149,54 +149,54 @@ template <MachineKind kind, bool many>
 [[gnu::always_inline]] inline Ticks Coherence::fetch_line(PrivateCaches& c, Line line,
                                                           Request request, Ticks now, Word& granted,
                                                           bool& contended, UnderWay& w) {
+    Hierarchy& h = hierarchy_;
     Counts& n = *w.counts;
-    DirectoryLine& d = hierarchy_.directory[line];
+    DirectoryLine& d = h.directory[line];
     const std::uint32_t own_llc = 1u << c.llc;
     const bool load = request == Request::load;
     ++n[llc_requests];
     ++n[load ? llc_read_requests : llc_modify_requests];
-    ++(load ? hierarchy_.llcs.requests(c.llc).reads : hierarchy_.llcs.requests(c.llc).modifies);
-    SharersOf<many> have = hierarchy_.directory.sharers<many>(line, d);  // the core itself does not
+    ++(load ? h.llcs.requests(c.llc).reads : h.llcs.requests(c.llc).modifies);
+    SharersOf<many> have = h.directory.sharers<many>(line, d);  // the core itself does not
     const bool others = !have.none();
     const bool unheld = !others && d.llcs == 0;
-    if (Asked<kind>::limits_directory(hierarchy_.machine)) hierarchy_.into_filter(line, !unheld, w);
+    if (Asked<kind>::limits_directory(h.machine)) h.into_filter(line, !unheld, w);
 
-    const Ticks start = hierarchy_.busy.wait(line, now);
+    const Ticks start = h.busy.wait(line, now);
     contended |= start != now;
-    const std::uint32_t home = hierarchy_.pages.home(line);
+    const std::uint32_t home = h.pages.home(line);
     if (unheld) {
         ++n[llc_misses];
-        hierarchy_.interconnect.signal(c.node, home, n);
-        const Ticks ready = hierarchy_.interconnect.from_dram(home, c.llc, c.node, start, n);
+        h.interconnect.signal(c.node, home, n);
+        const Ticks ready = h.interconnect.from_dram(home, c.llc, c.node, start, n);
         have.add(c.domain);
         d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
         granted = load ? exclusive : modified;
-        if (Asked<kind>::llc_includes(hierarchy_.machine))
-            hierarchy_.into_llc<kind>(c.llc, line, w);
+        if (Asked<kind>::llc_includes(h.machine)) h.into_llc<kind>(c.llc, line, w);
         return ready;
     }
-    const auto& from_modified = load                        ? hierarchy_.machine.load_modified
-                                : request == Request::store ? hierarchy_.machine.store_modified
-                                                            : hierarchy_.machine.atomic_modified;
-    const auto& from_shared = load                        ? hierarchy_.machine.load_shared
-                              : request == Request::store ? hierarchy_.machine.store_shared
-                                                          : hierarchy_.machine.atomic_shared;
+    const auto& from_modified = load                        ? h.machine.load_modified
+                                : request == Request::store ? h.machine.store_modified
+                                                            : h.machine.atomic_modified;
+    const auto& from_shared = load                        ? h.machine.load_shared
+                              : request == Request::store ? h.machine.store_shared
+                                                          : h.machine.atomic_shared;
     const std::uint32_t other_llcs = d.llcs & ~own_llc;
     const bool hit = (d.llcs & own_llc) != 0;
     ++n[hit ? llc_hits : llc_misses];
-    if (!hit) hierarchy_.interconnect.signal(c.node, home, n);
+    if (!hit) h.interconnect.signal(c.node, home, n);
     Ticks ready;
     bool transferred = false;
 
     if (d.owner_plus_one != 0) {
         // The owner has the only valid data.
         const std::uint32_t owner = d.owner_plus_one - 1u;
-        L2Domain& o = hierarchy_.cores.domain(owner);
+        L2Domain& o = h.cores.domain(owner);
         Counts& theirs = o.counts_of_copy(line);
-        if (load) hierarchy_.interconnect.signal(home, o.node, n);
+        if (load) h.interconnect.signal(home, o.node, n);
         const Word had = o.state(line);
-        const std::uint32_t away = load ? hierarchy_.interconnect.distance(c.llc, o.llc)
-                                        : farthest(c.llc, have, other_llcs);
+        const std::uint32_t away =
+            load ? h.interconnect.distance(c.llc, o.llc) : farthest(c.llc, have, other_llcs);
         ready = start + (had == owned || have.several() ? from_shared : from_modified)[away];
         ready += transfer(c, o.llc, start, w);
         ++theirs[cache_to_cache_transfers_supplied];
@@ -207,81 +207,78 @@ template <MachineKind kind, bool many>
             if (had != owned) {
                 ++theirs[downgrades_received];
                 o.tell_lost(line, true, w);
-                hierarchy_.busy.keep(line, ready);
-                if (had == modified && hierarchy_.machine.owned_state) {
+                h.busy.keep(line, ready);
+                if (had == modified && h.machine.owned_state) {
                     o.set_state(line, owned);
                     d.dirty_llc_plus_one = 0;
                 } else {
                     o.set_state(line, shared);
                     d.owner_plus_one = 0;
                     if (had == modified) {
-                        if (Asked<kind>::llc_includes(hierarchy_.machine))
+                        if (Asked<kind>::llc_includes(h.machine))
                             d.dirty_llc_plus_one = static_cast<std::uint8_t>(o.llc + 1);
                         else
-                            hierarchy_.write_dram(o.node, line, w);
+                            h.write_dram(o.node, line, w);
                     }
                 }
             }
         }
     } else if (hit) {
-        ready = start + hierarchy_.machine.llc_hit;
+        ready = start + h.machine.llc_hit;
         if (!load && (others || other_llcs != 0))
             ready = std::max(ready, start + from_shared[farthest(c.llc, have, other_llcs)]);
     } else if (d.dirty_llc_plus_one != 0) {
         const std::uint32_t from = d.dirty_llc_plus_one - 1u;
         const std::uint32_t away =
-            load ? hierarchy_.interconnect.distance(c.llc, from) : farthest(c.llc, have, d.llcs);
+            load ? h.interconnect.distance(c.llc, from) : farthest(c.llc, have, d.llcs);
         ready = start + (others ? from_shared : from_modified)[away];
         ready += transfer(c, from, start, w);
         transferred = true;
-        if (load && !hierarchy_.machine.owned_state) {
-            hierarchy_.write_dram(hierarchy_.interconnect.node_of_llc(from), line, w);
+        if (load && !h.machine.owned_state) {
+            h.write_dram(h.interconnect.node_of_llc(from), line, w);
             d.dirty_llc_plus_one = 0;
         }
     } else {
         const Supplier from = supplier_of_clean(c.llc, have, d.llcs);
         if (from.llc != nowhere) {
-            ready =
-                start +
-                hierarchy_.machine.load_shared[hierarchy_.interconnect.distance(c.llc, from.llc)];
+            ready = start + h.machine.load_shared[h.interconnect.distance(c.llc, from.llc)];
             ready += transfer(c, from.llc, start, w);
             if (from.domain != nowhere) {
-                Counts& theirs = hierarchy_.cores.domain(from.domain).counts_of_copy(line);
+                Counts& theirs = h.cores.domain(from.domain).counts_of_copy(line);
                 ++theirs[cache_to_cache_transfers_supplied];
                 if (load) ++theirs[probe_responses_clean];
             }
             transferred = true;
         } else {
-            ready = hierarchy_.interconnect.from_dram(home, c.llc, c.node, start, n);
+            ready = h.interconnect.from_dram(home, c.llc, c.node, start, n);
         }
         if (!load && (others || d.llcs != 0))
             ready = std::max(ready, start + from_shared[farthest(c.llc, have, d.llcs)]);
     }
 
     if (!load) {
-        if (others || transferred) hierarchy_.busy.keep(line, ready);
+        if (others || transferred) h.busy.keep(line, ready);
         take_from_others<many>(c, line, d, w);
         granted = modified;
-        if (Asked<kind>::llc_includes(hierarchy_.machine))
-            hierarchy_.into_llc<kind>(c.llc, line, w);
+        if (Asked<kind>::llc_includes(h.machine)) h.into_llc<kind>(c.llc, line, w);
         return ready;
     }
     if (!others && other_llcs == 0) {
         // Nobody else. The line moves up with the duty to write it back, which an inclusive LLC
         // keeps until the core has written it anew.
         granted = exclusive;
-        if (!Asked<kind>::llc_includes(hierarchy_.machine)) {
+        if (!Asked<kind>::llc_includes(h.machine)) {
             if (d.dirty_llc_plus_one != 0) granted = modified;
             d.dirty_llc_plus_one = 0;
-            if (hit) hierarchy_.take_from_llc(c.llc, line);
+            if (hit) h.take_from_llc(c.llc, line);
         }
         d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
     } else {
         granted = shared;
-        if (hit) hierarchy_.touch_in_llc(c.llc, line);
+        if (hit) h.touch_in_llc(c.llc, line);
     }
     have.add(c.domain);
-    if (Asked<kind>::llc_includes(hierarchy_.machine)) hierarchy_.into_llc<kind>(c.llc, line, w);
+    if (Asked<kind>::llc_includes(h.machine)) h.into_llc<kind>(c.llc, line, w);
     return ready;
 }
 

@@ -1,8 +1,8 @@
 // The parts of the memory, and how lines move down through them: what comes into a cache, and what
-// must leave for it. What is pushed out of an L1 goes into an
-// L2 that excludes it, what leaves an L2 into an LLC that is its victim cache; what leaves an
-// inclusive LLC leaves the cores around it too (back-invalidation), and what loses its entry in a
-// probe filter leaves them all (recall). Dirty lines go to DRAM at last.
+// must leave for it. An L1's victim goes into an L2 that excludes the L1, that of an L2 into an LLC
+// that is its victim cache; what leaves an inclusive LLC leaves the cores around it too
+// (back-invalidation), and what loses its entry in a probe filter leaves them all (recall). Dirty
+// lines go to DRAM at last.
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,11 @@
 //     core ── L1 ─┬ L2 ──┴─ LLC of the domain ── directory at the home node ── DRAM
 //     core ── L1 ─┘
 //
-// hierarchy.hpp names its parts; what is done with them lies above: coherence, translation,
-// prefetching.
+// hierarchy.hpp names these parts, one a line. What is done with them is above: coherence owns
+// them, translation, prefetching and migration of pages ask it.
+//
+// A page walk and a prefetch are loads of the core like any other from the cache on where they
+// begin (translation.hpp, prefetching.hpp).
 #pragma once
 
 #include <cstdint>
