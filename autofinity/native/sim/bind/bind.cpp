@@ -166,13 +166,13 @@ void bind_sim(nb::module_& module) {
                 options.threads = std::move(threads);
                 options.repeats = repeats;
                 if (policy == "interleave")
-                    options.placement.policy = PagePolicy::interleave;
+                    options.pages.policy = PagePolicy::interleave;
                 else if (policy == "bind")
-                    options.placement.policy = PagePolicy::bind;
+                    options.pages.policy = PagePolicy::bind;
                 else if (policy != "first_touch")
                     throw SimulationError("unknown page policy '" + policy +
                                           "'; there are first_touch, interleave and bind");
-                if (options.placement.policy == PagePolicy::bind &&
+                if (options.pages.policy == PagePolicy::bind &&
                     (node >= machine->topology.nodes() || machine->home_of_node[node] != node))
                     throw SimulationError("no node " + std::to_string(node) +
                                           " with memory to bind pages to");
@@ -180,8 +180,8 @@ void bind_sim(nb::module_& module) {
                     if (at >= machine->topology.nodes() || machine->home_of_node[at] != at)
                         throw SimulationError("no node " + std::to_string(at) +
                                               " with memory for page " + std::to_string(page));
-                options.placement.node = node;
-                options.placement.table = std::move(table);
+                options.pages.node = node;
+                options.pages.table = std::move(table);
                 nb::gil_scoped_release release;
                 new (self) Simulation(std::move(machine), std::move(program), std::move(options));
             },

@@ -27,9 +27,9 @@ enum class Request : std::uint8_t { load, store, atomic };
 
 class Coherence {
   public:
-    Coherence(const MachineModel& machine, const Program& program, Placement placement,
+    Coherence(const MachineModel& machine, const Program& program, PageSettings page_settings,
               std::uint64_t seed, std::uint32_t most_cores)
-        : hierarchy_(machine, program, std::move(placement), seed, most_cores) {}
+        : hierarchy_(machine, program, std::move(page_settings), seed, most_cores) {}
 
     Hierarchy& hierarchy() { return hierarchy_; }
     const Hierarchy& hierarchy() const { return hierarchy_; }

@@ -8,10 +8,10 @@
 
 namespace autofinity::sim {
 
-Hierarchy::Hierarchy(const MachineModel& of, const Program& program, Placement placement,
+Hierarchy::Hierarchy(const MachineModel& of, const Program& program, PageSettings page_settings,
                      std::uint64_t seed, std::uint32_t most_cores)
     : machine(of),
-      pages(program, of, std::move(placement), seed),
+      pages(program, of, std::move(page_settings), seed),
       cores(of, most_cores, pages, busy),
       llcs(of),
       directory(program.n_lines, most_cores),

@@ -25,7 +25,7 @@ namespace autofinity::sim {
 class Hierarchy {
   public:
     // At most `most_cores` have caches at a time.
-    Hierarchy(const MachineModel& of, const Program& program, Placement placement,
+    Hierarchy(const MachineModel& of, const Program& program, PageSettings page_settings,
               std::uint64_t seed, std::uint32_t most_cores);
     Hierarchy(const Hierarchy&) = delete;  // its parts know each other
     Hierarchy& operator=(const Hierarchy&) = delete;

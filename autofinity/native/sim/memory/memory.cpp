@@ -15,10 +15,11 @@ std::uint32_t cores_at_a_time(const MachineModel& machine, const Program& progra
 
 }  // namespace
 
-Memory::Memory(const MachineModel& machine, const Program& program, Placement placement,
+Memory::Memory(const MachineModel& machine, const Program& program, PageSettings page_settings,
                std::uint64_t seed)
     : kind_(kind_of(machine, cores_at_a_time(machine, program))),
-      coherence_(machine, program, std::move(placement), seed, cores_at_a_time(machine, program)),
+      coherence_(machine, program, std::move(page_settings), seed,
+                 cores_at_a_time(machine, program)),
       translation_(coherence_),
       prefetching_(coherence_),
       migration_(hierarchy(), translation_),

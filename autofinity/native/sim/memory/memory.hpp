@@ -35,7 +35,7 @@ namespace autofinity::sim {
 
 class Memory {
   public:
-    Memory(const MachineModel& machine, const Program& program, Placement placement,
+    Memory(const MachineModel& machine, const Program& program, PageSettings page_settings,
            std::uint64_t seed);
 
     // Cores that can have caches at a time: 64, or all where more threads than that run.

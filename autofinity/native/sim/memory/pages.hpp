@@ -16,7 +16,7 @@ namespace autofinity::sim {
 
 enum class PagePolicy : std::uint8_t { first_touch, interleave, bind };
 
-struct Placement {
+struct PageSettings {
     PagePolicy policy = PagePolicy::first_touch;
     std::uint32_t node = 0;  // of `bind`
     // Virtual page (4 KiB) → node, goes first. A larger unit goes where its first touched page
@@ -32,12 +32,12 @@ class Pages {
         std::uint16_t moves;
     };
 
-    Pages(const Program& program, const MachineModel& machine, Placement placement,
+    Pages(const Program& program, const MachineModel& machine, PageSettings page_settings,
           std::uint64_t seed)
         : units(program, machine.page_bytes),
           program_(program),
           home_of_node_(machine.home_of_node),
-          placement_(std::move(placement)),
+          settings_(std::move(page_settings)),
           seed_(seed),
           pages_(program.n_pages()) {
         for (std::uint32_t node = 0; node < machine.topology.nodes(); ++node)
@@ -58,12 +58,12 @@ class Pages {
     void map(std::uint32_t page, std::uint32_t toucher) {
         const std::uint64_t number = program_.virtual_page[page];
         std::uint32_t node = home_of_node_[toucher];
-        if (placement_.policy == PagePolicy::interleave)
+        if (settings_.policy == PagePolicy::interleave)
             node = homes_[number / units.pages() % homes_.size()];
-        else if (placement_.policy == PagePolicy::bind)
-            node = placement_.node;
-        if (!placement_.table.empty())
-            if (const auto at = placement_.table.find(number); at != placement_.table.end())
+        else if (settings_.policy == PagePolicy::bind)
+            node = settings_.node;
+        if (!settings_.table.empty())
+            if (const auto at = settings_.table.find(number); at != settings_.table.end())
                 node = at->second;
         place(page, node);
     }
@@ -112,7 +112,7 @@ class Pages {
     const Program& program_;
     const std::vector<std::uint32_t>& home_of_node_;
     std::vector<std::uint32_t> homes_;  // nodes with memory
-    Placement placement_;
+    PageSettings settings_;
     std::uint64_t seed_;
     Zeroed<Page> pages_;
 };

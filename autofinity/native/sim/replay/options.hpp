@@ -28,7 +28,7 @@ struct Options {
     std::uint32_t repeats = 1;
     Ticks sample_period = 0;  // 0: no samples but the last
     std::uint64_t seed = 0;
-    Placement placement;
+    PageSettings pages;
     std::vector<Detector> detectors;
     std::vector<std::uint32_t> threads;  // streams that detectors know as threads 0, 1, …
 };

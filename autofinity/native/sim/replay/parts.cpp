@@ -40,7 +40,7 @@ std::unique_ptr<OsScheduler> scheduler(const MachineModel& machine, Options& opt
 Parts::Parts(std::shared_ptr<const MachineModel> machine_of, ProgramPtr program_of, Options options)
     : machine(std::move(machine_of)),
       program(std::move(program_of)),
-      memory(*machine, *program, std::move(options.placement), options.seed),
+      memory(*machine, *program, std::move(options.pages), options.seed),
       board(*machine, *program, options.pu_of_stream, memory.most_cached_cores()),
       accounting(*machine, memory, board),
       samples(accounting, board, timetable, options.sample_period),
