@@ -27,7 +27,7 @@ bool small_enough(const trace::Trace& read) {
 void replay(const trace::TracePtr& read, const std::shared_ptr<const sim::MachineModel>& machine,
             std::uint8_t variant) {
     const auto program = std::make_shared<const sim::Program>(read);
-    const auto pus = static_cast<std::uint32_t>(machine->core_of_pu.size());
+    const auto pus = static_cast<std::uint32_t>(machine->topology.pus().size());
     sim::Options options;
     options.sample_period = sim::ticks_per_clock * 100'000'000;
     options.seed = variant;
