@@ -60,7 +60,13 @@ class Issue {
         p.set_watch(s);
     }
     // All misses under way are waited for.
-    void drain(Pu& p, Stream& s);
+    void drain(Pu& p, Stream& s) {
+        const Ticks last = p.misses.all_done(p.time);
+        p.misses.clear();
+        stall(p, s, p.time, last);
+        p.time = last;
+        p.set_watch(s);
+    }
 
   private:
     const Memory& memory_;

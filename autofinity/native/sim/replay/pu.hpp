@@ -41,7 +41,17 @@ struct Pu {
     }
     // Its stream has to leave it in the middle of a gap: what it computed so far is kept, or a gap
     // longer than a time slice would begin anew in every slice.
-    void compute_until(Stream& s, Ticks until);
+    void compute_until(Stream& s, Ticks until) {
+        if (until <= time || s.resume != Resume::nothing) return;
+        std::uint64_t left = s.rest_of_gap();
+        if (!s.deferred.empty())
+            left = std::min(
+                left, s.deferred.first().at - std::min(s.deferred.first().at, s.instructions));
+        const std::uint64_t done = std::min<std::uint64_t>((until - time) / instruction, left);
+        s.instructions += done;
+        s.skip += done;
+        time += done * instruction;
+    }
 };
 
 }  // namespace autofinity::sim
