@@ -102,7 +102,7 @@ def command(
             threads=threads or THREADS,
             programs=programs,
             folds=folds,
-            progress=terminal.progress,
+            reporter=terminal,
         )
         show(figure.drawn(observed), output)
         return

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
-from autofinity.workflow.reporter import SILENT, Progress
+from autofinity.reporter import SILENT, Progress
 
 
 @dataclass(frozen=True, slots=True)

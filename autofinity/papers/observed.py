@@ -3,33 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Protocol
 
 from autofinity.model.topology import Topology
+from autofinity.reporter import SILENT, Reporter
 from autofinity.store.observation_table import ObservationTable
 
 THREADS = 8
 """Of the paper's runs, where it does not say otherwise."""
-
-
-class Steps(Protocol):
-    """What long work reports to."""
-
-    def step(self, label: str = "") -> None:
-        """One more piece is done; `label` says which."""
-        ...
-
-
-class _Unseen:
-    def step(self, label: str = "") -> None:
-        """Nothing to say."""
-
-
-def unseen(title: str, total: int) -> AbstractContextManager[Steps]:
-    """Progress that nobody looks at."""
-    return nullcontext(_Unseen())
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +26,7 @@ class Observed:
     """To show; empty: those that the figure chooses."""
     folds: int = 6
     """Groups in which programs are left out, where they are not left out one by one."""
-    progress: Callable[[str, int], AbstractContextManager[Steps]] = unseen
+    reporter: Reporter = SILENT
 
     @property
     def on(self) -> str:

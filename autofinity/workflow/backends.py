@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import Topology
+from autofinity.reporter import SILENT, Reporter
 from autofinity.resources import shipped
-from autofinity.workflow.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
     from autofinity.sim.machine import SimMachine

@@ -7,9 +7,9 @@ from pathlib import Path
 from autofinity.capture.suite_capture import CaptureReport, capture_suite
 from autofinity.ports import RunRequest
 from autofinity.profiling.campaign import ReadyProgram
+from autofinity.reporter import SILENT, Reporter
 from autofinity.trace.manifest import Suite
 from autofinity.trace.meta import TraceMeta
-from autofinity.workflow.reporter import SILENT, Reporter
 from autofinity.workflow.wanted import Wanted
 
 

@@ -15,6 +15,7 @@ from autofinity.model.errors import UsageError
 from autofinity.own_code import digest_of_code
 from autofinity.policy import files
 from autofinity.profiling.campaign import ReadyProgram
+from autofinity.reporter import SILENT, Reporter
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.replay import workers_of
 from autofinity.sim.together import ProgramRun, prepare_together
@@ -22,7 +23,6 @@ from autofinity.store.mechanism_runs import MechanismRuns
 from autofinity.workflow.backends import simulated
 from autofinity.workflow.capture import capture
 from autofinity.workflow.policies import policy_for
-from autofinity.workflow.reporter import SILENT, Reporter
 from autofinity.workflow.wanted import Wanted, observations_folder
 
 RESULTS = "mechanisms.jsonl"

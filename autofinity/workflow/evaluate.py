@@ -22,12 +22,12 @@ from autofinity.learning.settings import LearningSettings
 from autofinity.model.errors import LearningError
 from autofinity.model.observation import Workload
 from autofinity.policy import files
+from autofinity.reporter import SILENT, Reporter
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
 from autofinity.workflow.observations import thread_counts_of
 from autofinity.workflow.profile import gather
-from autofinity.workflow.reporter import SILENT, Reporter
 from autofinity.workflow.train import learn
 from autofinity.workflow.wanted import Wanted
 

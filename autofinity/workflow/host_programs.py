@@ -11,8 +11,8 @@ from autofinity.linux.marked_run import Conditions
 from autofinity.model.errors import LearningError, LinuxError, SuiteError
 from autofinity.ports import RunRequest
 from autofinity.profiling.campaign import ReadyProgram
+from autofinity.reporter import SILENT, Reporter
 from autofinity.trace.manifest import ProgramSpec, Suite
-from autofinity.workflow.reporter import SILENT, Reporter
 from autofinity.workflow.wanted import Wanted
 
 

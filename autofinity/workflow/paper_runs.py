@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from autofinity.mechanisms.registry import BASELINE, MECHANISMS
+from autofinity.reporter import SILENT, Reporter
 from autofinity.workflow.backends import simulated
 from autofinity.workflow.capture import capture
 from autofinity.workflow.compare import Asked, compared
-from autofinity.workflow.reporter import SILENT, Reporter
 from autofinity.workflow.wanted import Wanted
 
 if TYPE_CHECKING:

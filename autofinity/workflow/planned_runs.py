@@ -21,11 +21,11 @@ from autofinity.profiling.campaign import (
 )
 from autofinity.profiling.sampling import Run
 from autofinity.profiling.selection import select
+from autofinity.reporter import Reporter
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import ObservationStore
 from autofinity.workflow.backends import simulated
 from autofinity.workflow.capture import capture
-from autofinity.workflow.reporter import Reporter
 from autofinity.workflow.wanted import (
     DEFAULT_PERIOD_US,
     HOST_PERIOD_US,

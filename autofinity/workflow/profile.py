@@ -20,11 +20,11 @@ from autofinity.profiling.sampling import Run
 from autofinity.profiling.search import to_try
 from autofinity.profiling.selection import best_matches
 from autofinity.profiling.thinning import thinned
+from autofinity.reporter import SILENT, Reporter
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read, write_one
 from autofinity.workflow.backends import machine_topology
 from autofinity.workflow.planned_runs import PlannedRuns, planned
-from autofinity.workflow.reporter import SILENT, Reporter
 from autofinity.workflow.wanted import Wanted
 
 type Cost = dict[int, tuple[int, float]]

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from autofinity.model.errors import CapabilityError, StoreError
 from autofinity.recording.record import record
+from autofinity.reporter import SILENT, Reporter
 from autofinity.sim.preset import read_preset
 from autofinity.sim.spec import MachineSpec
 from autofinity.whole_file import replace_file
-from autofinity.workflow.reporter import SILENT, Reporter
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from autofinity.learning.pipeline import LearnedPolicy, learn_policy, learn_rule
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
+from autofinity.reporter import SILENT, Reporter
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.observations import machine_of, matches_for, thread_counts_of
 from autofinity.workflow.profile import gather
-from autofinity.workflow.reporter import SILENT, Reporter
 from autofinity.workflow.wanted import Wanted
 
 

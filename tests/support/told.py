@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from autofinity.workflow.reporter import Progress
+from autofinity.reporter import Progress
 
 
 class Told:

@@ -49,7 +49,7 @@ class Choices:
         programs = table.programs()
         folds = min(observed.folds, len(programs))
         chosen_s: dict[str, list[float]] = {name: [] for name in self.variations}
-        with observed.progress("learn", folds * len(chosen_s)) as progress:
+        with observed.reporter.progress("learn", folds * len(chosen_s)) as progress:
             for fold in range(folds):
                 out = np.isin(table.program.text(), programs[fold::folds])
                 known, judged = table.take(~out), table.take(out)

@@ -17,7 +17,7 @@ def judged(observed: Observed, threads: int | None) -> list[Case]:
     """
     table = observed.rows(threads)
     steps = len(table.programs()) * len(set(table.threads.tolist()))
-    with observed.progress("judge", steps) as progress:
+    with observed.reporter.progress("judge", steps) as progress:
         return judge_unseen(
             table,
             observed.topology(),

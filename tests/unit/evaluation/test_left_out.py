@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from observed import observation
 
 from autofinity.evaluation.left_out import leaving_out
-from autofinity.model.affinity import PACKED, Affinity
-from autofinity.model.counters import Behaviour
+from autofinity.model.affinity import PACKED
 from autofinity.model.errors import LearningError
 from autofinity.model.observation import Observation
 from autofinity.model.policy import RulePolicy
@@ -17,21 +17,7 @@ POLICY = RulePolicy((), {}, (), PACKED)
 
 
 def rows(program: str, threads: int = 2) -> Observation:
-    return Observation(
-        program=program,
-        input="small",
-        threads=threads,
-        affinity=Affinity.parse("{2}"),
-        sample=0,
-        progress=0.5,
-        behaviour=Behaviour({"x": 1.0}),
-        performance=1.0,
-        roi_s=1.0,
-        machine="box",
-        backend="sim",
-        seed=1,
-        version="1",
-    )
+    return observation(program=program, threads=threads)
 
 
 def test_each_program_leaves_with_all_its_inputs_and_thread_counts() -> None:
