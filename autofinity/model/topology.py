@@ -97,14 +97,6 @@ class Topology:
         """Number of cores."""
         return 1 + max(pu.core for pu in self.pus)
 
-    @cached_property
-    def llcs_of_package(self) -> tuple[tuple[int, ...], ...]:
-        """LLC domains of each package, ascending."""
-        found: list[set[int]] = [set() for _ in range(self.n_packages)]
-        for pu in self.pus:
-            found[pu.package].add(pu.llc)
-        return tuple(tuple(sorted(llcs)) for llcs in found)
-
     def restricted(self, allowed: frozenset[OsIndex]) -> Topology:
         """The same machine with only `allowed` (∩ what was allowed before) to place on."""
         return replace(self, allowed=self.allowed & allowed)
