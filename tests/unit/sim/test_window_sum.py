@@ -1,0 +1,117 @@
+"""Windows of a sampled trace add up to the time and counts of the region."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autofinity.sim.window_sum import RegionWork, TimedWindow, WorkLine, estimate
+
+WORK = 1_000.0
+WINDOWS = ((100.0, 150.0), (400.0, 450.0), (800.0, 850.0))
+
+
+def region(
+    shares: tuple[float, ...],
+    meetings: tuple[float, ...] = (),
+    met: tuple[float, ...] | None = None,
+    windows: tuple[tuple[float, float], ...] = WINDOWS,
+) -> RegionWork:
+    """Streams that do `shares` instructions a unit of work, evenly over the region."""
+    points = np.array([0.0, WORK])
+    kept = np.array([0.0, *meetings, WORK])
+    return RegionWork(
+        WorkLine(points, points[:, None] * np.array(shares)[None, :]),
+        np.array(windows),
+        kept,
+        np.arange(len(kept), dtype=float) if met is None else np.array(met),
+    )
+
+
+def window(
+    number: int,
+    time_ns: float,
+    instructions: tuple[int, ...],
+    wait_ns: tuple[float, ...] | None = None,
+) -> TimedWindow:
+    counts = np.array([[done, 2 * done] for done in instructions], dtype=np.uint64)
+    waits = np.zeros(len(instructions)) if wait_ns is None else np.array(wait_ns)
+    return TimedWindow(number, time_ns, counts, waits)
+
+
+def test_windows_of_one_rate_give_the_region_at_that_rate_without_error() -> None:
+    found = estimate(region((1, 1)), [window(k, 100.0, (50, 50)) for k in range(3)])
+    assert found.roi_ns == pytest.approx(2_000.0)
+    assert found.error == pytest.approx(0.0)
+    assert found.totals == pytest.approx(np.array([[1_000.0, 2_000.0]] * 2))
+    assert found.progress == pytest.approx([0.275, 0.625, 1.0])
+
+
+def test_the_slowest_stream_decides_between_meetings() -> None:
+    # In the same time stream 0 did 100 of its 1,000 instructions, stream 1 only 25 of as many.
+    found = estimate(region((1, 1)), [window(k, 100.0, (100, 25)) for k in range(3)])
+    assert found.roi_ns == pytest.approx(4_000.0)
+
+
+def test_a_stream_with_less_to_do_waits_for_the_others() -> None:
+    found = estimate(region((1, 0.25)), [window(k, 100.0, (100, 100)) for k in range(3)])
+    assert found.roi_ns == pytest.approx(1_000.0)
+
+
+def test_waits_at_meetings_between_which_a_window_lies_are_not_counted_twice() -> None:
+    # Each stream is busy for 100 ns an 100 instructions; the window saw one of them wait.
+    waited = [window(k, 200.0, (200, 100), (0.0, 100.0)) for k in range(3)]
+    found = estimate(region((1, 0.5), meetings=(500.0,)), waited)
+    assert found.roi_ns == pytest.approx(1_000.0)
+
+
+def test_streams_that_meet_all_the_time_take_the_windows_own_time() -> None:
+    waited = [window(k, 200.0, (100, 100), (100.0, 100.0)) for k in range(3)]
+    found = estimate(region((1, 1), met=(0.0, 5_000.0)), waited)
+    assert found.roi_ns == pytest.approx(2_000.0)
+
+
+def test_a_stretch_goes_at_the_rate_of_its_own_window() -> None:
+    timed = [window(0, 50.0, (50,)), window(1, 100.0, (50,)), window(2, 50.0, (50,))]
+    found = estimate(region((1,)), timed)
+    assert found.stretch_ns == pytest.approx([275.0, 700.0, 375.0])
+    assert found.error > 0.1
+
+
+def test_a_stream_that_did_nothing_in_a_window_goes_at_its_rate_in_others() -> None:
+    timed = [window(0, 100.0, (50, 25)), window(1, 100.0, (50, 0)), window(2, 100.0, (50, 25))]
+    assert estimate(region((1, 1)), timed).roi_ns == pytest.approx(4_000.0)
+
+
+def test_no_window_is_an_error() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        estimate(region((1,)), [])
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 500), st.integers(1, 500)), min_size=3, max_size=3),
+    st.lists(st.floats(1.0, 999.0), max_size=5, unique=True).map(sorted),
+)
+def test_the_order_of_windows_changes_nothing(
+    done: list[tuple[int, int]], meetings: list[float]
+) -> None:
+    timed = [window(k, 100.0, pair) for k, pair in enumerate(done)]
+    where = region((1, 1), tuple(meetings))
+    results = [estimate(where, order).roi_ns for order in itertools.permutations(timed)]
+    assert len(set(results)) == 1
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 500), st.integers(1, 500)), min_size=3, max_size=3),
+    st.lists(st.floats(1.0, 999.0), max_size=5, unique=True).map(sorted),
+)
+def test_more_meetings_never_make_a_region_shorter(
+    done: list[tuple[int, int]], meetings: list[float]
+) -> None:
+    timed = [window(k, 100.0, pair) for k, pair in enumerate(done)]
+    free = estimate(region((1, 1)), timed).roi_ns
+    assert estimate(region((1, 1), tuple(meetings)), timed).roi_ns >= free * (1 - 1e-9)
