@@ -29,26 +29,13 @@ def command(
 
     OBS is a folder of observations. Bins are (lower, upper].
     """
-    import numpy as np
+    from autofinity.workflow.learning_steps import cut_counters
 
-    from autofinity.learning.discretise import bin_of
-    from autofinity.learning.pipeline import chosen_features, cut, prepare
-    from autofinity.store.observations import read
-    from autofinity.workflow.observations import hints_for
-
-    seen = read(observations)
-    hints_of = hints_for(seen, machine, settings.leeway)
-    ready = prepare(seen, settings, hints_of)
-    counters, _ = chosen_features(ready, settings, hints_of)
-    cuts = cut(ready, counters, settings)
-    held = {}
-    for name in counters:
-        found = bin_of(ready.behaviours.counters[name], cuts[name])
-        held[name] = np.bincount(found[found >= 0], minlength=len(cuts[name]) + 1).tolist()
+    done = cut_counters(observations, settings, machine=machine)
     if as_json:
         document = [
-            {"counter": name, "cut_points": list(cuts[name]), "observations": held[name]}
-            for name in counters
+            {"counter": name, "cut_points": list(cuts), "observations": done.behaviours[name]}
+            for name, cuts in done.cut_points.items()
         ]
         click.echo(json.dumps({"counters": document}))
         return
@@ -59,9 +46,9 @@ def command(
     table.add_column("above", justify="right")
     table.add_column("up to", justify="right")
     table.add_column("observations", justify="right")
-    for name in counters:
-        edges = ["-∞", *(f"{cut:.4g}" for cut in cuts[name]), "∞"]
-        for index, count in enumerate(held[name]):
+    for name, cuts in done.cut_points.items():
+        edges = ["-∞", *(f"{cut:.4g}" for cut in cuts), "∞"]
+        for index, count in enumerate(done.behaviours[name]):
             label = name if index == 0 else ""
             table.add_row(label, edges[index], edges[index + 1], str(count))
         table.add_section()

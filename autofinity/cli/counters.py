@@ -32,14 +32,10 @@ def command(
     WEKA's CfsSubsetEval, grown greedily; those beyond where the search alone would have stopped add
     little).
     """
-    from autofinity.learning.pipeline import feature_report, prepare
-    from autofinity.store.observations import read
-    from autofinity.workflow.observations import hints_for
+    from autofinity.workflow.learning_steps import choose_counters
 
-    seen = read(observations)
-    hints_of = hints_for(seen, machine, settings.leeway)
-    ready = prepare(seen, settings, hints_of)
-    report = feature_report(ready, settings, hints_of)
+    done = choose_counters(observations, settings, machine=machine)
+    report = done.report
     if as_json:
         document = {
             "chosen": list(report.chosen),
@@ -48,7 +44,7 @@ def command(
             "left_out": list(report.left_out),
             "repeats": list(report.repeats),
             "engine": report.engine,
-            "insensitive": list(ready.insensitive),
+            "insensitive": list(done.insensitive),
         }
         click.echo(json.dumps(document))
         return
@@ -70,5 +66,5 @@ def command(
         console.print("never vary, left out: " + ", ".join(report.left_out))
     if report.repeats:
         console.print("repeat another, left out: " + ", ".join(report.repeats))
-    if ready.insensitive:
-        console.print("insensitive programs, left out: " + ", ".join(ready.insensitive))
+    if done.insensitive:
+        console.print("insensitive programs, left out: " + ", ".join(done.insensitive))

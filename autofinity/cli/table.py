@@ -43,30 +43,20 @@ def command(
     import numpy as np
 
     from autofinity.learning import table_file
-    from autofinity.learning.action_frame import best_of, bins_of, consequences_of
-    from autofinity.learning.pipeline import chosen_features, cut, make_table, prepare
+    from autofinity.learning.action_frame import best_of, bins_of, consequences_of, cut_points_of
     from autofinity.model.affinity import HINTS
-    from autofinity.store.observations import read
-    from autofinity.workflow.observations import hints_for, machine_of
+    from autofinity.workflow.learning_steps import tabulate_actions
 
-    seen = read(observations)
-    hints_of = hints_for(seen, machine, settings.leeway)
-    ready = prepare(seen, settings, hints_of)
-    counters, _ = chosen_features(ready, settings, hints_of)
-    cuts = cut(ready, counters, settings)
-    table = make_table(ready, counters, cuts, settings, hints_of)
+    done = tabulate_actions(observations, settings, machine=machine)
+    table = done.table
+    cuts = cut_points_of(table)
     if output is not None:
-        provenance = {
-            "machine": machine_of(seen),
-            "settings": settings.as_dict(),
-            "observations": {"digest": seen.digest(), "rows": len(seen)},
-        }
-        table_file.save(table, provenance, output)
+        table_file.save(table, done.provenance, output)
         click.echo(f"action table kept in {output}", err=True)
     if as_json:
         document = {
-            "counters": list(counters),
-            "cut_points": {name: list(cuts[name]) for name in counters},
+            "counters": list(cuts),
+            "cut_points": {name: list(points) for name, points in cuts.items()},
             "rows": [
                 {
                     "bins": bins,
@@ -114,9 +104,9 @@ def command(
         )
     console = page()
     print_table(shown, console)
-    console.print("bins of: " + ", ".join(counters))
+    console.print("bins of: " + ", ".join(cuts))
     labels = table["best"].value_counts(sort=False)
     counted = ", ".join(f"{hint} {n}" for hint, n in labels.items() if n)
     console.print(f"best hints: {counted or 'none'}")
-    if ready.insensitive:
-        console.print("insensitive programs, left out: " + ", ".join(ready.insensitive))
+    if done.insensitive:
+        console.print("insensitive programs, left out: " + ", ".join(done.insensitive))

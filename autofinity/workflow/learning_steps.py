@@ -1,0 +1,115 @@
+"""The steps of learning one by one, from a file or folder of observations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from autofinity.learning.counter_selection import CounterReport
+from autofinity.learning.discretise import bin_of
+from autofinity.learning.leeway_hints import HintsOf
+from autofinity.learning.pipeline import (
+    Prepared,
+    chosen_features,
+    cut,
+    feature_report,
+    make_table,
+    prepare,
+)
+from autofinity.learning.settings import LearningSettings
+from autofinity.store.observation_table import ObservationTable
+from autofinity.store.observations import read
+from autofinity.workflow.observations import hints_for, machine_of
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenCounters:
+    """What a policy would look at."""
+
+    report: CounterReport
+    insensitive: tuple[str, ...]
+    """Workloads that were left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutCounters:
+    """The chosen counters, in the order in which they were chosen, in bins."""
+
+    cut_points: dict[str, tuple[float, ...]]
+    behaviours: dict[str, list[int]]
+    """How many fall into each bin; bins are (lower, upper], one more than cut points."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownConsequences:
+    """The action table, and what it was made of."""
+
+    table: pd.DataFrame
+    """Columns as in `learning.action_frame`."""
+    insensitive: tuple[str, ...]
+    """Workloads that were left out."""
+    provenance: Mapping[str, object]
+
+
+def choose_counters(
+    source: Path, settings: LearningSettings, *, machine: str | None = None
+) -> ChosenCounters:
+    """What the settings choose of counters and ratios, and how these rank.
+
+    Hints are those of `machine`, or of the one that was observed. Raises `StoreError` where there
+    are no observations, `LearningError` where nothing varies.
+    """
+    start = _Start.of(source, settings, machine)
+    report = feature_report(start.ready, settings, start.hints_of)
+    return ChosenCounters(report, start.ready.insensitive)
+
+
+def cut_counters(
+    source: Path, settings: LearningSettings, *, machine: str | None = None
+) -> CutCounters:
+    """Where the chosen counters are cut; arguments and errors as of `choose_counters`."""
+    start = _Start.of(source, settings, machine)
+    cuts = start.cut_points(settings)
+    behaviours = {}
+    for name, points in cuts.items():
+        found = bin_of(start.ready.behaviours.counters[name], points)
+        behaviours[name] = np.bincount(found[found >= 0], minlength=len(points) + 1).tolist()
+    return CutCounters(cuts, behaviours)
+
+
+def tabulate_actions(
+    source: Path, settings: LearningSettings, *, machine: str | None = None
+) -> KnownConsequences:
+    """The action table; arguments and errors as of `choose_counters`."""
+    start = _Start.of(source, settings, machine)
+    cuts = start.cut_points(settings)
+    table = make_table(start.ready, tuple(cuts), cuts, settings, start.hints_of)
+    provenance = {
+        "machine": machine_of(start.seen),
+        "settings": settings.as_dict(),
+        "observations": {"digest": start.seen.digest(), "rows": len(start.seen)},
+    }
+    return KnownConsequences(table, start.ready.insensitive, provenance)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Start:
+    """Where all three steps begin."""
+
+    seen: ObservationTable
+    ready: Prepared
+    hints_of: HintsOf
+
+    @classmethod
+    def of(cls, source: Path, settings: LearningSettings, machine: str | None) -> _Start:
+        seen = read(source)
+        hints_of = hints_for(seen, machine, settings.leeway)
+        return cls(seen, prepare(seen, settings, hints_of), hints_of)
+
+    def cut_points(self, settings: LearningSettings) -> dict[str, tuple[float, ...]]:
+        counters, _ = chosen_features(self.ready, settings, self.hints_of)
+        return cut(self.ready, counters, settings)
