@@ -64,6 +64,13 @@ def test_a_dry_run_tells_the_cpus_of_each_thread(run: Runner, policy: Path, tmp_
     assert b"pins      OMP_PROC_BIND=close" in done.stdout
 
 
+@pytest.mark.parametrize("words", [("--threads=2",), ("-t", "2"), ("-t2",)], ids=" ".join)
+def test_threads_are_counted_in_each_spelling(run: Runner, words: tuple[str, ...]) -> None:
+    done = run("--dry-run", *words, "--", "true", "-t", "7")
+    assert done.returncode == 0
+    assert b"threads   2 (promised)" in done.stdout.splitlines()
+
+
 def test_continuous_mode_is_asked_for_in_seconds(run: Runner, policy: Path) -> None:
     done = run("--dry-run", "--policy", policy, "--every", "0.5", "--", "true")
     assert b"looked at every 0.5 s, decided anew when it changes" in done.stdout

@@ -266,6 +266,10 @@ def test_wrong_use_is_exit_code_two_and_help_zero(run: Runner) -> None:
         ["--bind", "node", "true"],
         ["--sample-s", "x", "true"],
         ["--threads"],
+        ["-t"],
+        ["-t0", "true"],
+        ["-t=2", "true"],
+        ["-x2", "true"],
         ["--"],
         [],
     ):

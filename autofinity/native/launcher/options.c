@@ -24,7 +24,7 @@ static const char HELP[] =
     "  --hint HINT       place by this hint (sLP and so on: `autofinity hints` has them) as soon "
     "as\n"
     "                    the threads compute: no sample, no policy\n"
-    "  --threads N       threads PROGRAM computes with (default: OMP_NUM_THREADS and its kin,\n"
+    "  -t, --threads N   threads PROGRAM computes with (default: OMP_NUM_THREADS and its kin,\n"
     "                    else the threads that are seen to compute)\n"
     "  --bind llc|core   bind each thread to the CPUs of a last-level cache (default) or to one\n"
     "  --no-bind         measure and decide, bind nothing\n"
@@ -110,6 +110,14 @@ static bool takes_value(const char* name, char** argv, int* at, const char** val
     return true;
 }
 
+// Matches `-t value` and `-tvalue`, as the other commands have it; as `takes_value` otherwise.
+static bool takes_short_value(char letter, char** argv, int* at, const char** value) {
+    if (argv[*at][1] != letter) return false;
+    *value = argv[*at][2] ? argv[*at] + 2 : argv[*at + 1];
+    if (!argv[*at][2] && *value) ++*at;
+    return true;
+}
+
 bool policy_decides(const Options* options) { return strcmp(options->mechanism, BY_POLICY) == 0; }
 
 int parse_options(int argc, char** argv, Options* out) {
@@ -151,7 +159,8 @@ int parse_options(int argc, char** argv, Options* out) {
             out->hint = value;
         } else if (takes_value("--db", argv, &at, &value)) {
             out->db = value;
-        } else if (takes_value("--threads", argv, &at, &value)) {
+        } else if (takes_value("--threads", argv, &at, &value) ||
+                   takes_short_value('t', argv, &at, &value)) {
             if (value && !positive_integer(value, 1 << 20, &out->threads)) {
                 return wrong("wrong value for --threads", value, "a whole number from 1");
             }
