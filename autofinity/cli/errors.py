@@ -36,7 +36,7 @@ def reported(action: Callable[[], object]) -> None:
     except (click.Abort, KeyboardInterrupt):
         say("interrupted; what was recorded is kept")
         interruption.end()
-    except ReaderGoneError:
+    except (ReaderGoneError, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except AutofinityError as error:

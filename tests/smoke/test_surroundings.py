@@ -34,9 +34,16 @@ def test_what_a_terminal_does_not_know_stops_no_command(
     assert done.stdout.strip()
 
 
-@pytest.mark.parametrize("words", [("--limit", "2000"), ("--json",)])
+MANY = ("affinities", "--machine", "opteron-6164he", "--threads", "24")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [(*MANY, "--limit", "2000"), (*MANY, "--json"), ("run", "--dry-run", "--", "true")],
+    ids=" ".join,
+)
 def test_a_reader_that_goes_is_no_error_of_ours(words: tuple[str, ...]) -> None:
-    command = (*COMMAND, "affinities", "--machine", "opteron-6164he", "--threads", "24", *words)
+    command = (*COMMAND, *words)
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, timeout=300)
