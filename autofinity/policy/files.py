@@ -26,11 +26,11 @@ since the run-time monitor reads policies too and shall not load a validator.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from autofinity.model.errors import PolicyError
 from autofinity.model.policy import RulePolicy
+from autofinity.policy.json_layout import laid_out
 from autofinity.policy.reading import LARGEST_FILE_BYTES, PolicyReader
 from autofinity.policy.writing import policy_document
 from autofinity.whole_file import replace_file
@@ -56,7 +56,7 @@ def dumps(policy: RulePolicy) -> str:
     """A policy as JSON text. Raises `PolicyError` for one that `loads` would not take."""
     document = policy_document(policy)
     try:
-        text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        text = laid_out(document)
     except ValueError as error:
         raise PolicyError(f"the policy holds a number that is not finite: {error}") from error
     loads(text.encode(), "the policy to be written")

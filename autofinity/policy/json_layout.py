@@ -1,0 +1,49 @@
+"""JSON that a person can read: what fits on a line stands on one, numbers and words fill lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+WIDTH = 100
+"""Of a line; a single number or text that is wider stays whole."""
+
+
+def laid_out(value: object) -> str:
+    """A document as text that ends in a newline. Raises `ValueError` for numbers not finite."""
+    return _text(value, 0, 0) + "\n"
+
+
+def _text(value: object, indent: int, before: int) -> str:
+    """A value; `before` are characters on its line already, what follows it is indented."""
+    flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if before + len(flat) < WIDTH or not isinstance(value, Mapping | list):
+        return flat
+    inner = indent + 1
+    if isinstance(value, Mapping):
+        names = [f"{json.dumps(name, ensure_ascii=False)}: " for name in value]
+        items = [
+            name + _text(item, inner, inner + len(name))
+            for name, item in zip(names, value.values(), strict=True)
+        ]
+        return _broken("{", items, "}", indent)
+    items = [_text(item, inner, inner) for item in value]
+    if any(isinstance(item, Mapping | list) for item in value):
+        return _broken("[", items, "]", indent)
+    return _broken("[", _filled(items, WIDTH - inner), "]", indent)
+
+
+def _filled(items: list[str], width: int) -> list[str]:
+    """As many on a line as it holds with a comma behind them."""
+    lines = items[:1]
+    for item in items[1:]:
+        if len(lines[-1]) + len(", ") + len(item) < width:
+            lines[-1] += f", {item}"
+        else:
+            lines.append(item)
+    return lines
+
+
+def _broken(opening: str, lines: list[str], closing: str, indent: int) -> str:
+    margin = "\n" + " " * indent
+    return f"{opening}{margin} " + f",{margin} ".join(lines) + margin + closing
