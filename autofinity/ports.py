@@ -15,7 +15,6 @@ from autofinity.model.counters import CounterSample
 from autofinity.model.detection import Detector
 from autofinity.model.observation import Observation
 from autofinity.model.placement import FIRST_TOUCH, PagePlacement, Placement
-from autofinity.model.policy import RulePolicy
 from autofinity.model.sharing import NumaVectors, SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
 
@@ -193,28 +192,6 @@ class Mechanism[State](Protocol):
 
     def step(self, state: State, interval: Interval) -> tuple[State, Sequence[Action]]:
         """Next state, and what to do now."""
-        ...
-
-
-class Learner(Protocol):
-    """Learns rules from an action table."""
-
-    @property
-    def name(self) -> str:
-        """As `--learner` names it."""
-        ...
-
-    def learn(
-        self,
-        cut_points: Mapping[str, tuple[float, ...]],
-        rows: Sequence[Sequence[int]],
-        labels: Sequence[int],
-        weights: Sequence[float],
-        seed: int,
-    ) -> RulePolicy:
-        """Rules over bin indices `rows` (n × counters, in the order of `cut_points`), `labels` into
-        `HINTS`, `weights` (n).
-        """
         ...
 
 

@@ -34,16 +34,16 @@ class BinRule:
 
 
 def arrays_of(
-    rows: Sequence[Sequence[int]], labels: Sequence[int], weights: Sequence[float]
+    rows: npt.ArrayLike, labels: npt.ArrayLike, weights: npt.ArrayLike
 ) -> tuple[Ints, Ints, Floats]:
-    """What a `ports.Learner` is given, as arrays. Raises `LearningError` for an empty table."""
-    if len(labels) == 0:
+    """An action table as learners take it: bin indices `rows` (n × counters, in the order of the
+    cut points), `labels` into `HINTS` (n), `weights` (n). Raises `LearningError` for an empty one.
+    """
+    label = np.asarray(labels, dtype=np.int64)
+    if len(label) == 0:
         raise LearningError("an empty action table was given, expected at least one row")
-    return (
-        np.asarray(rows, dtype=np.int64).reshape(len(labels), -1),
-        np.asarray(labels, dtype=np.int64),
-        np.asarray(weights, dtype=np.float64),
-    )
+    table = np.asarray(rows, dtype=np.int64).reshape(len(label), -1)
+    return table, label, np.asarray(weights, dtype=np.float64)
 
 
 def policy_of(

@@ -1,4 +1,4 @@
-"""JRip, WEKA's RIPPER, behind the learner's port: rules come back as data.
+"""JRip, WEKA's RIPPER, over an action table: rules come back as data.
 
 JRip sees bin indices, so its conditions are over bins; here they become (lower, upper] intervals of
 the counter itself. Source: paper, section 2.3 (default settings).
@@ -7,9 +7,9 @@ the counter itself. Source: paper, section 2.3 (default settings).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from autofinity.learning import weka
 from autofinity.learning.bin_rules import BinRule, arrays_of, policy_of, policy_over
@@ -20,38 +20,32 @@ from autofinity.model.policy import RulePolicy
 _FEWEST_ROWS = 3  # JRip splits the rows into three folds
 
 
-@dataclass(frozen=True, slots=True)
-class JRipLearner:
-    """A `ports.Learner`. Needs no Java until `learn` is called with more than one label."""
+def by_jrip(
+    cut_points: Mapping[str, tuple[float, ...]],
+    rows: ArrayLike,
+    labels: ArrayLike,
+    weights: ArrayLike,
+    seed: int,
+    bin_type: BinType = "ordered",
+) -> RulePolicy:
+    """Rules in JRip's order; its default rule becomes the policy's default. Arguments as of
+    `bin_rules.arrays_of`.
 
-    bin_type: BinType = "ordered"
-    """Bins as ordered numbers (a condition is a range of bins), or as nominal values (a condition
-    is one bin, which makes RIPPER fragment: several times the rules for the same table)."""
-    name: str = "jrip"
-
-    def learn(
-        self,
-        cut_points: Mapping[str, tuple[float, ...]],
-        rows: Sequence[Sequence[int]],
-        labels: Sequence[int],
-        weights: Sequence[float],
-        seed: int,
-    ) -> RulePolicy:
-        """Rules in JRip's order; its default rule becomes the policy's default.
-
-        A rule's hint is what JRip predicts where the rule fires. A table with a single label, or of
-        one or two rows, gives a policy of its default only. Raises `LearningError` for an empty
-        table, or when WEKA cannot be used.
-        """
-        table, label, weight = arrays_of(rows, labels, weights)
-        if len(label) < _FEWEST_ROWS or bool((label == label[0]).all()):
-            most = int(np.argmax(np.bincount(label, weights=weight)))
-            return policy_over(cut_points, (), HINTS[most])
-        counts = [len(cuts) + 1 for cuts in cut_points.values()]
-        names = [count if self.bin_type == "nominal" else None for count in counts]
-        found, _ = weka.jrip(table.astype(np.float64), names, label, weight, seed)
-        rules = [BinRule(_ranges(rule.tests, counts), rule.prediction) for rule in found]
-        return policy_of(rules, cut_points, table, label, weight)
+    Bins are ordered numbers (a condition is a range of bins) or nominal values (a condition is one
+    bin, which makes RIPPER fragment: several times the rules for the same table). A rule's hint is
+    what JRip predicts where the rule fires. A table with a single label, or of one or two rows,
+    gives a policy of its default only, and needs no Java. Raises `LearningError` for an empty
+    table, or when WEKA cannot be used.
+    """
+    table, label, weight = arrays_of(rows, labels, weights)
+    if len(label) < _FEWEST_ROWS or bool((label == label[0]).all()):
+        most = int(np.argmax(np.bincount(label, weights=weight)))
+        return policy_over(cut_points, (), HINTS[most])
+    counts = [len(cuts) + 1 for cuts in cut_points.values()]
+    names = [count if bin_type == "nominal" else None for count in counts]
+    found, _ = weka.jrip(table.astype(np.float64), names, label, weight, seed)
+    rules = [BinRule(_ranges(rule.tests, counts), rule.prediction) for rule in found]
+    return policy_of(rules, cut_points, table, label, weight)
 
 
 def _ranges(tests: Sequence[weka.Test], counts: Sequence[int]) -> dict[int, tuple[int, int]]:

@@ -25,7 +25,7 @@ from autofinity.learning.counter_selection import CounterReport, choose_counters
 from autofinity.learning.discretiser import Discretiser, cuts_of
 from autofinity.learning.feature_columns import with_features, with_named
 from autofinity.learning.hint_samples import samples_in
-from autofinity.learning.jrip import JRipLearner
+from autofinity.learning.jrip import by_jrip
 from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.metric import insensitive_workloads, normalised, performance_of
 from autofinity.learning.other_counts import with_other_counts
@@ -37,14 +37,13 @@ from autofinity.learning.regret_table import (
     regret_table,
     workload_weights,
 )
-from autofinity.learning.ripper import RipperLearner
+from autofinity.learning.ripper import by_ripper
 from autofinity.learning.row_weights import row_weights
 from autofinity.learning.second_look import Seen, with_second_look
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, HINTS
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
-from autofinity.ports import Learner
 from autofinity.store.observation_table import ObservationTable
 
 type Floats = npt.NDArray[np.float64]
@@ -285,16 +284,9 @@ def learn_rules(table: pd.DataFrame, settings: LearningSettings) -> RulePolicy:
     if settings.learner == "regret-tree":
         return tree_policy(table, settings.most_rules)
     weights = row_weights(table, settings.weighting)
-    learner: Learner = RipperLearner(settings.bin_type)
-    if settings.learner == "jrip":
-        learner = JRipLearner(settings.bin_type)
-    return learner.learn(
-        cut_points_of(table),
-        bins_of(table).tolist(),
-        best_of(table).tolist(),
-        weights.tolist(),
-        settings.seed,
-    )
+    learn = by_jrip if settings.learner == "jrip" else by_ripper
+    cuts, bins, best = cut_points_of(table), bins_of(table), best_of(table)
+    return learn(cuts, bins, best, weights, settings.seed, settings.bin_type)
 
 
 def _why_no_rules(ready: Prepared, table: pd.DataFrame, policy: RulePolicy) -> list[str]:

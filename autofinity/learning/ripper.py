@@ -1,4 +1,4 @@
-"""RIPPER of our own behind the learner's port: rules without Java.
+"""RIPPER of our own over an action table: rules without Java.
 
 The rules are found by the native core (`learning.value_rules`) over bin indices and become
 (lower, upper] intervals of the counters here. Source: W. Cohen, "Fast Effective Rule Induction"
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
 
 from autofinity.learning.bin_rules import BinRule, arrays_of, policy_of
 from autofinity.learning.settings import BinType
@@ -18,30 +19,25 @@ from autofinity.model.affinity import HINTS
 from autofinity.model.policy import RulePolicy
 
 
-@dataclass(frozen=True, slots=True)
-class RipperLearner:
-    """A `ports.Learner`."""
+def by_ripper(
+    cut_points: Mapping[str, tuple[float, ...]],
+    rows: ArrayLike,
+    labels: ArrayLike,
+    weights: ArrayLike,
+    seed: int,
+    bin_type: BinType = "ordered",
+) -> RulePolicy:
+    """Rules class by class, rarest first; arguments as of `bin_rules.arrays_of`.
 
-    bin_type: BinType = "ordered"
-    """Bins as ordered numbers (a condition is a range of bins), or as nominal values (a condition
-    is one bin)."""
-    name: str = "ripper"
-
-    def learn(
-        self,
-        cut_points: Mapping[str, tuple[float, ...]],
-        rows: Sequence[Sequence[int]],
-        labels: Sequence[int],
-        weights: Sequence[float],
-        seed: int,
-    ) -> RulePolicy:
-        """Rules class by class, rarest first. Raises `LearningError` for an empty table."""
-        table, label, weight = arrays_of(rows, labels, weights)
-        nominal = [self.bin_type == "nominal"] * len(cut_points)
-        found = learn_rules(table.astype(float), nominal, label, weight, len(HINTS), seed=seed)
-        counts = [len(cuts) + 1 for cuts in cut_points.values()]
-        rules = [BinRule(_ranges(rule, counts), rule.label) for rule in found]
-        return policy_of(rules, cut_points, table, label, weight)
+    Bins are ordered numbers (a condition is a range of bins) or nominal values (a condition is one
+    bin). Raises `LearningError` for an empty table.
+    """
+    table, label, weight = arrays_of(rows, labels, weights)
+    nominal = [bin_type == "nominal"] * len(cut_points)
+    found = learn_rules(table.astype(float), nominal, label, weight, len(HINTS), seed=seed)
+    counts = [len(cuts) + 1 for cuts in cut_points.values()]
+    rules = [BinRule(_ranges(rule, counts), rule.label) for rule in found]
+    return policy_of(rules, cut_points, table, label, weight)
 
 
 def _ranges(rule: ValueRule, counts: Sequence[int]) -> dict[int, tuple[int, int]]:

@@ -12,7 +12,7 @@ import pytest
 from autofinity.learning import weka
 from autofinity.learning.cfs import correlations, greedy_ranking
 from autofinity.learning.discretise import bin_of, equal_frequency, equal_width
-from autofinity.learning.jrip import JRipLearner
+from autofinity.learning.jrip import by_jrip
 from autofinity.learning.settings import BinType
 from autofinity.model.affinity import HINTS
 from autofinity.model.errors import LearningError
@@ -121,9 +121,7 @@ def test_rules_as_data_predict_what_jrip_predicts(bin_type: BinType) -> None:
         rows, cuts, labels, weights = random_table(draw)
         if len(np.unique(labels)) < 2:
             continue
-        policy = JRipLearner(bin_type).learn(
-            cuts, rows.tolist(), labels.tolist(), weights.tolist(), 1
-        )
+        policy = by_jrip(cuts, rows, labels, weights, 1, bin_type)
         names = [len(c) + 1 if bin_type == "nominal" else None for c in cuts.values()]
         _, expected = weka.jrip(rows.astype(float), names, labels, weights, 1)
         assert [says(policy, bins) for bins in rows] == expected.tolist()
@@ -134,7 +132,7 @@ def test_rules_as_data_predict_what_jrip_predicts(bin_type: BinType) -> None:
 def test_covered_and_wrong_weights_are_those_of_the_training_table() -> None:
     rows = [[0], [0], [1], [1], [2], [2], [2], [2]] * 20
     labels = [3, 3, 3, 3, 1, 1, 1, 1] * 19 + [3, 3, 3, 1, 1, 1, 1, 1]
-    policy = JRipLearner().learn({"x": (1.0, 2.0)}, rows, labels, [2.0] * 160, 1)
+    policy = by_jrip({"x": (1.0, 2.0)}, rows, labels, [2.0] * 160, 1)
     (rule,) = policy.rules
     assert (rule.covered, rule.wrong) in ((160.0, 2.0), (160.0, 0.0))
     assert {str(rule.hint), str(policy.default)} == {str(HINTS[1]), str(HINTS[3])}
@@ -146,7 +144,7 @@ def test_nominal_bins_fragment_the_rules() -> None:
     labels = np.where(rows.sum(axis=1) > 10, 1, 0)
     cuts = {name: tuple(float(i) for i in range(7)) for name in "abc"}
     ordered, nominal = (
-        len(JRipLearner(kind).learn(cuts, rows.tolist(), labels.tolist(), [1.0] * 1500, 1).rules)
+        len(by_jrip(cuts, rows, labels, [1.0] * 1500, 1, kind).rules)
         for kind in ("ordered", "nominal")
     )
     assert nominal > 2 * ordered
@@ -154,15 +152,12 @@ def test_nominal_bins_fragment_the_rules() -> None:
 
 def test_the_same_seed_gives_the_same_rules() -> None:
     rows, cuts, labels, weights = random_table(np.random.default_rng(21))
-    one, other = (
-        JRipLearner().learn(cuts, rows.tolist(), labels.tolist(), weights.tolist(), 5)
-        for _ in range(2)
-    )
+    one, other = (by_jrip(cuts, rows, labels, weights, 5) for _ in range(2))
     assert one == other
 
 
 def test_one_label_needs_no_java_and_gives_a_default() -> None:
-    policy = JRipLearner().learn({"x": ()}, [[0], [0]], [6, 6], [1.0, 1.0], 1)
+    policy = by_jrip({"x": ()}, [[0], [0]], [6, 6], [1.0, 1.0], 1)
     assert (policy.rules, policy.default) == ((), HINTS[6])
 
 

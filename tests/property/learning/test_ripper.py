@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference_growth import conditions, gain
 
 from autofinity._core import learning as native
-from autofinity.learning.ripper import RipperLearner
+from autofinity.learning.ripper import by_ripper
 from autofinity.learning.value_rules import ValueRule, first_to_fire, learn_rules
 from autofinity.model.affinity import HINTS
 from autofinity.model.policy import RulePolicy
@@ -116,9 +116,7 @@ def test_the_policy_says_what_the_rules_say(seed: int, bin_type: str) -> None:
     labels = np.where(rows[:, 0] >= 4, 7, np.where(rows[:, 2] == 3, 4, 0))
     labels = np.where(draw.random(150) < 0.2, draw.integers(0, 8, 150), labels)
     weights = np.ones(150)
-    policy: RulePolicy = RipperLearner(bin_type).learn(  # type: ignore[arg-type]
-        cuts, rows.tolist(), labels.tolist(), weights.tolist(), 1
-    )
+    policy: RulePolicy = by_ripper(cuts, rows, labels, weights, 1, bin_type)  # type: ignore[arg-type]
     rules = learn_rules(rows.astype(float), [bin_type == "nominal"] * 3, labels, weights, 8)
     said = [HINTS[rules[first].label] for first in first_to_fire(rules, rows.astype(float))]
     samples = [dict(zip(policy.counters, row - 0.5, strict=True)) for row in rows]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autofinity._core import learning as native
-from autofinity.learning.ripper import RipperLearner
+from autofinity.learning.ripper import by_ripper
 from autofinity.learning.value_rules import learn_rules
 from autofinity.model.affinity import HINTS
 from autofinity.model.errors import LearningError
@@ -16,7 +16,7 @@ CUTS = {name: tuple(float(i) for i in range(5)) for name in "abc"}
 
 
 def learn(rows: np.ndarray, labels: np.ndarray, seed: int = 1) -> RulePolicy:
-    return RipperLearner().learn(CUTS, rows.tolist(), labels.tolist(), [1.0] * len(rows), seed)
+    return by_ripper(CUTS, rows, labels, [1.0] * len(rows), seed)
 
 
 def says(policy: RulePolicy, rows: np.ndarray) -> np.ndarray:
@@ -74,7 +74,7 @@ def test_a_handful_of_rows_does_not_crash(count: int) -> None:
 def test_one_class_gives_a_default_and_no_rows_an_error() -> None:
     assert learn(np.zeros((4, 3), int), np.full(4, 6)).default == HINTS[6]
     with pytest.raises(LearningError, match="empty"):
-        RipperLearner().learn({"a": ()}, [], [], [], 1)
+        by_ripper({"a": ()}, [], [], [], 1)
 
 
 def test_a_rule_that_separates_shortens_the_description() -> None:
