@@ -8,7 +8,6 @@ pycachesim (AGPL-3.0) is a tool of this script only; neither the package nor its
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -16,5 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
 
 from pycachesim_counts import golden
 
+from autofinity.policy.json_layout import laid_out
+
 if __name__ == "__main__":
-    print(json.dumps(golden(), indent=1))
+    sys.stdout.write(laid_out(golden()))
