@@ -9,7 +9,7 @@ import errno
 import os
 
 from autofinity.linux.cpu_lists import parse_cpu_list
-from autofinity.linux.proc import read_text
+from autofinity.linux.kernel_file import read_text
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex
 

@@ -21,8 +21,8 @@ from autofinity.linux.access_events import (
 )
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.event_tables import Encoding
+from autofinity.linux.kernel_file import read_text
 from autofinity.linux.perf import explain, open_event
-from autofinity.linux.proc import read_text
 from autofinity.linux.syscalls import syscall
 
 _HARDWARE_CYCLES = Encoding(0, 0)

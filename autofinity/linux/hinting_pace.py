@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from autofinity.linux.proc import read_text
+from autofinity.linux.kernel_file import read_text
 from autofinity.ports import Interval, Outcome
 
 DELAY, SHORTEST, LONGEST = "scan_delay_ms", "scan_period_min_ms", "scan_period_max_ms"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from autofinity.linux.capabilities import probe
 from autofinity.linux.event_tables import Encoding, event_table, this_cpu
+from autofinity.linux.kernel_file import read_text
 from autofinity.linux.marked_run import Conditions, MarkedRun
-from autofinity.linux.proc import read_text
 from autofinity.linux.topology import host_topology
 from autofinity.model.errors import CapabilityError
 from autofinity.model.placement import FIRST_TOUCH, Placement

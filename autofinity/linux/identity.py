@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from autofinity.linux.proc import parse_stat, read_text
+from autofinity.linux.kernel_file import read_text
+from autofinity.linux.proc import parse_stat
 
 
 @dataclass(frozen=True, slots=True)

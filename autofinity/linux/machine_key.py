@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from autofinity.linux.cpu_lists import parse_cpu_list
-from autofinity.linux.proc import read_text
+from autofinity.linux.kernel_file import read_text
 from autofinity.linux.sha256 import sha256_hex
 from autofinity.model.errors import UsageError
 

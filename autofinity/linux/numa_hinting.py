@@ -24,7 +24,7 @@ from pathlib import Path
 
 from autofinity.linux.hinting_guardian import kept, leave
 from autofinity.linux.hinting_pace import at_first, pace_files
-from autofinity.linux.proc import read_text
+from autofinity.linux.kernel_file import read_text
 from autofinity.model.errors import CapabilityError
 
 SYSCTL = Path("/proc/sys/kernel/numa_balancing")

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autofinity.linux.cpu_lists import parse_cpu_list
-from autofinity.linux.proc import read_text
+from autofinity.linux.kernel_file import read_text
 from autofinity.linux.syscalls import syscall
 from autofinity.model.errors import CapabilityError
 from autofinity.model.topology import OsIndex

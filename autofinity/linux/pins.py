@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from autofinity.linux.bind import cpuset_of
 from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
-from autofinity.linux.proc import read_text
+from autofinity.linux.kernel_file import read_text
 from autofinity.model.topology import OsIndex
 
 PIN_VARIABLES = (

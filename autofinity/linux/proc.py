@@ -8,12 +8,11 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from autofinity.linux.kernel_file import read_text
 from autofinity.model.topology import OsIndex
 
 NS_PER_S = 1_000_000_000
 _NS_PER_TICK = NS_PER_S // os.sysconf("SC_CLK_TCK")
-
-_CHUNK, _PAGE = 16_384, 4_096
 
 # Threads that serve others, by the names their runtimes give them (15 characters at most).
 _HELPER_PREFIXES = (
@@ -138,25 +137,3 @@ def environment_of(pid: int, names: tuple[str, ...]) -> dict[str, str]:
         if name in names:
             found[name] = value
     return found
-
-
-def read_text(path: str) -> str:
-    """A small file of /proc, sysfs or cgroupfs as text; empty when it cannot be read.
-
-    By system calls: a Python file object costs five times as much, and this is most of what the
-    monitor does.
-    """
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except (OSError, ValueError):
-        return ""
-    try:
-        data = os.read(fd, _CHUNK)
-        # The kernel may hand out a page at a time; less than one is all there is.
-        while len(data) >= _PAGE and (more := os.read(fd, _CHUNK)):
-            data += more
-    except OSError:
-        return ""
-    finally:
-        os.close(fd)
-    return data.decode("utf-8", "replace")

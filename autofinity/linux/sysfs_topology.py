@@ -10,8 +10,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.linux.kernel_file import read_number, read_text
 from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU, build_topology
-from autofinity.model.errors import TopologyError
+from autofinity.model.errors import TopologyError, UsageError
 from autofinity.model.topology import Topology
 
 
@@ -38,7 +40,7 @@ def read_sysfs(
     above: dict[int, list[_CacheKey]] = {}
     for cpu in sorted(online):
         folder = system / "cpu" / f"cpu{cpu}"
-        packages[cpu] = _number(folder / "topology" / "physical_package_id", -1)
+        packages[cpu] = read_number(folder / "topology" / "physical_package_id", -1)
         siblings = _cpu_list(folder / "topology" / "core_cpus_list") or _cpu_list(
             folder / "topology" / "thread_siblings_list"
         )
@@ -95,33 +97,11 @@ def page_sizes_bytes(root: Path) -> tuple[int, ...]:
     return tuple(sorted(sizes))
 
 
-def parse_cpu_list(text: str) -> frozenset[int]:
-    """Numbers of a kernel CPU list such as `0-3,8,10-11`. Raises `ValueError`."""
-    found: set[int] = set()
-    for part in text.strip().split(","):
-        if part.strip():
-            first, _, last = part.strip().partition("-")
-            found.update(range(int(first), int(last or first) + 1))
-    return frozenset(found)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
-
-
-def _number(path: Path, default: int) -> int:
-    text = _text(path)
-    return int(text) if text.lstrip("-").isdigit() else default
-
-
 def _cpu_list(path: Path) -> frozenset[int]:
     try:
-        return parse_cpu_list(_text(path))
-    except ValueError:
-        raise TopologyError(f"{path} is not a CPU list: {_text(path)!r}") from None
+        return parse_cpu_list(read_text(path))
+    except UsageError:
+        raise TopologyError(f"{path} is not a CPU list: {read_text(path).strip()!r}") from None
 
 
 def _size(text: str) -> int:
@@ -140,9 +120,9 @@ def _caches_of(
     """Data and unified caches above a PU, innermost first; their folders go into `known`."""
     found = []
     for index in folder.glob("index[0-9]*") if folder.is_dir() else ():
-        if _text(index / "type") not in ("Data", "Unified"):
+        if read_text(index / "type").strip() not in ("Data", "Unified"):
             continue
-        level = _number(index / "level", 0)
+        level = read_number(index / "level")
         shared = (_cpu_list(index / "shared_cpu_list") & online) or frozenset({cpu})
         known.setdefault((level, shared), index)
         found.append((level, shared))
@@ -151,11 +131,11 @@ def _caches_of(
 
 def _shape(level: int, folder: Path) -> RawCache:
     # As hwloc does: 0 ways in sysfs stands for fully associative.
-    ways = _number(folder / "ways_of_associativity", 0)
+    ways = read_number(folder / "ways_of_associativity")
     return RawCache(
         level,
-        _size(_text(folder / "size")),
-        _number(folder / "coherency_line_size", 0),
+        _size(read_text(folder / "size").strip()),
+        read_number(folder / "coherency_line_size"),
         ways or (-1 if (folder / "ways_of_associativity").exists() else 0),
     )
 
@@ -206,7 +186,7 @@ def _distances(folder: Path, nodes: list[RawNode]) -> dict[tuple[int, int], int]
     columns = sorted(node.os_index for node in nodes)
     found: dict[tuple[int, int], int] = {}
     for node in nodes:
-        row = _text(folder / f"node{node.os_index}" / "distance").split()
+        row = read_text(folder / f"node{node.os_index}" / "distance").split()
         if len(row) == len(columns):
             for other, value in zip(columns, row, strict=True):
                 found[node.os_index, other] = int(value)
@@ -227,13 +207,13 @@ def _efficiency(root: Path, online: frozenset[int]) -> dict[int, int]:
         by_capacity: dict[int, set[int]] = {}
         for cpu in online:
             path = root / "devices" / "system" / "cpu" / f"cpu{cpu}" / "cpu_capacity"
-            by_capacity.setdefault(_number(path, 0), set()).add(cpu)
+            by_capacity.setdefault(read_number(path), set()).add(cpu)
         types = [frozenset(by_capacity[capacity]) for capacity in sorted(by_capacity)]
     return {cpu: rank for rank, cpus in enumerate(types) for cpu in cpus}
 
 
 def _model(cpuinfo: Path) -> str:
-    for line in _text(cpuinfo).splitlines():
+    for line in read_text(cpuinfo).splitlines():
         key, _, value = line.partition(":")
         if key.strip().lower() in ("model name", "cpu"):
             return " ".join(value.split())

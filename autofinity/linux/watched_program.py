@@ -12,7 +12,7 @@ from pathlib import Path
 from autofinity.linux.access_events import PAGE_FAULTS, AccessEvent
 from autofinity.linux.address_sampling import TouchSampler, open_touches
 from autofinity.linux.cpu_lists import parse_cpu_list
-from autofinity.linux.proc import read_text
+from autofinity.linux.kernel_file import read_text
 from autofinity.linux.touch_sharing import TouchSharing
 from autofinity.model.errors import CapabilityError
 

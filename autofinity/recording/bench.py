@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from autofinity.linux.kernel_file import read_number, read_text
+
 LINE_BYTES = 64
 _MIB = 1 << 20
 
@@ -31,17 +33,10 @@ class Bench:
 def free_bytes(proc: Path = Path("/proc"), cgroup: Path = Path("/sys/fs/cgroup")) -> int:
     """Memory that can be taken without swapping: of the machine, and of our cgroup (v2)."""
     found = [1024 * _MIB]
-    for line in _text(proc / "meminfo").splitlines():
+    for line in read_text(proc / "meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             found = [int(line.split()[1]) * 1024]
-    limit, used = _text(cgroup / "memory.max"), _text(cgroup / "memory.current")
-    if limit.isdigit() and used.isdigit():
-        found.append(max(0, int(limit) - int(used)))
+    limit, used = (read_number(cgroup / f"memory.{name}", -1) for name in ("max", "current"))
+    if limit >= 0 and used >= 0:
+        found.append(max(0, limit - used))
     return min(found)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""

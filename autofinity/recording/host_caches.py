@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from autofinity.linux.sysfs_topology import parse_cpu_list
+from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.linux.kernel_file import read_number, read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,28 +25,16 @@ def host_caches(cpu: int, root: Path = Path("/sys")) -> tuple[HostCache, ...]:
     folder = root / "devices" / "system" / "cpu" / f"cpu{cpu}" / "cache"
     found = []
     for index in sorted(folder.glob("index[0-9]*")):
-        if _text(index / "type") in ("Data", "Unified"):
+        if read_text(index / "type").strip() in ("Data", "Unified"):
             found.append(
                 HostCache(
-                    _number(index / "level"),
-                    _bytes(_text(index / "size")),
-                    _number(index / "ways_of_associativity"),
-                    parse_cpu_list(_text(index / "shared_cpu_list")) or frozenset({cpu}),
+                    read_number(index / "level"),
+                    _bytes(read_text(index / "size").strip()),
+                    read_number(index / "ways_of_associativity"),
+                    parse_cpu_list(read_text(index / "shared_cpu_list")) or frozenset({cpu}),
                 )
             )
     return tuple(sorted((c for c in found if c.size_bytes), key=lambda cache: cache.level))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
-
-
-def _number(path: Path) -> int:
-    text = _text(path)
-    return int(text) if text.isdigit() else 0
 
 
 def _bytes(text: str) -> int:
