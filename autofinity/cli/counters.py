@@ -32,9 +32,9 @@ def command(
     WEKA's CfsSubsetEval, grown greedily; those beyond where the search alone would have stopped add
     little).
     """
-    from autofinity.workflow.learning_steps import choose_counters
+    from autofinity.workflow.learning_steps import chosen_counters
 
-    done = choose_counters(observations, settings, machine=machine)
+    done = chosen_counters(observations, settings, machine=machine)
     report = done.report
     if as_json:
         document = {

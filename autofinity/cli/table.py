@@ -45,9 +45,9 @@ def command(
     from autofinity.learning import table_file
     from autofinity.learning.action_frame import best_of, bins_of, consequences_of, cut_points_of
     from autofinity.model.affinity import HINTS
-    from autofinity.workflow.learning_steps import tabulate_actions
+    from autofinity.workflow.learning_steps import action_table
 
-    done = tabulate_actions(observations, settings, machine=machine)
+    done = action_table(observations, settings, machine=machine)
     table = done.table
     cuts = cut_points_of(table)
     if output is not None:

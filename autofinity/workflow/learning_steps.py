@@ -45,7 +45,7 @@ class CutCounters:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KnownConsequences:
+class ActionTable:
     """The action table, and what it was made of."""
 
     table: pd.DataFrame
@@ -55,7 +55,7 @@ class KnownConsequences:
     provenance: Mapping[str, object]
 
 
-def choose_counters(
+def chosen_counters(
     source: Path, settings: LearningSettings, *, machine: str | None = None
 ) -> ChosenCounters:
     """What the settings choose of counters and ratios, and how these rank.
@@ -71,7 +71,7 @@ def choose_counters(
 def cut_counters(
     source: Path, settings: LearningSettings, *, machine: str | None = None
 ) -> CutCounters:
-    """Where the chosen counters are cut; arguments and errors as of `choose_counters`."""
+    """Where the chosen counters are cut; arguments and errors as of `chosen_counters`."""
     start = _Start.of(source, settings, machine)
     cuts = start.cut_points(settings)
     behaviours = {}
@@ -81,10 +81,10 @@ def cut_counters(
     return CutCounters(cuts, behaviours)
 
 
-def tabulate_actions(
+def action_table(
     source: Path, settings: LearningSettings, *, machine: str | None = None
-) -> KnownConsequences:
-    """The action table; arguments and errors as of `choose_counters`."""
+) -> ActionTable:
+    """The action table; arguments and errors as of `chosen_counters`."""
     start = _Start.of(source, settings, machine)
     cuts = start.cut_points(settings)
     table = make_table(start.ready, tuple(cuts), cuts, settings, start.hints_of)
@@ -93,7 +93,7 @@ def tabulate_actions(
         "settings": settings.as_dict(),
         "observations": {"digest": start.seen.digest(), "rows": len(start.seen)},
     }
-    return KnownConsequences(table, start.ready.insensitive, provenance)
+    return ActionTable(table, start.ready.insensitive, provenance)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
+from few_observations import FEW, FEW_ON
 from told import Told
 
 from autofinity.learning.settings import LearningSettings
@@ -13,28 +13,16 @@ from autofinity.model.affinity import PACKED
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import save
-from autofinity.store.observations import write_one
 from autofinity.workflow.evaluate import evaluate
 from autofinity.workflow.observations import observations_of, thread_counts_of
 from autofinity.workflow.train import rules_of_observations
 from autofinity.workflow.wanted import Wanted, wanted_on
 
-MACHINE = "xeon-e5-2650"
-PROGRAMS = ("cg", "lu", "md", "pic")
 SETTINGS = LearningSettings(counters=("llc_miss_share",), probe="none", other_counts=False)
 
 
-@pytest.fixture(scope="module")
-def observations(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of four programs with eight threads, on a machine that is shipped."""
-    table = observations_of(MACHINE)
-    file = tmp_path_factory.mktemp("observed") / "few.parquet"
-    write_one(table.take(np.isin(table.program.text(), PROGRAMS)), file, packed=False)
-    return file
-
-
 def wanted(work: Path, threads: tuple[int, ...] = ()) -> Wanted:
-    return wanted_on(MACHINE, programs=PROGRAMS, threads=threads, work=work)
+    return wanted_on(FEW_ON, programs=FEW, threads=threads, work=work)
 
 
 def test_what_is_recorded_is_judged_at_its_own_thread_counts_and_nothing_is_run(
@@ -43,12 +31,12 @@ def test_what_is_recorded_is_judged_at_its_own_thread_counts_and_nothing_is_run(
     told = Told()
     done = evaluate(wanted(tmp_path), SETTINGS, observations=observations, reporter=told)
     assert {(case.workload.program, case.workload.threads) for case in done.cases} == {
-        (program, 8) for program in PROGRAMS
+        (program, 8) for program in FEW
     }
     assert done.skipped == []
     assert done.affinities == 5
-    assert told.work == [("judge", len(PROGRAMS))]
-    assert sorted(told.done) == sorted(PROGRAMS)
+    assert told.work == [("judge", len(FEW))]
+    assert sorted(told.done) == sorted(FEW)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -56,7 +44,7 @@ def test_a_policy_that_is_given_is_judged_as_it_is(observations: Path, tmp_path:
     policy = tmp_path / "packed.json"
     save(RulePolicy((), {}, (), PACKED), policy)
     done = evaluate(wanted(tmp_path), SETTINGS, policy=policy, observations=observations)
-    assert [case.decision.hint for case in done.cases] == [PACKED] * len(PROGRAMS)
+    assert [case.decision.hint for case in done.cases] == [PACKED] * len(FEW)
 
 
 def test_programs_without_runs_are_named_and_nothing_but_such_is_an_error(
@@ -64,16 +52,16 @@ def test_programs_without_runs_are_named_and_nothing_but_such_is_an_error(
 ) -> None:
     done = evaluate(wanted(tmp_path, (8, 5)), SETTINGS, observations=observations)
     assert {(missed.workload, missed.reason) for missed in done.skipped} == {
-        ((program, "small", 5), "was not profiled with 5 threads") for program in PROGRAMS
+        ((program, "small", 5), "was not profiled with 5 threads") for program in FEW
     }
     with pytest.raises(LearningError, match="There are runs with 8 threads; --fresh profiles"):
         evaluate(wanted(tmp_path, (5,)), SETTINGS, observations=observations)
 
 
 def test_rules_are_learned_of_the_thread_counts_asked_for(observations: Path) -> None:
-    assert thread_counts_of(observations_of(MACHINE, given=observations)) == (8,)
+    assert thread_counts_of(observations_of(FEW_ON, given=observations)) == (8,)
     policy, _ = rules_of_observations(observations, SETTINGS, threads=(8,))
-    assert policy.provenance["machine"] == MACHINE
+    assert policy.provenance["machine"] == FEW_ON
     assert policy.provenance["threads"] == [8]
     with pytest.raises(LearningError, match="no observation with 5 threads; there are 8"):
         rules_of_observations(observations, SETTINGS, threads=(5,))
