@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,9 @@ from autofinity.model.errors import AutofinityError
 
 LARGEST_BYTES = 4 << 20
 """Far above any file that a person writes; a device or a wrong file must not fill the memory."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_BARE = re.compile(r"[A-Za-z0-9_.-]{1,60}")
 
 type Schema = dict[str, Any]
 
@@ -54,18 +58,24 @@ def naming(path: Path, kind: type[AutofinityError]) -> Iterator[None]:
 
 
 def read_toml(path: Path, kind: type[AutofinityError]) -> dict[str, Any]:
-    """What a TOML file says, unchecked. Raises an error of this kind that names the file."""
+    """What a TOML file says, unchecked but for control characters, which end arguments early or
+    write over a terminal. Raises an error of this kind that names the file.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_BYTES + 1)
         if len(content) > LARGEST_BYTES:
             raise kind(f"{path}: more than {LARGEST_BYTES >> 20} MiB; expected a TOML file")
-        return tomllib.loads(content.decode("utf-8"))
+        document = tomllib.loads(content.decode("utf-8"))
     except OSError as error:
         raise kind(f"{path}: cannot be read: {error.strerror}; expected a TOML file") from error
     # Not of UTF-8, no TOML, too long a number; and the parser recurses for each nested bracket.
     except (ValueError, RecursionError) as error:
         raise kind(f"{path}: not a TOML file: {error}") from error
+    for text in _texts(document):
+        if _CONTROL.search(text):
+            raise kind(f"{path}: got {shown(text)}, expected texts without control characters")
+    return document
 
 
 def checked[T: Table](kind: type[T], document: object, at: str = "") -> T:
@@ -90,8 +100,7 @@ def checked[T: Table](kind: type[T], document: object, at: str = "") -> T:
         missing = wrong["type"] == "missing"
         got = "missing;" if missing else f"got {shown(wrong['input'])},"
         what = f"{got} expected {_expected(place, schema)}"
-    key = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in (at, *steps))
-    raise WrongValueError(key.strip("."), what)
+    raise WrongValueError("".join(map(_key, (at, *steps) if at else steps)).removeprefix("."), what)
 
 
 def shown(value: object) -> str:
@@ -104,6 +113,24 @@ def near(name: str, known: Iterable[str]) -> str:
     """For messages: the known name that a misspelt one is like, or else all that are known."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else f"; expected one of {', '.join(known)}"
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Of a document: all keys and texts."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value:
+            yield from _texts(part)
+        for part in value.values() if isinstance(value, dict) else ():
+            yield from _texts(part)
+
+
+def _key(step: int | str) -> str:
+    """A step of a key in a message, on its line; as TOML has it where it needs no quotes."""
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if _BARE.fullmatch(step) else f".{shown(step)}"
 
 
 def _no_value(value: object) -> Never:

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
-from autofinity.checked_file import Table, WrongValueError, checked, naming, near, read_toml
+from autofinity.checked_file import Table, WrongValueError, checked, naming, near, read_toml, shown
 from autofinity.model.errors import SuiteError
 
 MAX_THREADS = 4096
@@ -35,7 +35,7 @@ def _some_counts(allowed: str | tuple[int, ...]) -> str | tuple[int, ...]:
     if isinstance(allowed, str) and allowed != "power-of-two":
         span = re.fullmatch(r"(\d{1,6})-(\d{1,6})", allowed)
         if span is None or not 1 <= int(span[1]) <= int(span[2]):
-            raise WrongValueError("", f"got {allowed!r}, expected {_ALLOWED}")
+            raise WrongValueError("", f"got {shown(allowed)}, expected {_ALLOWED}")
     return allowed
 
 
@@ -43,10 +43,23 @@ def _an_expression(expect: str) -> str:
     try:
         re.compile(expect)
     except re.error as error:
-        raise WrongValueError("", f"got {expect!r}, no regular expression ({error})") from None
+        raise WrongValueError("", f"got {shown(expect)}, no regular expression ({error})") from None
     return expect
 
 
+def _names(pattern: str, what: str) -> AfterValidator:
+    """Of a mapping whose keys must be names of this pattern."""
+
+    def names[Value](mapping: Mapping[str, Value]) -> Mapping[str, Value]:
+        for name in mapping:
+            if not re.fullmatch(pattern, name):
+                raise WrongValueError("", f"got {shown(name)}, expected {what}")
+        return mapping
+
+    return AfterValidator(names)
+
+
+_NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]*"
 _ALLOWED = "'LOW-HIGH', 'power-of-two' or a list of counts"
 Lines = Annotated[
     tuple[str, ...],
@@ -63,7 +76,10 @@ Words = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) i
 class Threads:
     """How the thread count reaches a program, and which counts it takes."""
 
-    env: Mapping[str, Words] = field(default_factory=dict)
+    env: Annotated[
+        Mapping[str, Words],
+        _names(r"[A-Za-z_][A-Za-z0-9_]*", "names of environment variables"),
+    ] = field(default_factory=dict)
     """Environment variables; `{threads}` in a value is the count."""
     allowed: Annotated[
         str | Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)],
@@ -92,7 +108,7 @@ class ProgramSpec:
 
     name: Annotated[
         str,
-        Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$"),
+        Field(pattern=f"^{_NAME}$"),
         Field(description="a name of letters, digits and ._+-"),
     ]
     family: str
@@ -111,6 +127,7 @@ class ProgramSpec:
     timeout_s: Annotated[float, Field(gt=0)] = 600.0
     inputs: Annotated[
         Mapping[str, Words],
+        _names(_NAME, "sizes of letters, digits and ._+-"),
         Field(min_length=1, description="at least one size, such as small = '1000 10'"),
     ]
     """Arguments by size."""

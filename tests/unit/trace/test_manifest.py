@@ -73,6 +73,22 @@ def test_a_manifest_needs_no_more_than_build_run_and_inputs(tmp_path: Path) -> N
             MINIMAL.replace('small = "10"', "small = [10]"),
             r"inputs\.small: got \[10\], expected a te",
         ),
+        (
+            MINIMAL.replace("small =", "'../../small' ="),
+            r"one\.inputs: got '\.\./\.\./small', expected sizes of letters",
+        ),
+        (
+            MINIMAL + "[programs.one.threads]\nenv = { 'A=B' = '1' }",
+            r"threads\.env: got 'A=B', expected names of environment variables",
+        ),
+        (
+            MINIMAL.replace('"10"', r'"1\u0000"'),
+            r"got '1\\x00', expected texts without control characters",
+        ),
+        (
+            MINIMAL.replace("run =", r'"a\nb" ='),
+            r"programs\.one\.'a\\nb': unknown key",
+        ),
     ],
 )
 def test_a_wrong_manifest_is_an_error_that_names_the_key(
