@@ -1,7 +1,7 @@
 """GETAFFINITY: from a hint and a thread count to the core set that matches it best.
 
-Source: Moore & Childers, CC 2013, figure 5; ties as DESIGN section 3 fixes them. The core set is
-the first of all core sets of that size in this order:
+Source: Moore & Childers, CC 2013, figure 5, which leaves ties open: here the core set is the
+first of all core sets of that size in this order:
 
 1. sockets used (more first if S, fewer first if not) and occupancy Σc²/n, c the threads of an LLC
    domain (smaller first if L, larger first if not); P says which of the two comes first;
@@ -62,19 +62,6 @@ def all_hints(
 ) -> tuple[CoreSet, ...]:
     """Best match of each hint, in `HINTS` order. Errors as `get_affinity`."""
     return tuple(get_affinity(topology, threads, hint, available) for hint in HINTS)
-
-
-def label_of(
-    affinity: Affinity, topology: Topology, available: frozenset[OsIndex] | None = None
-) -> Hint | None:
-    """First hint in `HINTS` order whose best match is isomorphic to `affinity`; None for none.
-
-    Hints that share a best match tie; the first of them is the label of all.
-    """
-    for hint in HINTS:
-        if get_affinity(topology, affinity.threads, hint, available).affinity == affinity:
-            return hint
-    return None
 
 
 def check_available(topology: Topology, available: frozenset[OsIndex] | None) -> None:

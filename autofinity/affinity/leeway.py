@@ -7,14 +7,10 @@ hint's best match; it may belong to several hints, or to none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from autofinity.affinity.hints import all_hints
 from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.errors import UsageError
-from autofinity.model.topology import OsIndex, Topology
-
-DEFAULT_LEEWAY = 2
 
 
 def edit_distance(a: Affinity, b: Affinity) -> int:
@@ -35,34 +31,11 @@ def edit_distance(a: Affinity, b: Affinity) -> int:
 
 
 def hints_within(
-    affinity: Affinity, best_matches: Sequence[Affinity], leeway: int = DEFAULT_LEEWAY
+    affinity: Affinity, best_matches: Sequence[Affinity], leeway: int
 ) -> tuple[Hint, ...]:
-    """Hints of `affinity`, given the best match of each hint in `HINTS` order."""
+    """Hints that `affinity` belongs to, given the best match of each hint in `HINTS` order."""
     return tuple(
         hint
         for hint, best in zip(HINTS, best_matches, strict=True)
         if edit_distance(affinity, best) <= leeway
     )
-
-
-def hints_of(
-    affinity: Affinity,
-    topology: Topology,
-    threads: int,
-    leeway: int = DEFAULT_LEEWAY,
-    available: frozenset[OsIndex] | None = None,
-) -> tuple[Hint, ...]:
-    """Hints that `affinity` belongs to on `topology`, in `HINTS` order.
-
-    Raises `UsageError` when `affinity` does not place `threads` threads, `PlacementError` when
-    they cannot be placed at all.
-    """
-    best = [match.affinity for match in all_hints(topology, threads, available)]
-    return hints_within(affinity, best, leeway)
-
-
-def destinations(
-    affinities: Iterable[Affinity], best_matches: Sequence[Affinity], leeway: int = DEFAULT_LEEWAY
-) -> tuple[Affinity, ...]:
-    """Those affinities that belong to at least one hint."""
-    return tuple(a for a in affinities if hints_within(a, best_matches, leeway))

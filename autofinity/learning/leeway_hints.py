@@ -10,11 +10,11 @@ from autofinity.affinity.leeway import hints_within
 from autofinity.model.affinity import HINTS, Affinity, Hint
 
 type HintsOf = Callable[[Affinity], Sequence[Hint]]
-"""Hints an affinity belongs to within the leeway (`affinity.leeway.hints_of`)."""
+"""Hints that an affinity belongs to within the leeway."""
 
 
 def hints_on(matches: BestMatches, leeway: int) -> HintsOf:
-    """`affinity.leeway.hints_of` for any thread count, each affinity looked at once."""
+    """`affinity.leeway.hints_within` for any thread count, each affinity looked at once."""
 
     @functools.cache
     def hints(affinity: Affinity) -> tuple[Hint, ...]:

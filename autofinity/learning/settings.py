@@ -52,8 +52,9 @@ class LearningSettings:
     metric: Metric = "speed"
     condense: Condense = "median"
     leeway: int = 0
-    """Threads that may be moved for an affinity still to belong to a hint. Kept as provenance: the
-    caller's `hints_of` applies it."""
+    """Threads that may be moved for an affinity still to belong to a hint (the paper's: 2). The
+    caller makes its `HintsOf` with it (`learning.leeway_hints`); learning itself only keeps it as
+    provenance."""
     discretisation: Method = "equal-share"
     bins: int = MOST_BINS
     """Bins of a counter: at most, for equal width; exactly (ties aside), for the others."""

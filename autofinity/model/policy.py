@@ -15,8 +15,8 @@ other thread counts."""
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`lower < value <= upper`. Infinite bounds are open ends; NaN makes it false (DESIGN: bins
-    are (lower, upper], ±∞ falls into the outer bins, so a bound of ±∞ includes ±∞ itself).
+    """`lower < value <= upper`. Infinite bounds are open ends; NaN makes it false. Bins
+    are (lower, upper] and ±∞ falls into the outer ones, so a bound of ±∞ includes ±∞ itself.
     """
 
     counter: str

@@ -7,8 +7,8 @@ import pickle
 import pytest
 from made_up_machine import machine
 
-from autofinity.affinity.hints import all_hints, get_affinity, label_of
-from autofinity.affinity.leeway import edit_distance, hints_of
+from autofinity.affinity.hints import all_hints, get_affinity
+from autofinity.affinity.leeway import edit_distance, hints_within
 from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.errors import PlacementError, UsageError
 from autofinity.model.topology import OsIndex, Topology
@@ -84,12 +84,6 @@ def test_a_cpu_that_the_machine_does_not_have_is_named() -> None:
         get_affinity(OPTERON, 1, HINTS[0], frozenset({OsIndex(99)}))
 
 
-def test_the_label_is_the_first_hint_with_the_same_best_match() -> None:
-    assert label_of(Affinity.parse("{6,2}"), OPTERON) == Hint.parse("slP")
-    assert label_of(Affinity.parse("{1,1}{1,1}{1,1}{1,1}"), OPTERON) == Hint.parse("SLP")
-    assert label_of(Affinity.parse("{2,2}{2,2}"), OPTERON) is None
-
-
 def test_a_topology_that_was_asked_can_still_be_pickled() -> None:
     before = get_affinity(OPTERON, 8, HINTS[3])
     again: Topology = pickle.loads(pickle.dumps(OPTERON))
@@ -121,11 +115,12 @@ def test_affinities_of_different_counts_cannot_be_compared() -> None:
 
 
 def test_an_affinity_may_belong_to_several_hints_or_none() -> None:
-    assert hints_of(Affinity.parse("{6,2}"), OPTERON, 8, leeway=0) == (
+    best = [match.affinity for match in all_hints(OPTERON, 8)]
+    assert hints_within(Affinity.parse("{6,2}"), best, leeway=0) == (
         Hint.parse("slP"),
         Hint.parse("slp"),
     )
-    assert hints_of(Affinity.parse("{4}{4}"), OPTERON, 8, leeway=1) == ()
+    assert hints_within(Affinity.parse("{4}{4}"), best, leeway=1) == ()
 
 
 def test_above_sixteen_nodes_threads_still_sit_on_near_nodes() -> None:
