@@ -115,13 +115,15 @@ class LearningSettings:
             ("most_rules", 1),
         ):
             number = getattr(self, field)
-            if number < least:
-                raise UsageError(f"{field} {number}: expected at least {least}")
+            if not isinstance(number, int) or number < least:
+                raise UsageError(f"{field} {number!r}: expected a whole number, at least {least}")
         if self.bins > MOST_BINS:
             raise UsageError(
                 f"bins {self.bins}: expected at most {MOST_BINS}; more change nothing "
                 "(docs/policy-study.md)"
             )
+        if self.counters == ():
+            raise UsageError("counters: none is named; expected some, or None to choose them")
         if self.counters is not None and len(set(self.counters)) != len(self.counters):
             raise UsageError(f"counters {', '.join(self.counters)}: one is named twice")
 

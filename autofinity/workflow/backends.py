@@ -77,10 +77,14 @@ def simulated_spec(
 
     With pages of `page_size` (`PAGE_SIZES`) if given. Without `latencies` those of a topology are
     assumed, of which there is a notice; of `host` only where a `twin` of it is asked for. Raises
-    `UsageError` for a name that is no machine, `TopologyError` for a bad file.
+    `UsageError` for a name that is no machine or page size, `TopologyError` for a bad file.
     """
     spec = _with_own_pages(name, latencies, twin, reporter)
-    return spec if page_size is None else replace(spec, page_bytes=PAGE_SIZES[page_size])
+    if page_size is None:
+        return spec
+    if page_size not in PAGE_SIZES:
+        raise UsageError(f"page size {page_size!r}: expected one of {', '.join(PAGE_SIZES)}")
+    return replace(spec, page_bytes=PAGE_SIZES[page_size])
 
 
 def _with_own_pages(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,7 +42,7 @@ class Asked:
     """What mechanisms are compared on, and for how long.
 
     `wanted.programs` may hold names such as `lu+sor`: programs side by side, each with
-    `wanted.threads` threads.
+    `wanted.threads` threads. Raises `UsageError` for a number that cannot be.
     """
 
     wanted: Wanted
@@ -51,6 +52,16 @@ class Asked:
     fault_share_per_s: float = 0.1
     policy: Path | None = None
     """For `autofinity` and `unified`. Default: the machine's."""
+
+    def __post_init__(self) -> None:
+        if len(self.wanted.threads) != 1:
+            counts = ", ".join(map(str, self.wanted.threads)) or "none"
+            raise UsageError(f"threads {counts}: expected one count")
+        if min(self.seeds, self.repeats) < 1 or not 0 < self.paper_s < math.inf:
+            raise UsageError(
+                f"seeds {self.seeds}, repeats {self.repeats}, paper_s {self.paper_s}: expected at "
+                "least 1, and seconds"
+            )
 
     @property
     def threads(self) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import DISTRIBUTED, Hint
+from autofinity.model.errors import UsageError
 from autofinity.ports import RunRequest
 from autofinity.profiling.placements import bound
 
@@ -42,11 +43,16 @@ def detect(
     """Run the program of a trace under the detector `source` (`SCALED`, or `WHOLE_TRACE`).
 
     `threads` are placed as the hint says, by default as many as the program had. Raises
-    `TraceError`, `PlacementError`, `SimulationError`.
+    `UsageError`, `TraceError`, `PlacementError`, `SimulationError`.
     """
+    from autofinity.detect.scaled import SCALED
     from autofinity.evaluation.watched_sharing import in_whole_trace, watched
-    from autofinity.workflow.simulate import threads_of
+    from autofinity.workflow.simulate import check_run, threads_of
 
+    if source not in (*SCALED, WHOLE_TRACE):
+        known = ", ".join((*SCALED, WHOLE_TRACE))
+        raise UsageError(f"unknown detector {source!r}; expected one of {known}")
+    check_run(seed)
     team = threads_of(trace, threads)
     request = RunRequest(str(trace), threads=team)
     placement = bound(get_affinity(machine.topology, team, hint).cpus)
@@ -81,8 +87,10 @@ def detect_here(program: Sequence[str], *, arm: bool, to_stderr: bool) -> Detect
     """Run the program on our standard streams and see its accesses, or its page faults.
 
     With `arm` (root only) the kernel makes its pages fault again and again. The program's output
-    goes to stderr with `to_stderr`. Raises `CapabilityError`.
+    goes to stderr with `to_stderr`. Raises `CapabilityError`, `UsageError` for no program.
     """
+    if not program:
+        raise UsageError("no program to run; expected its name and arguments")
     from autofinity.linux.access_events import PAGE_FAULTS
     from autofinity.linux.address_sampling import usable_events
     from autofinity.linux.numa_hinting import armed, hinting_is_on

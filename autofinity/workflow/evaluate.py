@@ -19,14 +19,14 @@ from autofinity.evaluation.left_out import leaving_out
 from autofinity.evaluation.verdict import Verdict, verdict_of
 from autofinity.learning.hint_samples import WARMUP_PERIODS
 from autofinity.learning.settings import LearningSettings
-from autofinity.model.errors import LearningError
+from autofinity.model.errors import LearningError, UsageError
 from autofinity.model.observation import Workload
 from autofinity.policy import files
 from autofinity.reporter import SILENT, Reporter
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
-from autofinity.workflow.observations import thread_counts_of
+from autofinity.workflow.observations import thread_counts_of, with_threads
 from autofinity.workflow.profile import gather
 from autofinity.workflow.train import learn
 from autofinity.workflow.wanted import Wanted
@@ -61,9 +61,11 @@ def evaluate(
     those of the observations where 8 is not among them. With `observations` (a file or folder)
     nothing is profiled; otherwise what is wanted is, and baselines, at the thread counts of both.
     The policy is shown the mean of so many `samples`, 0: of the whole run. Raises `LearningError`
-    when no case can be judged.
+    when no case can be judged, `UsageError` for fewer `samples`, and as `gather` does.
     """
     settings = settings or LearningSettings()
+    if samples < 0:
+        raise UsageError(f"samples {samples}: expected some, or 0 for the whole run")
     if observations is None:
         threads = wanted.threads or (DEFAULT_THREADS,)
         wanted = replace(wanted, threads=threads, baselines=True)
@@ -99,10 +101,19 @@ def evaluate(
 
 
 def _recorded(path: Path, wanted: Wanted) -> ObservationTable:
-    """Observations from a file, of the programs wanted. Raises `StoreError`, `SuiteError`."""
+    """Observations from a file, of the programs wanted.
+
+    Raises `StoreError`, and `LearningError` for a program that has none.
+    """
     table = read(path)
     if not wanted.programs:
         return table
+    missing = set(wanted.programs) - set(table.programs())
+    if missing:
+        raise LearningError(
+            f"{path} has no observations of {', '.join(sorted(missing))}; it has those of "
+            + ", ".join(table.programs())
+        )
     return table.take(np.isin(table.program.text(), wanted.programs))
 
 
@@ -126,7 +137,7 @@ def _to_learn_from(
     table = judged
     if may_profile and any(count not in wanted.threads for count in counts):
         table = gather(replace(wanted, threads=counts), reporter)
-    return table.take(np.isin(table.threads, counts))
+    return with_threads(table, counts)
 
 
 def _not_run(judged: ObservationTable, wanted: Wanted) -> list[Skipped]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,16 @@ def observations_of(
 def thread_counts_of(table: ObservationTable) -> tuple[int, ...]:
     """Those that were observed, ascending."""
     return tuple(np.unique(table.threads).tolist())
+
+
+def with_threads(table: ObservationTable, threads: Collection[int]) -> ObservationTable:
+    """Those with one of these thread counts. Raises `LearningError` where there are none."""
+    chosen = table.take(np.isin(table.threads, list(threads)))
+    if not len(chosen):
+        there = ", ".join(map(str, thread_counts_of(table))) or "none"
+        wanted = ",".join(map(str, threads))
+        raise LearningError(f"no observation with {wanted} threads; there are {there}")
+    return chosen
 
 
 def machine_of(table: ObservationTable) -> str:

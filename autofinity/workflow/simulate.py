@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,7 @@ def simulate_trace(
     program had. Raises `UsageError`, `TraceError`, `PlacementError`, `SimulationError`.
     """
     seats = seats or Seats()
+    check_run(seed, period_us)
     if threads is None:
         threads = len(seats.cpus) or threads_of(trace)
     return simulate(
@@ -92,8 +94,9 @@ def simulate_policy(
 ) -> InRun:
     """One program that starts distributed, is sampled, and moved as the policy says.
 
-    Raises as `run_in` does.
+    Raises as `run_in` does, and `UsageError`.
     """
+    check_run(seed, period_us)
     return run_in(
         SimMachine(spec),
         RunRequest(program=str(trace), threads=threads_of(trace, threads)),
@@ -164,6 +167,7 @@ def simulate_several(
 
     With `restart` programs begin again until the longest has ended. Raises as `simulate_trace`.
     """
+    check_run(seed, period_us)
     topology = spec.topology
     return simulate_together(
         spec,
@@ -173,6 +177,14 @@ def simulate_several(
         sample_period_ns=period_us * 1000,
         seed=seed,
     )
+
+
+def check_run(seed: int, period_us: float = DEFAULT_PERIOD_US) -> None:
+    """Raise `UsageError` for a seed or a sample period that no replay takes."""
+    if not 0 <= seed < 1 << 64:
+        raise UsageError(f"seed {seed}: expected a whole number from 0, below 2^64")
+    if not 0 <= period_us < math.inf:
+        raise UsageError(f"period_us {period_us}: expected microseconds, or 0 for no samples")
 
 
 def threads_of(trace: Path, given: int | None = None) -> int:

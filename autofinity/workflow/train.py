@@ -6,19 +6,16 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from autofinity import __version__
 from autofinity.learning import table_file
 from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import LearnedPolicy, learn_policy, learn_rules
 from autofinity.learning.settings import LearningSettings
-from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
 from autofinity.reporter import SILENT, Reporter
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
-from autofinity.workflow.observations import machine_of, matches_for, thread_counts_of
+from autofinity.workflow.observations import machine_of, matches_for, thread_counts_of, with_threads
 from autofinity.workflow.profile import gather
 from autofinity.workflow.wanted import Wanted
 
@@ -58,11 +55,7 @@ def rules_of_observations(
     """
     seen = read(source)
     if threads:
-        there = ", ".join(map(str, thread_counts_of(seen))) or "none"
-        seen = seen.take(np.isin(seen.threads, list(threads)))
-        if not len(seen):
-            wanted = ",".join(map(str, threads))
-            raise LearningError(f"no observation with {wanted} threads; there are {there}")
+        seen = with_threads(seen, threads)
     made_of = {
         "machine": machine_of(seen),
         "threads": list(thread_counts_of(seen)),

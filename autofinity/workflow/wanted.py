@@ -10,6 +10,7 @@ Observations are in `MACHINE-20us/` for another sample period than the default, 
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,9 @@ HOST_PERIOD_US = 100_000.0
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be observed, and where it is kept."""
+    """What is to be observed, and where it is kept. Raises `UsageError` for a number that cannot
+    be.
+    """
 
     machine: str
     suite: Suite
@@ -56,6 +59,14 @@ class Wanted:
     certify: tuple[str, ...] = ()
     """Programs to run in all affinities, whatever is selected."""
 
+    def __post_init__(self) -> None:
+        counts = {"threads": min(self.threads, default=1), "jobs": self.jobs}
+        for name, number in {**counts, "page_seeds": self.page_seeds}.items():
+            if number < 1:
+                raise UsageError(f"{name} {number}: expected at least 1")
+        if self.period_us is not None and not 0 < self.period_us < math.inf:
+            raise UsageError(f"period_us {self.period_us}: expected microseconds, more than 0")
+
     @property
     def native(self) -> bool:
         """Whether programs run on the machine at hand itself."""
@@ -75,7 +86,7 @@ def wanted_on(
     """Programs of a suite, by default the one that is shipped, all as `Wanted` has it by default.
 
     What they show is kept in `work_folder`. Raises `SuiteError`, and `UsageError` where there is no
-    such folder.
+    such folder or for a number that cannot be.
     """
     path = suite or shipped("training", "suite.toml")
     folder = work_folder(work, path)
