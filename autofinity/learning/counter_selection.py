@@ -67,7 +67,7 @@ def choose_counters(
     that, so that mere units would decide. Of counters that are multiples of each other only the
     first is ranked: two of k would else be spent on retired instructions and retired
     micro-operations. `by_weka` has WEKA rank them, where it can be used; numpy gives the same
-    ranking (held by `tests/contract/test_learning_weka.py`). Raises `UsageError` for k < 1,
+    ranking (held by `tests/contract/learning/test_weka.py`). Raises `UsageError` for k < 1,
     `LearningError` when no counter varies.
     """
     if k < 1:
