@@ -60,9 +60,9 @@ def command(
         click.echo(json.dumps(document))
         return
     if output is not None:
-        from autofinity.papers.registry import OF_OBSERVATIONS
+        from autofinity.papers.cc13.figure_10 import FIGURE
 
-        show(OF_OBSERVATIONS["10"].draw(covered.programs, machine), output)
+        show(FIGURE.draw(covered.programs, machine), output)
         return
     _print(covered)
     added = ", ".join(covered.adding_nothing) or "none"

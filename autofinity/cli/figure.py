@@ -6,37 +6,23 @@ import json
 from pathlib import Path
 
 import click
-from click.shell_completion import CompletionItem
 
 from autofinity.cli.options.comparing import comparing_options
 from autofinity.cli.options.figure import document, picture_option, show
 from autofinity.cli.options.json import json_option
 from autofinity.cli.progress import Terminal
 from autofinity.model.errors import UsageError
-
-
-class _FigureName(click.ParamType[str]):
-    """Looked up when one is given, so that `--help` loads nothing of what figures are made of."""
-
-    name = "figure"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return _known().convert(value, param, ctx)
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        return _known().shell_complete(ctx, param, incomplete)
-
-
-def _known() -> click.Choice[str]:
-    from autofinity.papers.registry import OF_MECHANISMS, OF_OBSERVATIONS
-
-    return click.Choice([*OF_OBSERVATIONS, *OF_MECHANISMS])
+from autofinity.papers.observed import THREADS, Observed
+from autofinity.papers.registry import OF_MECHANISMS, OF_OBSERVATIONS
+from autofinity.workflow.backends import machine_topology
+from autofinity.workflow.compare import Asked
+from autofinity.workflow.observations import observations_of
+from autofinity.workflow.paper_runs import PaperRuns, with_own_input
+from autofinity.workflow.wanted import wanted_on
 
 
 @click.command("figure")
-@click.argument("name", metavar="NAME", type=_FigureName())
+@click.argument("name", metavar="NAME", type=click.Choice([*OF_OBSERVATIONS, *OF_MECHANISMS]))
 @click.option(
     "--machine",
     "-m",
@@ -103,14 +89,6 @@ def command(
     2016), sammu-N (Euro-Par 2016) and tlb-N (CCPE 2014) for figure N, -tN for table N; they run
     what `compare` runs, and continue where they were interrupted (docs/mechanisms.md lists them).
     """
-    from autofinity.papers.observed import THREADS, Observed
-    from autofinity.papers.registry import OF_MECHANISMS, OF_OBSERVATIONS
-    from autofinity.workflow.backends import machine_topology
-    from autofinity.workflow.compare import Asked
-    from autofinity.workflow.observations import observations_of
-    from autofinity.workflow.paper_runs import PaperRuns, with_own_input
-    from autofinity.workflow.wanted import wanted_on
-
     terminal = Terminal(quiet=as_json)
     if name in OF_OBSERVATIONS:
         if as_json:

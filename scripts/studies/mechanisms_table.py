@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import Any
 
 from autofinity.mechanisms.registry import BASELINE
+from autofinity.papers.bars import Bars
+from autofinity.papers.beside import MEAN, OURS, PAPER
 from autofinity.papers.mechanism_figure import PROGRAMS, MechanismFigure, pus_of
 from autofinity.papers.registry import OF_MECHANISMS
-from autofinity.papers.studies.bars import Bars
-from autofinity.papers.studies.beside import MEAN, OURS, PAPER
 from autofinity.report.marked import put_between_marks
 
 COMMAND = "scripts/studies/mechanisms_table.py"

@@ -36,10 +36,9 @@ def test_scripts_and_notebooks_call_what_the_command_line_calls() -> None:
     assert [file.name for file in files if "autofinity.cli" in file.read_text()] == []
 
 
-def test_ports_and_every_commands_help_come_without_heavy_libraries() -> None:
+def test_the_package_imports_without_heavy_libraries() -> None:
     code = (
-        "import sys, importlib, autofinity.ports; from autofinity.cli.main import COMMANDS;"
-        "[importlib.import_module('autofinity.cli.' + c.replace('-', '_')) for c in COMMANDS];"
+        "import sys, autofinity.cli.main, autofinity.ports;"
         "heavy = 'numpy pandas pyarrow pydantic sklearn jpype rich pyhwloc'.split();"
         "print([m for m in heavy if m in sys.modules])"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import click
 
@@ -16,9 +16,7 @@ from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.options.suite import programs_option, size_option, suite_option
 from autofinity.cli.options.work import jobs_option, work_option
 from autofinity.model.errors import UsageError
-
-if TYPE_CHECKING:
-    from autofinity.workflow.wanted import Wanted
+from autofinity.workflow.wanted import Wanted, wanted_on
 
 
 class ProfilingOptions(TypedDict):
@@ -77,8 +75,6 @@ def profiling_options[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
 def wanted_of(options: ProfilingOptions, threads: tuple[int, ...]) -> Wanted:
     """What the options describe. Raises `SuiteError` and `UsageError`."""
-    from autofinity.workflow.wanted import wanted_on
-
     if options["twin"] and options["machine"] != "host":
         raise UsageError(
             f"--simulated: {options['machine']} is simulated anyway; expected "

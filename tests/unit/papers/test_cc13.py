@@ -14,9 +14,8 @@ from autofinity.model.affinity import PACKED, Affinity
 from autofinity.model.errors import LearningError, UsageError
 from autofinity.model.observation import Workload
 from autofinity.model.policy import Decision
+from autofinity.papers.cc13 import figure_1, figure_2, figure_9, figure_10, figure_11, figure_12
 from autofinity.papers.observed import Observed
-from autofinity.papers.registry import OF_OBSERVATIONS as FIGURES
-from autofinity.papers.studies import all_affinities
 from autofinity.report.chart import Chart
 from autofinity.sim.preset import load_preset
 from autofinity.store.observation_table import ObservationTable
@@ -43,7 +42,7 @@ def nothing_read(threads: int | None) -> ObservationTable:
 @pytest.fixture
 def observed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Observed]:
     """Of a machine on which `TIMES` were taken."""
-    monkeypatch.setattr(all_affinities, "times_of", lambda rows: TIMES)
+    monkeypatch.setattr(figure_1, "times_of", lambda rows: TIMES)
     return lambda **asked: Observed(
         "box", lambda: load_preset("opteron-6164he").topology, lambda threads: None, **asked
     )  # type: ignore[arg-type,return-value]
@@ -52,30 +51,30 @@ def observed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Observed]:
 def test_figure_1_shows_every_affinity_of_the_most_and_the_least_sensitive(
     observed: Callable[..., Observed],
 ) -> None:
-    chart = chart_of(FIGURES["1"].drawn(observed()))
+    chart = chart_of(figure_1.FIGURE.drawn(observed()))
     assert chart.title == "Figure 1: all affinities of 8 threads on box"
     assert chart.series == {"touchy": (1.0, 2.0, 3.0), "calm": (1.0, 1.0, 1.0)}
     with pytest.raises(LearningError, match="16 threads"):
-        FIGURES["1"].data(observed(threads=16))
+        figure_1.FIGURE.data(observed(threads=16))
 
 
 def test_figure_1_shows_the_programs_asked_for(observed: Callable[..., Observed]) -> None:
-    assert list(chart_of(FIGURES["1"].drawn(observed(programs=("calm",)))).series) == ["calm"]
+    assert list(chart_of(figure_1.FIGURE.drawn(observed(programs=("calm",)))).series) == ["calm"]
     with pytest.raises(UsageError, match="not profiled with 8 threads; expected one of calm"):
-        FIGURES["1"].data(observed(programs=("calm", "nosuch")))
+        figure_1.FIGURE.data(observed(programs=("calm", "nosuch")))
 
 
 def test_figure_2a_counts_no_fewer_affinities_than_the_paper_and_reads_nothing() -> None:
     topology = load_preset("opteron-6164he").topology
-    chart = chart_of(FIGURES["2a"].drawn(Observed("box", lambda: topology, nothing_read)))
+    chart = chart_of(figure_2.FIGURE.drawn(Observed("box", lambda: topology, nothing_read)))
     ours = dict(zip(chart.positions, chart.series["affinities"], strict=True))
     assert len(ours) == 48
-    for threads, count in FIGURES["2a"].numbers.items():
+    for threads, count in figure_2.FIGURE.numbers.items():
         assert count <= ours[threads] <= 1.03 * count
 
 
 def test_figures_9_vary_what_the_paper_gives_times_of() -> None:
-    discretisation, condense = FIGURES["9a"], FIGURES["9b"]
+    discretisation, condense = figure_9.FIGURES
     assert discretisation.numbers.keys() == discretisation.study.variations.keys() < set(METHODS)
     assert condense.numbers.keys() == condense.study.variations.keys() == set(CONDENSE)
     chart = chart_of(condense.draw({"mean": 0.5, "max": 0.25}, "box"))
@@ -85,7 +84,7 @@ def test_figures_9_vary_what_the_paper_gives_times_of() -> None:
 
 def test_figure_10_shows_both_counts_in_the_order_given() -> None:
     covered = [ProgramCoverage("a", 2, 2, 2, 1), ProgramCoverage("b", 3, 4, 2, 2)]
-    chart = chart_of(FIGURES["10"].draw(covered, "box"))
+    chart = chart_of(figure_10.FIGURE.draw(covered, "box"))
     assert chart.positions == ("a", "b")
     assert list(chart.series.values()) == [(2.0, 3.0), (2.0, 4.0)]
 
@@ -99,15 +98,15 @@ CASES = [case("a", 8, 1.0, 4.0, 1.0), case("b", 8, 4.0, 4.0, 4.0), case("a", 16,
 
 
 def test_figure_11_shows_one_thread_count_and_the_mean() -> None:
-    eight = chart_of(FIGURES["11"].draw(CASES[:2], "box"))
+    eight = chart_of(figure_11.FIGURE.draw(CASES[:2], "box"))
     assert eight.title == "Figure 11: 8 threads on box"
     assert eight.positions == ("a", "b", "geometric mean")
     assert eight.series["packed"] == pytest.approx((1e3, 4e3, 2e3))
 
 
 def test_figure_12_marks_the_interesting_cases() -> None:
-    interesting = chart_of(FIGURES["12"].draw(CASES, "box"))
+    interesting = chart_of(figure_12.FIGURE.draw(CASES, "box"))
     assert interesting.positions == ("a/8", "a/16")
     assert interesting.marks == ("✓", "!")
     with pytest.raises(LearningError, match="none of 1 cases"):
-        FIGURES["12"].draw(CASES[1:2], "box")
+        figure_12.FIGURE.draw(CASES[1:2], "box")

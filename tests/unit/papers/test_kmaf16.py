@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from paper_runs import FakeRuns, drawn_of
 
-from autofinity.papers.registry import OF_MECHANISMS
-from autofinity.papers.studies.beside import OURS
-from autofinity.papers.studies.side_by_side import SideBySide
+from autofinity.papers.beside import OURS
+from autofinity.papers.kmaf16 import figure_8, figure_9, figure_10
 from autofinity.report.chart import Chart
 
 
@@ -16,7 +15,7 @@ def test_rates_of_faults_are_a_line_under_the_oracles_which_runs_once() -> None:
         return {"os": 2.0, "oracle-threads": 1.0}.get(mechanism, 1.5 + fault_share_per_s)
 
     runs = FakeRuns(time_s, paper_s=50.0)
-    chart = OF_MECHANISMS["kmaf16-9a"].drawn(runs)
+    chart = figure_9.FIGURES[0].drawn(runs)
     assert isinstance(chart, Chart)
     assert chart.positions == ("0", "10", "20", "100", "1000", "10000")
     assert chart.series["kmaf16-threads"][:2] == pytest.approx((0.75, 0.751))  # 10 % in 50 s
@@ -31,7 +30,7 @@ def test_page_sizes_are_compared_with_the_os_and_small_pages() -> None:
     def time_s(program: str, mechanism: str, page_size: str) -> float:
         return (2.0 if mechanism == "os" else 1.0) * (1.0 if page_size == "4K" else 0.8)
 
-    ours = drawn_of(OF_MECHANISMS["kmaf16-10"].drawn(FakeRuns(time_s)), OURS)
+    ours = drawn_of(figure_10.FIGURE.drawn(FakeRuns(time_s)), OURS)
     assert ours == pytest.approx({"os 4K": 1, "kmaf16 4K": 0.5, "os 2M": 0.8, "kmaf16 2M": 0.4})
 
 
@@ -40,8 +39,8 @@ def test_programs_at_once_are_compared_with_one_after_the_other() -> None:
         return (3.0 if "+" in program else 2.0) / (1 if mechanism == "os" else 2)
 
     runs = FakeRuns(time_s)
-    study = SideBySide((("a", "b"),), ("kmaf16",))
-    chart = study.draw(OF_MECHANISMS["kmaf16-8"], study.data(runs), "here")
+    study = figure_8.SideBySide((("a", "b"),), ("kmaf16",))
+    chart = study.draw(figure_8.FIGURE, study.data(runs), "here")
     assert chart.positions == ("a+b one after the other", "a+b at once")
     assert chart.series == {"os": (1.0, 0.75), "kmaf16": (0.5, 0.375)}
     assert runs.asked == [(("kmaf16",), {"programs": ("a", "b", "a+b"), "repeats": 1})]

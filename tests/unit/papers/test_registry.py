@@ -1,4 +1,4 @@
-"""All figures: each by one name, of what exists, and listed in the document."""
+"""All figures: found from the folders, of what exists, and listed in the document."""
 
 from __future__ import annotations
 
@@ -6,14 +6,29 @@ from pathlib import Path
 
 import pytest
 
+from autofinity import papers
 from autofinity.evaluation.comparison_summary import FIGURES
 from autofinity.mechanisms.registry import MECHANISMS
+from autofinity.papers.bars import Bars
 from autofinity.papers.registry import OF_MECHANISMS, OF_OBSERVATIONS
-from autofinity.papers.studies.bars import Bars
-from autofinity.papers.studies.values import LABELS, SHARES
+from autofinity.papers.values import LABELS, SHARES
 from autofinity.sim.preset import load_preset
 
 EVERY = {**OF_OBSERVATIONS, **OF_MECHANISMS}
+FOLDER = Path(papers.__file__).parent
+
+
+def test_every_file_of_a_paper_is_a_figure_of_the_registry() -> None:
+    files = {
+        f"{path.parent.name}/{path.stem}" for path in FOLDER.glob("*/*.py") if "_" in path.stem
+    } - {f"{paper}/__init__" for paper in ("cc13", "kmaf14", "kmaf16", "sammu", "tlb")}
+    listed = set()
+    for figure in EVERY.values():
+        kind, number = ("table", figure.number[1:])
+        if not figure.number.startswith("t"):
+            kind, number = ("figure", figure.number.rstrip("abcd"))
+        listed.add(f"{figure.paper.prefix.rstrip('-') or 'cc13'}/{kind}_{number}")
+    assert files == listed
 
 
 def test_no_two_figures_have_one_name_and_each_says_where_it_stands() -> None:

@@ -7,7 +7,7 @@ import math
 import pytest
 from paper_runs import case
 
-from autofinity.papers.studies.values import mean, values
+from autofinity.papers.values import mean, values
 
 
 def test_shares_are_as_they_are_and_counts_of_nothing_are_left_out() -> None:

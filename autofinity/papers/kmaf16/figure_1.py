@@ -1,0 +1,19 @@
+"""Threads and data, local and remote, simulated: what each is worth."""
+
+from autofinity.papers.bars import Bars
+from autofinity.papers.changes import faster
+from autofinity.papers.kmaf16.paper import PAPER
+from autofinity.papers.mechanism_figure import MechanismFigure
+
+FIGURE = MechanismFigure(
+    PAPER,
+    "1",
+    "what thread and data mapping matter",
+    "3.2",
+    Bars("time", ("tl-dr", "tr-dl", "tl-dl"), baseline="tr-dr"),
+    {"tl-dr": faster(15), "tr-dl": faster(31), "tl-dl": faster(62)},
+    machine="kmaf16-simulated",
+    size="small",
+    programs=("stencil", "lbm"),
+    repeats=3,
+)

@@ -1,0 +1,20 @@
+"""What one operation takes: of the paper the whole of table 5 over the number of operations."""
+
+from autofinity.papers.kmaf16.paper import PAPER
+from autofinity.papers.mechanism_figure import MechanismFigure
+from autofinity.papers.operation_costs import OperationCosts
+
+FIGURE = MechanismFigure(
+    PAPER,
+    "11",
+    "what an operation takes (the paper's from table 5)",
+    "6.6",
+    OperationCosts("kmaf16", "operation"),
+    {
+        "fault": 2.19e9 / 4_828_171,
+        "update": 1.95e9 / 5_063_691,
+        "page copy": 4.01e9 / 176_194,
+        "mapping": 130e6 / 3487,
+        "thread migration": 17e6 / 370,
+    },
+)

@@ -1,0 +1,76 @@
+"""What more page faults gain, and cost: while pages stay, and while they follow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autofinity.evaluation.comparison import MechanismCase
+from autofinity.papers.figure import AnyFigure
+from autofinity.papers.kmaf16.paper import PAPER
+from autofinity.papers.mechanism_figure import MechanismFigure, Runs
+from autofinity.papers.values import LABELS, mean, values
+from autofinity.report.chart import Chart
+
+
+@dataclass(frozen=True, slots=True)
+class FaultRates:
+    """Time against the number of extra page faults, in % of the pages."""
+
+    mechanism: str
+    oracle: str
+    percents: tuple[float, ...]
+
+    def data(self, runs: Runs) -> dict[float, list[MechanismCase]]:
+        """By percent; those of the oracle, which has no faults, are in the first only."""
+        first, *others = self.percents
+        asked = {first: (self.mechanism, self.oracle)} | dict.fromkeys(others, (self.mechanism,))
+        return {
+            percent: runs.cases(names, fault_share_per_s=percent / 100 / runs.paper_s)
+            for percent, names in asked.items()
+        }
+
+    def draw(
+        self,
+        figure: AnyFigure,
+        by_percent: Mapping[float, Sequence[MechanismCase]],
+        on: str,
+    ) -> Chart:
+        """Against the operating system's at each rate; the oracle's is a level line."""
+        means = {
+            percent: {name: mean(own, "time") for name, own in values(cases, "time").items()}
+            for percent, cases in by_percent.items()
+        }
+        oracle = [found[self.oracle] for found in means.values() if self.oracle in found]
+        return Chart(
+            f"{figure.title}, {on}",
+            "extra page faults, % of the pages",
+            LABELS["time"],
+            tuple(f"{percent:g}" for percent in means),
+            {
+                self.mechanism: tuple(
+                    found.get(self.mechanism, math.nan) for found in means.values()
+                ),
+                self.oracle: tuple(oracle[:1] or [math.nan]) * len(means),
+            },
+            kind="lines",
+        )
+
+
+FIGURES = (
+    MechanismFigure(
+        PAPER,
+        "9a",
+        "extra page faults, threads mapped only",
+        "6.4",
+        FaultRates("kmaf16-threads", "oracle-threads", (0, 10, 20, 100, 1000, 10_000)),
+    ),
+    MechanismFigure(
+        PAPER,
+        "9b",
+        "extra page faults, threads and pages mapped",
+        "6.4",
+        FaultRates("kmaf16", "oracle-trace", (0, 200, 1000, 2000, 4000, 10_000, 40_000)),
+    ),
+)

@@ -1,0 +1,62 @@
+"""What a mechanism's operations take, by kind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal
+
+from autofinity.evaluation.comparison import MechanismCase
+from autofinity.model.mechanism_run import MechanismRun
+from autofinity.papers.beside import beside
+from autofinity.papers.figure import AnyFigure
+from autofinity.papers.mechanism_figure import Runs
+from autofinity.papers.values import LABELS
+from autofinity.report.chart import Chart
+
+COUNTED: Mapping[str, Callable[[MechanismRun], int]] = {
+    "page copy": lambda run: run.page_migrations,
+    "thread migration": lambda run: run.thread_migrations,
+}
+"""Kinds of overhead whose operations a run counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationCosts:
+    """Shares of the threads' time in %, or ns of one operation."""
+
+    mechanism: str
+    of: Literal["run", "operation"]
+
+    def data(self, runs: Runs) -> list[MechanismRun]:
+        """All runs of the mechanism."""
+        return runs_of(self.mechanism, runs.cases((self.mechanism,)))
+
+    def draw(self, figure: AnyFigure, runs: Sequence[MechanismRun], on: str) -> Chart:
+        """By kind of operation."""
+        if self.of == "run":
+            return beside(figure, shares_by_kind(runs), on, "operation", LABELS["overhead"])
+        return beside(figure, ns_by_kind(runs), on, "operation", "ns")
+
+
+def runs_of(mechanism: str, cases: Sequence[MechanismCase]) -> list[MechanismRun]:
+    """Those that there are."""
+    return [case.run for case in cases if case.mechanism == mechanism and case.run is not None]
+
+
+def shares_by_kind(runs: Sequence[MechanismRun]) -> dict[str, float]:
+    """% of the threads' time of each kind of overhead, mean over the runs."""
+    kinds = dict.fromkeys(kind for run in runs for kind in run.overhead_ns)
+    return {kind: 100 * fmean(run.overhead_of(kind) for run in runs) for kind in kinds}
+
+
+def ns_by_kind(runs: Sequence[MechanismRun]) -> dict[str, float]:
+    """Time of one operation of each kind that is counted; NaN where there was none."""
+    found = {}
+    for kind, count in COUNTED.items():
+        operations = sum(map(count, runs))
+        spent = sum(run.overhead_ns.get(kind, 0) for run in runs)
+        found[kind] = spent / operations if operations else math.nan
+    return found

@@ -1,0 +1,9 @@
+"""Cruz et al., A Sharing-Aware Memory Management Unit for Online Mapping, Euro-Par 2016."""
+
+from autofinity.papers.figure import Paper
+
+PAPER = Paper("Cruz et al., Euro-Par 2016", "xeon-x7550", "sammu-")
+MECHANISMS = (
+    *("random", "marathe", "autopin", "numa-balancing", "kmaf14", "sammu"),
+    "oracle-trace",
+)

@@ -1,0 +1,18 @@
+"""Cruz, Diener, Navaux, Communication-Aware Thread Mapping Using the TLB, CCPE 2014."""
+
+from autofinity.papers.changes import mean_change
+from autofinity.papers.figure import Paper
+
+PAPER = Paper("Cruz et al., CCPE 2014", "xeon-e5-2650", "tlb-")
+MECHANISMS = ("random", "tlb", "oracle-threads")
+TWO_PHASES = "256 4 131072"
+"""Of `prodcons`: blocks, phases, words of a block. What partners exchange fills a TLB, so that the
+pages of former partners leave it."""
+TABLE_II = {
+    "time": mean_change(-9.2, 2.2, -0.3, 0.3, -0.3, -7.4, -0.4, -16.7, -4.6),
+    "l2_mpki": mean_change(-23.1, -2.3, -2.5, -0.1, -3.2, -23.3, -0.8, -25.1, -24.4),
+    "mpki": mean_change(-54.4, -3.2, -4.6, 0.0, -3.2, -35.4, -1.1, -59.3, -54.7),
+    "cache_to_cache": mean_change(-67.0, -23.1, 8.8, -8.6, -16.5, -49.3, -65.7, -76.3, -60.3),
+    "energy": mean_change(-6.8, 1.9, -0.3, 0.5, 0.1, -6.9, -0.4, -14.8, -4.6),
+}
+"""Of BT, CG, EP, FT, IS, LU, MG, SP and UA; energy is the processors'. Figures 12 to 16 draw it."""
