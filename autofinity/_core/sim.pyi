@@ -83,6 +83,8 @@ class MachineModel:
     route_begin: Sequence[int]
     route_links: Sequence[int]
     fabric_service: int
+    fabric_write_service: int
+    llc_service: int
     class_of_core: Sequence[int]
     classes: Sequence[CoreClass]
     time_slice: int

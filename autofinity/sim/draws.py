@@ -109,12 +109,14 @@ def _latencies(latency: LatencySpec, factor: Factor) -> LatencySpec:
 
 
 def _bandwidths(bandwidth: BandwidthSpec, factor: Factor) -> BandwidthSpec:
-    memory, links = factor(), factor()
+    memory, links, around_llcs = factor(), factor(), factor()
     return replace(
         bandwidth,
         memory_gbs=tuple(gbs * memory for gbs in bandwidth.memory_gbs),
         links=tuple(replace(link, gbs=link.gbs * links) for link in bandwidth.links),
-        fabric_gbs=bandwidth.fabric_gbs * factor(),
+        fabric_gbs=bandwidth.fabric_gbs * around_llcs,
+        fabric_write_gbs=bandwidth.fabric_write_gbs * around_llcs,
+        llc_gbs=bandwidth.llc_gbs * around_llcs,
     )
 
 

@@ -237,6 +237,8 @@ class Bandwidths(Table):
 
     memory_gbs: Gbs | tuple[Gbs, ...]
     fabric_gbs: Gbs
+    fabric_write_gbs: Gbs = 0.0
+    llc_gbs: Gbs = 0.0
     links: (
         Annotated[
             tuple[tuple[Number, Number, Annotated[float, Field(ge=0, le=1e12)]], ...],

@@ -125,6 +125,8 @@ class _Converter:
         # A link has two directions: 2i and 2i + 1.
         machine.link_service = [self.service(link.gbs) for link in bandwidth.links for _ in "ab"]
         machine.fabric_service = self.service(bandwidth.fabric_gbs)
+        machine.fabric_write_service = self.service(bandwidth.fabric_write_gbs)
+        machine.llc_service = self.service(bandwidth.llc_gbs)
         lengths = (len(route) for route in bandwidth.routes)
         machine.route_begin = list(accumulate(lengths, initial=0))
         machine.route_links = [link for route in bandwidth.routes for link in route]

@@ -134,7 +134,15 @@ def _bandwidth(
                 "bandwidth.link_gbs", f"got {len(gbs)} values, expected {furthest + 1}"
             )
         links, routes = direct_links(distance, gbs)
-    return BandwidthSpec(memory_gbs, links, routes, read.fabric_gbs), distance
+    spec = BandwidthSpec(
+        memory_gbs=memory_gbs,
+        links=links,
+        routes=routes,
+        fabric_gbs=read.fabric_gbs,
+        fabric_write_gbs=read.fabric_write_gbs,
+        llc_gbs=read.llc_gbs,
+    )
+    return spec, distance
 
 
 def _link(row: tuple[int, int, float], nodes: int) -> LinkSpec:

@@ -142,7 +142,7 @@ class LinkSpec:
 
 @dataclass(frozen=True, slots=True)
 class BandwidthSpec:
-    """Of a node's controllers, of the links, and between an LLC domain and what is outside it."""
+    """Of a node's controllers, of the links, around an LLC domain and in it."""
 
     memory_gbs: tuple[float, ...]
     """By node."""
@@ -151,6 +151,11 @@ class BandwidthSpec:
     """For the ordered pair of nodes (a, b), at `a * nodes + b`: the directed links passed, 2i for
     a→b of link i and 2i + 1 for b→a (`autofinity.sim.routes`)."""
     fabric_gbs: float
+    """Into an LLC domain from all outside it."""
+    fabric_write_gbs: float = 0.0
+    """Out of an LLC domain: lines written back, and those for other domains."""
+    llc_gbs: float = 0.0
+    """From an LLC to the cores of its domain."""
 
 
 @dataclass(frozen=True, slots=True)

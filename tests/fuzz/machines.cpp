@@ -70,6 +70,8 @@ std::shared_ptr<const sim::MachineModel> small_machine(std::uint8_t variant) {
     machine->route_begin = {0, 0, 1, 2, 2};
     machine->route_links = {0, 1};
     machine->fabric_service = clocks(4);
+    machine->fabric_write_service = clocks(6);
+    machine->llc_service = clocks(1);
     machine->time_slice = clocks(2000);
     machine->context_switch = clocks(100);
     machine->spin = clocks(50);

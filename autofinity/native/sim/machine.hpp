@@ -99,7 +99,9 @@ struct MachineModel {
     // Directed links that a line passes from node a to node b: those of `route_links` from
     // `route_begin[a * nodes + b]` to the next.
     std::vector<std::uint32_t> route_begin, route_links;
-    Ticks fabric_service = 0;  // between an LLC domain and everything outside it
+    Ticks fabric_service = 0;        // into an LLC domain from all outside it
+    Ticks fabric_write_service = 0;  // out of it
+    Ticks llc_service = 0;           // from an LLC to the cores of its domain
 
     // Operating system.
     Ticks time_slice = 0;

@@ -68,6 +68,8 @@ void bind_machine(nb::module_& module) {
         .def_rw("memory_service", &MachineModel::memory_service)
         .def_rw("link_service", &MachineModel::link_service)
         .def_rw("fabric_service", &MachineModel::fabric_service)
+        .def_rw("fabric_write_service", &MachineModel::fabric_write_service)
+        .def_rw("llc_service", &MachineModel::llc_service)
         .def_rw("class_of_core", &MachineModel::class_of_core)
         .def_rw("classes", &MachineModel::classes)
         .def_rw("time_slice", &MachineModel::time_slice)

@@ -218,13 +218,13 @@ template <MachineKind kind, bool many>
                         if (Asked<kind>::llc_includes(h.machine))
                             d.dirty_llc_plus_one = static_cast<std::uint8_t>(o.llc + 1);
                         else
-                            h.write_dram(o.node, line, w);
+                            h.write_dram(o.llc, o.node, line, w);
                     }
                 }
             }
         }
     } else if (hit) {
-        ready = start + h.machine.llc_hit;
+        ready = start + h.interconnect.from_llc(c.llc, start) + h.machine.llc_hit;
         if (!load && (others || other_llcs != 0))
             ready = std::max(ready, start + from_shared[farthest(c.llc, have, other_llcs)]);
     } else if (d.dirty_llc_plus_one != 0) {
@@ -235,7 +235,7 @@ template <MachineKind kind, bool many>
         ready += transfer(c, from, start, w);
         transferred = true;
         if (load && !h.machine.owned_state) {
-            h.write_dram(h.interconnect.node_of_llc(from), line, w);
+            h.write_dram(from, h.interconnect.node_of_llc(from), line, w);
             d.dirty_llc_plus_one = 0;
         }
     } else {

@@ -25,19 +25,21 @@ void Hierarchy::recall(Line line, UnderWay& w) {
     ++n[directory_evictions];
     const std::uint32_t home = pages.home(line);
     bool dirty = d.dirty_llc_plus_one != 0;
-    std::uint32_t from = dirty ? interconnect.node_of_llc(d.dirty_llc_plus_one - 1u) : home;
+    std::uint32_t from_llc = dirty ? d.dirty_llc_plus_one - 1u : 0;
+    std::uint32_t from = dirty ? interconnect.node_of_llc(from_llc) : home;
     directory.sharers(line, d).each([&](auto number) {
         L2Domain& domain = cores.domain(number);
         domain.each_copy(line, [&](PrivateCaches&) { ++n[back_invalidations]; });
         if (is_dirty(domain.drop(line))) {
             dirty = true;
+            from_llc = domain.llc;
             from = domain.node;
         }
         domain.tell_lost(line, false, w);
         interconnect.signal(home, domain.node, n);
     });
     each_bit(d.llcs, [&](auto llc) { take_from_llc(llc, line); });
-    if (dirty) write_dram(from, line, w);
+    if (dirty) write_dram(from_llc, from, line, w);
     directory.forget(line);
 }
 

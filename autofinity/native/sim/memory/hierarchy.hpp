@@ -60,8 +60,9 @@ class Hierarchy {
         llcs.remove(llc, line, pages.physical(line));
         directory[line].llcs &= ~(1u << llc);
     }
-    [[gnu::always_inline]] void write_dram(std::uint32_t from_node, Line line, UnderWay& w) {
-        interconnect.write_dram(from_node, pages.home(line), w.now, *w.counts);
+    [[gnu::always_inline]] void write_dram(std::uint32_t from_llc, std::uint32_t from_node,
+                                           Line line, UnderWay& w) {
+        interconnect.write_dram(from_llc, from_node, pages.home(line), w.now, *w.counts);
     }
     // All lines leave the L1 and the L2 of a core that has the L2 to itself.
     void empty(PrivateCaches& c, UnderWay& w);
@@ -165,7 +166,7 @@ template <MachineKind kind>
     }
     if (dirty) {
         ++n[llc_writebacks];
-        write_dram(interconnect.node_of_llc(llc), line, w);
+        write_dram(llc, interconnect.node_of_llc(llc), line, w);
     }
     if (Asked<kind>::limits_directory(machine) && d.llcs == 0 &&
         directory.in_no_core<kind>(line, d))

@@ -12,7 +12,9 @@ Interconnect::Interconnect(const MachineModel& machine)
       node_of_llc_(machine.topology.llcs(), 0),
       controllers_(machine.topology.nodes()),
       links_(machine.link_service.size()),
-      fabrics_(machine.topology.llcs()) {
+      fabrics_(machine.topology.llcs()),
+      fabrics_out_(machine.topology.llcs()),
+      llcs_(machine.topology.llcs()) {
     for (std::size_t core = machine.topology.cores(); core-- > 0;)
         node_of_llc_[machine.topology.llc_of_core()[core]] = machine.topology.node_of_core()[core];
 }
@@ -36,9 +38,9 @@ Ticks Interconnect::transfer(std::uint32_t from_llc, std::uint32_t to_llc, std::
     ++n[away == 0   ? cache_to_cache_transfers_same_llc
         : away == 1 ? cache_to_cache_transfers_same_package
                     : cache_to_cache_transfers_remote];
-    Ticks wait = cross(node_of_llc_[from_llc], to_node, now, n);
-    if (from_llc != to_llc && machine_.fabric_service != 0)
-        wait += fabrics_[to_llc].take(now + wait, machine_.fabric_service);
+    Ticks wait = from_llc == to_llc ? 0 : leave(from_llc, now);
+    wait += cross(node_of_llc_[from_llc], to_node, now + wait, n);
+    if (from_llc != to_llc) wait += enter(to_llc, now + wait);
     return wait;
 }
 

@@ -1,5 +1,9 @@
-// Lines on their way: links between nodes, the fabrics around LLCs, memory controllers. What waits
-// there is counted.
+// Lines on their way: links between nodes, the fabrics around LLCs, the LLCs' own ports, memory
+// controllers. What waits for links and controllers is counted.
+//
+// The fabric of an LLC domain (the link of an AMD core die to the I/O die) has two directions.
+// Nobody waits for a line that is written back, but one that comes in needs the place of one that
+// goes: it waits for as long as more than the buffers hold is on its way out.
 #pragma once
 
 #include <cstdint>
@@ -52,14 +56,18 @@ class Interconnect {
         Ticks wait = controllers_[home].take(now, machine_.memory_service[home]);
         n[memory_queue_clocks] += clocks(wait);
         wait += cross(home, to_node, now + wait, n);
-        if (machine_.fabric_service != 0)
-            wait += fabrics_[to_llc].take(now + wait, machine_.fabric_service);
+        wait += enter(to_llc, now + wait);
         return now + wait + machine_.dram[away];
     }
+    // A line from an LLC to a core of its domain; returns how long it had to wait.
+    [[gnu::always_inline]] Ticks from_llc(std::uint32_t llc, Ticks now) {
+        return machine_.llc_service == 0 ? 0 : llcs_[llc].take(now, machine_.llc_service);
+    }
     // Nobody waits for that.
-    [[gnu::always_inline]] void write_dram(std::uint32_t from_node, std::uint32_t home, Ticks now,
-                                           Counts& n) {
+    [[gnu::always_inline]] void write_dram(std::uint32_t from_llc, std::uint32_t from_node,
+                                           std::uint32_t home, Ticks now, Counts& n) {
         ++n[dram_writes];
+        leave(from_llc, now);
         cross(from_node, home, now, n);
         controllers_[home].take(now, machine_.memory_service[home]);
     }
@@ -69,12 +77,32 @@ class Interconnect {
   private:
     // A HyperTransport or QPI request is about this long.
     static constexpr std::uint64_t bytes_of_signal = 8;
+    // Lines on their way out of an LLC domain that keep nothing from coming in: a round number. It
+    // says how long a burst may be before it is felt, not what is reached.
+    static constexpr Ticks lines_buffered = 64;
 
+    // A line comes into an LLC domain, or goes; returns how long it waits.
+    [[gnu::always_inline]] Ticks enter(std::uint32_t llc, Ticks now) {
+        Ticks wait = 0;
+        if (machine_.fabric_write_service != 0) wait = room_after(llc, now);
+        if (machine_.fabric_service != 0)
+            wait += fabrics_[llc].take(now + wait, machine_.fabric_service);
+        return wait;
+    }
+    [[gnu::always_inline]] Ticks leave(std::uint32_t llc, Ticks now) {
+        if (machine_.fabric_write_service == 0) return 0;
+        return fabrics_out_[llc].take(now, machine_.fabric_write_service);
+    }
+    Ticks room_after(std::uint32_t llc, Ticks now) const {
+        const Ticks busy = fabrics_out_[llc].busy_after(now);
+        const Ticks buffered = lines_buffered * machine_.fabric_write_service;
+        return busy > buffered ? busy - buffered : 0;
+    }
     Ticks cross_links(std::uint32_t pair, Ticks now, Counts& n);
 
     const MachineModel& machine_;
     std::vector<std::uint32_t> node_of_llc_;
-    std::vector<Server> controllers_, links_, fabrics_;
+    std::vector<Server> controllers_, links_, fabrics_, fabrics_out_, llcs_;
 };
 
 }  // namespace autofinity::sim

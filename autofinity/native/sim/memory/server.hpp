@@ -28,6 +28,12 @@ class Server {
         return start - at;
     }
 
+    // How long what has been asked for keeps it busy after `at`.
+    Ticks busy_after(Ticks at) const {
+        const Ticks end = recent_[(next_ - 1) % recent_.size()].end;
+        return end > at ? end - at : 0;
+    }
+
   private:
     struct Request {
         Ticks at, end;
