@@ -54,6 +54,8 @@ class CoreClass:
     window: int
     uops_per_instruction: float
     smt_slowdown: float
+    smt_window: int
+    smt_shares_misses: bool
     def __init__(self) -> None: ...
 
 class MachineModel:

@@ -17,6 +17,7 @@ from autofinity.sim.spec import (
     BandwidthSpec,
     CacheSpec,
     CoreClassSpec,
+    CoreSpec,
     LatencySpec,
     MachineSpec,
     PrefetchSpec,
@@ -76,18 +77,22 @@ def _cache(cache: CacheSpec, factor: Factor) -> CacheSpec:
 
 
 def _cores(cores: CoreClassSpec, factor: Factor) -> CoreClassSpec:
-    core, tlb = cores.core, cores.tlb
+    tlb = cores.tlb
     return replace(
         cores,
         l2=None if cores.l2 is None else _cache(cores.l2, factor),
-        core=replace(
-            core,
-            misses_in_flight=_whole(core.misses_in_flight, factor),
-            window=_whole(core.window, factor),
-        ),
+        core=_overlap(cores.core, factor),
         tlb=replace(tlb, l2_hit_ns=tlb.l2_hit_ns * factor(), walk_ns=tlb.walk_ns * factor()),
         prefetch=None if cores.prefetch is None else _prefetch(cores.prefetch, factor),
     )
+
+
+def _overlap(core: CoreSpec, factor: Factor) -> CoreSpec:
+    misses_in_flight, window = _whole(core.misses_in_flight, factor), _whole(core.window, factor)
+    smt_window = core.smt_window
+    if smt_window is not None:  # the same part of it
+        smt_window = max(1, smt_window * window // core.window)
+    return replace(core, misses_in_flight=misses_in_flight, window=window, smt_window=smt_window)
 
 
 def _prefetch(prefetch: PrefetchSpec, factor: Factor) -> PrefetchSpec:

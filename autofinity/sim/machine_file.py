@@ -62,9 +62,13 @@ def _of_whole_sets(directory: DirectorySpec) -> DirectorySpec:
     return directory
 
 
-def _no_faster_than_wide(core: CoreSpec) -> CoreSpec:
+def _within_its_bounds(core: CoreSpec) -> CoreSpec:
     if core.base_ipc > core.width:
         raise WrongValueError("base_ipc", f"got {core.base_ipc:g}, above the width of {core.width}")
+    if core.smt_window is not None and core.smt_window > core.window:
+        raise WrongValueError(
+            "smt_window", f"got {core.smt_window}, above the window of {core.window}"
+        )
     return core
 
 
@@ -172,7 +176,7 @@ class _CoreClass(Table):
     l1: _L1
     l2: _L2 | None = None
     tlb: _Tlb
-    core: Annotated[CoreSpec, AfterValidator(_no_faster_than_wide)]
+    core: Annotated[CoreSpec, AfterValidator(_within_its_bounds)]
     prefetch: PrefetchSpec | None = None
 
     def spec(self, name: str) -> CoreClassSpec:

@@ -80,6 +80,8 @@ class _Converter:
         kind.window = each.core.window
         kind.uops_per_instruction = each.core.uops_per_instruction
         kind.smt_slowdown = each.core.smt_slowdown
+        kind.smt_window = each.core.smt_window or each.core.window
+        kind.smt_shares_misses = each.core.smt_shares_misses
         kind.side = self.private_side(each)
         return kind
 

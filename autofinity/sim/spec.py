@@ -82,6 +82,11 @@ class CoreSpec:
     window: Annotated[int, Field(ge=1, le=100_000)]
     uops_per_instruction: Annotated[float, Field(ge=0.1, le=10)]
     smt_slowdown: Annotated[float, Field(ge=1, le=16)]
+    """Of a thread while a sibling issues, too."""
+    smt_window: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    """The `window` of each thread while a sibling has something to run; None: as large as alone."""
+    smt_shares_misses: bool = False
+    """Siblings share the `misses_in_flight`; otherwise each thread has as many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,7 @@ void validate(const MachineModel& m) {
              "1 to 32 misses can be in flight");
         need(kind.clock_ratio > 0 && kind.smt_slowdown >= 1,
              "the clock or the SMT factor is out of range");
+        need(kind.smt_window <= kind.window, "the window of one of several threads is the larger");
     }
     need(m.ghz > 0, "the clock is not a positive number");
 }

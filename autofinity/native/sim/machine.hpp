@@ -55,7 +55,10 @@ struct CoreClass {
     std::uint32_t misses_in_flight = 8;
     std::uint32_t window = 72;  // instructions that can be issued past an unfinished miss
     double uops_per_instruction = 1.0;
-    double smt_slowdown = 1.0;  // factor on `instruction` while siblings issue too
+    // While a sibling has a thread, too:
+    double smt_slowdown = 1.0;       // factor on `instruction` as long as both issue
+    std::uint32_t smt_window = 72;   // the window of each
+    bool smt_shares_misses = false;  // otherwise each has `misses_in_flight`
     PrivateSide side;
 };
 

@@ -6,7 +6,17 @@ from dataclasses import replace
 
 import pytest
 from hand_machine import VICTIM
-from sim_programs import BASE, DEPENDENT, LINES_PER_PAGE, cpus
+from mixed_program import mixed_program
+from sim_programs import (
+    BASE,
+    DEPENDENT,
+    LINES_PER_PAGE,
+    chase,
+    cpus,
+    first_touch,
+    load_all,
+    region,
+)
 from thread_texts import written
 
 from autofinity._core.trace import TraceBuilder
@@ -104,3 +114,79 @@ def test_siblings_share_what_would_do_for_one_of_them(lines: list[int], event: s
     together = simulate(SMT, builder.build(), cpus(0, SAME_CORE)).total(event)
     assert apart <= 2 * len(lines)
     assert together > 0.4 * 2 * rounds * len(lines)
+
+
+def with_parted_window(spec: MachineSpec, **parts: int | bool) -> MachineSpec:
+    (cores,) = spec.core_classes
+    return replace(spec, core_classes=(replace(cores, core=replace(cores.core, **parts)),))
+
+
+def miss_ns(spec: MachineSpec, *lines_each: int) -> float:
+    """Time that the first of the threads of one core takes for its misses."""
+    builder = TraceBuilder()
+    streams = [builder.stream() for _ in lines_each]
+    for stream, lines in zip(streams, lines_each, strict=True):
+        first_touch(builder, stream, region(1 + lines // LINES_PER_PAGE, 160 * stream))
+        builder.barrier(stream, 1, len(streams))
+    builder.roi_begin(streams[0])
+    for stream, lines in zip(streams, lines_each, strict=True):
+        load_all(builder, stream, region(160, 160 * stream)[:lines], gap=0)
+    builder.roi_end(streams[0])
+    return simulate(spec, builder.build(), cpus(0, SAME_CORE)[: len(streams)]).roi_ns
+
+
+def test_a_sibling_that_has_nothing_to_run_changes_nothing() -> None:
+    """Neither times nor counts: what was learned of one thread a core holds with SMT, too."""
+    parted = with_parted_window(SMT, smt_window=10, smt_shares_misses=True)
+    trace = mixed_program(rounds=200)
+    without = simulate(VICTIM, trace, cpus(*range(8)))
+    for spec in (SMT, parted):
+        result = simulate(spec, trace, cpus(*range(8)))
+        assert result.roi_ns == without.roi_ns
+        assert result.totals.tobytes() == without.totals.tobytes()
+
+
+def test_siblings_that_share_the_miss_buffers_have_half_of_them_each() -> None:
+    own, shared = with_parted_window(SMT), with_parted_window(SMT, smt_shares_misses=True)
+    alone = miss_ns(own, 1000)
+    assert miss_ns(shared, 1000) == alone
+    assert miss_ns(own, 1000, 1000) < 1.3 * alone
+    assert miss_ns(shared, 1000, 1000) == pytest.approx(2 * alone, rel=0.05)
+    assert miss_ns(shared, 1000, 9000) == pytest.approx(2 * alone, rel=0.05)  # the other goes on
+
+
+def test_a_thread_may_use_the_miss_buffers_that_its_sibling_does_not() -> None:
+    shared = with_parted_window(SMT, smt_shares_misses=True)
+    builder = TraceBuilder()
+    loading, computing = builder.stream(), builder.stream()
+    first_touch(builder, loading, region(4))
+    builder.barrier(loading, 1, 2)
+    builder.barrier(computing, 1, 2)
+    builder.roi_begin(loading)
+    load_all(builder, loading, region(4)[:200], gap=0)
+    builder.roi_end(loading)
+    builder.compute(computing, gap=100_000)
+    beside = simulate(shared, builder.build(), cpus(0, SAME_CORE)).roi_ns
+    assert beside == pytest.approx(miss_ns(SMT, 200), rel=0.1)
+
+
+def test_the_window_of_a_thread_is_the_smaller_one_as_long_as_its_sibling_has_a_stream() -> None:
+    """Misses 30 instructions apart: a window of 50 overlaps two of them, and one of 20 none."""
+
+    def load_ns(spec: MachineSpec, chased: int) -> float:
+        builder = TraceBuilder()
+        loading, chasing = builder.stream(), builder.stream()
+        first_touch(builder, loading, region(4))
+        first_touch(builder, chasing, region(10, 100))
+        for stream in (loading, chasing):
+            builder.barrier(stream, 1, 2)
+        builder.compute(loading, gap=10_000)
+        builder.roi_begin(loading)
+        load_all(builder, loading, region(4)[:200], gap=30)
+        builder.roi_end(loading)
+        chase(builder, chasing, region(10, 100)[:chased])
+        return simulate(spec, builder.build(), cpus(0, SAME_CORE)).roi_ns
+
+    parted = with_parted_window(SMT, smt_window=20)
+    assert load_ns(parted, 1) == load_ns(SMT, 1)  # the sibling is done before
+    assert load_ns(parted, 600) > 1.4 * load_ns(SMT, 600)

@@ -39,7 +39,9 @@ void bind_machine(nb::module_& module) {
         .def_rw("misses_in_flight", &CoreClass::misses_in_flight)
         .def_rw("window", &CoreClass::window)
         .def_rw("uops_per_instruction", &CoreClass::uops_per_instruction)
-        .def_rw("smt_slowdown", &CoreClass::smt_slowdown);
+        .def_rw("smt_slowdown", &CoreClass::smt_slowdown)
+        .def_rw("smt_window", &CoreClass::smt_window)
+        .def_rw("smt_shares_misses", &CoreClass::smt_shares_misses);
 
     nb::class_<MachineModel>(module, "MachineModel",
                              "A topology and how fast all of it is; latencies in ticks.")

@@ -24,6 +24,8 @@ Board::Board(const MachineModel& machine, const Program& program,
         p.core = core_of_pu[i];
         p.kind = &machine.classes[machine.class_of_core[p.core]];
         p.instruction = p.kind->instruction;
+        p.window = p.kind->window;
+        p.most_misses = p.kind->misses_in_flight;
         p.shared_instruction = static_cast<Ticks>(
             std::llround(static_cast<double>(p.kind->instruction) * p.kind->smt_slowdown));
         for (std::uint32_t other = 0; other < pus.size(); ++other)

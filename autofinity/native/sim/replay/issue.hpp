@@ -17,8 +17,10 @@ class Issue {
     // When an access due at `at` finds a miss buffer, should it need one.
     Ticks buffer_free(Pu& p, const Step& step, Ticks at) const {
         p.misses.forget_done(at);
-        if (p.misses.size() < p.kind->misses_in_flight) return at;
-        return memory_.hits_l1(p.cached_core, step) ? at : p.misses.oldest().ready;
+        if (p.misses.size() < p.most_misses) return at;
+        if (memory_.hits_l1(p.cached_core, step)) return at;
+        return p.shares_misses() ? siblings_.buffer_free(p, std::max(at, p.key))
+                                 : p.misses.oldest().ready;
     }
     // When a step that is no access, due at `at`, can be carried out.
     static Ticks carried_out(const Pu& p, const Step& step, Ticks at) {
@@ -56,7 +58,7 @@ class Issue {
             p.time = std::max(p.time, p.misses.oldest().ready);
             p.misses.forget_oldest();
         }
-        p.misses.add({s.instructions + p.kind->window, ready});
+        p.misses.add({s.instructions + p.window, ready});
         p.set_watch(s);
     }
     // All misses under way are waited for.

@@ -31,6 +31,20 @@ class MissWindow {
         return at;
     }
 
+    std::uint32_t under_way(Ticks at) const {
+        std::uint32_t count = 0;
+        for (std::uint32_t i = 0; i < count_; ++i) count += ring_[(head_ + i) % most].ready > at;
+        return count;
+    }
+    // When the first of those that are under way at `at` is done; `none` where there is none.
+    Ticks next_done(Ticks at, Ticks none) const {
+        for (std::uint32_t i = 0; i < count_; ++i) {
+            const Ticks ready = ring_[(head_ + i) % most].ready;
+            if (ready > at) none = std::min(none, ready);
+        }
+        return none;
+    }
+
     void add(const Miss& miss) {
         ring_[(head_ + count_) % most] = miss;
         ++count_;

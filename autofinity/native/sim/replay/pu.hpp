@@ -22,6 +22,9 @@ struct Pu {
     Ticks shared_instruction = 0;               // while a sibling issues too
     std::vector<std::uint32_t> siblings;        // other PUs of the core
     bool shares = false;                        // a sibling has a stream
+    std::uint32_t window = 0;                   // instructions past an unfinished miss
+    std::uint32_t most_misses = 0;              // under way at once
+    bool wants_buffer = false;                  // siblings have the miss buffer it waits for
     Ticks stalled_from = 0, stalled_until = 0;  // the latest time in which nothing could issue
     Ticks slice_end = 0;
     std::uint64_t watch = 0;  // instruction at which something is due besides the next step
@@ -29,6 +32,7 @@ struct Pu {
     std::vector<std::uint32_t> queue;  // streams that are ready, in order
     std::uint32_t last_stream = nobody;
 
+    bool shares_misses() const { return shares && kind->smt_shares_misses; }
     // To be called whenever its misses, or what its stream skips or defers, have changed.
     void set_watch(const Stream& s) {
         std::uint64_t next = misses.limit();

@@ -22,6 +22,9 @@ Siblings::Turn Siblings::share_core(Pu& p, Stream& s, Ticks horizon) {
     }
     // What is due now may be done, though a sibling has just been told of something earlier.
     turn.until = std::max(p.key, std::min(turn.until, turn.change));
+    p.window = p.shares ? p.kind->smt_window : p.kind->window;
+    p.wants_buffer = false;
+    p.most_misses = p.shares_misses() ? buffers_of(p, p.key) : p.kind->misses_in_flight;
     const Ticks instruction = alone ? p.kind->instruction : p.shared_instruction;
     if (instruction != p.instruction) {
         p.compute_until(s, p.key);
@@ -29,6 +32,34 @@ Siblings::Turn Siblings::share_core(Pu& p, Stream& s, Ticks horizon) {
         p.instruction = instruction;
     }
     return turn;
+}
+
+std::uint32_t Siblings::buffers_of(const Pu& p, Ticks at) const {
+    const std::uint32_t all = p.kind->misses_in_flight;
+    std::uint32_t running = 1, taken = 0;
+    bool wanted = false;
+    for (const std::uint32_t index : p.siblings) {
+        const Pu& q = board_.pus[index];
+        if (q.stream == nobody) continue;
+        ++running;
+        taken += q.misses.under_way(at);
+        wanted |= q.wants_buffer;
+    }
+    const std::uint32_t left = all - std::min(all, taken);
+    return wanted ? std::min(left, std::max(1u, all / running)) : left;
+}
+
+Ticks Siblings::buffer_free(Pu& p, Ticks at) const {
+    p.misses.forget_done(at);
+    p.most_misses = buffers_of(p, at);
+    if (p.misses.size() < p.most_misses) return at;
+    p.wants_buffer = true;
+    Ticks next = p.misses.next_done(at, forever);
+    for (const std::uint32_t index : p.siblings) {
+        const Pu& q = board_.pus[index];
+        if (q.stream != nobody) next = q.misses.next_done(at, next);
+    }
+    return next;
 }
 
 void Siblings::tell(const Pu& p, Ticks at) {
