@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from captured_training import captured_training  # noqa: E402
+from measure_bandwidth import cores_of_llc, llc_gbs, written_gbs  # noqa: E402
+from measure_bandwidth import read_gbs as domain_read_gbs  # noqa: E402
 from measure_contention import false_sharing_of, handover_ns  # noqa: E402
 from measure_latency import LOAD, STORE, UPDATE, cache_levels, line_ns, memory_ns  # noqa: E402
 from measure_mapping import (  # noqa: E402
@@ -38,6 +40,11 @@ from measure_queues import (  # noqa: E402
     poisson,
     read_gbs,
     simulated_wait_ns,
+)
+from measure_smt import (  # noqa: E402
+    chased_lines_per_us,
+    instructions_per_ns,
+    loaded_lines_per_us,
 )
 from sim_programs import (  # noqa: E402
     cores_by_distance,
@@ -162,6 +169,73 @@ def factors() -> Iterator[Row]:
         )
 
 
+def core_dies() -> Iterator[Row]:
+    spec = load_preset("epyc-9654")
+    notes = "DRAMHiT's notes on an EPYC 9354P"
+    gbs = {cores: domain_read_gbs(spec, cores_of_llc(spec, 0, cores)) for cores in (1, 2, 4, 8)}
+    all_cores = cores_of_llc(spec, 0, 8)
+    socket = load_preset("epyc-9654-nps1")
+    for what, source, published, ours in (
+        ("one core reads", notes, "25.3", gbs[1]),
+        ("two cores read", notes, "45.4", gbs[2]),
+        ("four cores read", f"32 B at 1.8 GHz; {notes}", "57.6; 49.9", gbs[4]),
+        ("eight cores read", "32 B at 1.8 GHz", "57.6", gbs[8]),
+        (
+            "eight cores write",
+            f"16 B at 1.8 GHz; {notes}",
+            "28.8; 28.6",
+            written_gbs(spec, all_cores),
+        ),
+        (
+            "eight cores read their L3",
+            "AIDA64 on a 7900X, 24 B a clock",
+            "710",
+            llc_gbs(spec, all_cores),
+        ),
+        (
+            "48 cores, four of each core die of a socket, read",
+            "STREAM; likwid-bench",
+            "378; 360",
+            domain_read_gbs(socket, cores_of(socket, 0, 48)),
+        ),
+    ):
+        yield (f"Genoa: {what}, GB/s", source, published, f"{ours:.1f}", "sim/test_bandwidth.py")
+
+
+def second_threads() -> Iterator[Row]:
+    for what, source, published, rate, every_core in (
+        (
+            "read memory",
+            "DRAMHiT's notes on an EPYC 9354P: 353 of 360 GB/s",
+            "0.98",
+            domain_read_gbs,
+            True,
+        ),
+        ("chase pointers", "one load under way each", "2", chased_lines_per_us, False),
+        ("load at random", "all miss buffers in use by one", "1", loaded_lines_per_us, False),
+        (
+            "compute",
+            "onedfrk.com, newsletter of 2026-06-04",
+            "1.15-1.30",
+            instructions_per_ns,
+            False,
+        ),
+    ):
+        for name, cores in (("epyc-9654", 8), ("xeon-8480", 14)):
+            spec = load_preset(name)
+            one, two = (
+                rate(spec, cores_of_llc(spec, 0, cores if every_core else 1, levels))
+                for levels in (1, 2)
+            )
+            yield (
+                f"{name}: gain by a second thread a core where threads {what}",
+                source,
+                published,
+                f"{two / one:.2f}",
+                "sim/test_smt.py",
+            )
+
+
 def mapping(folder: Path) -> Iterator[Row]:
     found = gains("cg", "14 3", folder / "cg")
     source = "Diener et al., TPDS 2016, section 3 (SP; ours: cg)"
@@ -219,6 +293,8 @@ def main() -> None:
             queueing,
             contention,
             factors,
+            core_dies,
+            second_threads,
             lambda: communication(folder),
             lambda: mapping(folder),
         )
