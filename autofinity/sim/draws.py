@@ -14,6 +14,7 @@ from dataclasses import fields, replace
 
 from autofinity.sim.spec import (
     LINE_BYTES,
+    MOST_MISSES_IN_FLIGHT,
     BandwidthSpec,
     CacheSpec,
     CoreClassSpec,
@@ -88,7 +89,8 @@ def _cores(cores: CoreClassSpec, factor: Factor) -> CoreClassSpec:
 
 
 def _overlap(core: CoreSpec, factor: Factor) -> CoreSpec:
-    misses_in_flight, window = _whole(core.misses_in_flight, factor), _whole(core.window, factor)
+    misses_in_flight = min(_whole(core.misses_in_flight, factor), MOST_MISSES_IN_FLIGHT)
+    window = _whole(core.window, factor)
     smt_window = core.smt_window
     if smt_window is not None:  # the same part of it
         smt_window = max(1, smt_window * window // core.window)

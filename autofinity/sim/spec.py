@@ -26,6 +26,9 @@ LINE_BYTES = 64
 PAGE_BYTES = (4096, 16384, 2 << 20)
 """Sizes of pages that can be simulated."""
 
+MOST_MISSES_IN_FLIGHT = 32
+"""Of a core, that the simulator follows (native/sim/machine.cpp)."""
+
 PMU_COUNTERS = 4
 """Events that a PMU counts at once where a preset file does not say, as on simulated machines: what
 the papers' Opterons (AutoFinity, section 3) and Xeons (LIKWID, Nehalem EX and Sandy Bridge) have.
@@ -78,7 +81,7 @@ class CoreSpec:
 
     width: Annotated[int, Field(ge=1, le=64)]
     base_ipc: Annotated[float, Field(ge=0.01, le=64)]
-    misses_in_flight: Annotated[int, Field(ge=1, le=32)]
+    misses_in_flight: Annotated[int, Field(ge=1, le=MOST_MISSES_IN_FLIGHT)]
     window: Annotated[int, Field(ge=1, le=100_000)]
     uops_per_instruction: Annotated[float, Field(ge=0.1, le=10)]
     smt_slowdown: Annotated[float, Field(ge=1, le=16)]
