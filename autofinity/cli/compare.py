@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     "--policy",
     type=click.Path(path_type=Path, dir_okay=False),
     default=None,
-    help="For autofinity and unified.  [default: the one shipped for the machine]",
+    help="For autofinity and unified.  [default: that of the machine, else default.json]",
 )
 @click.option("--list", "only_list", is_flag=True, help="Say which mechanisms there are, and stop.")
 @output_option(

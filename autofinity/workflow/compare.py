@@ -81,7 +81,7 @@ def compared(
     if wanted.machine == "host":
         raise UsageError("--machine host: mechanisms are compared on simulated machines only")
     machine = simulated(wanted.machine, wanted.latencies, wanted.page_size, reporter=reporter)
-    policy = files.load(asked.policy) if asked.policy else policy_for(wanted.machine)
+    policy = files.load(asked.policy) if asked.policy else policy_for(wanted.machine, reporter)
     rates = f"{asked.repeats} {asked.paper_s} {asked.fault_share_per_s}"
     made_by = hashlib.sha256(
         digest_of_code(*DECIDES) + f"{machine.spec!r} {policy!r} {rates}".encode()

@@ -7,6 +7,7 @@ from pathlib import Path
 from autofinity.model.errors import AutofinityError, PolicyError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy import files
+from autofinity.reporter import SILENT, Reporter
 from autofinity.resources import shipped
 
 
@@ -21,10 +22,19 @@ def named_policy(name: str) -> RulePolicy:
     raise PolicyError(f"there is no policy {name!r}; expected a policy file{also}")
 
 
-def policy_for(machine: str) -> RulePolicy:
-    """The shipped policy of a preset machine, or the default one where it has none."""
-    name = machine if machine in shipped_policies() else "default"
-    return files.load(shipped("policies", f"{name}.json"))
+def policy_for(machine: str, reporter: Reporter = SILENT) -> RulePolicy:
+    """The shipped policy of a preset machine, or the default one where it has none: says so, unless
+    that is the machine's.
+    """
+    if machine in shipped_policies():
+        return files.load(shipped("policies", f"{machine}.json"))
+    default = files.load(shipped("policies", "default.json"))
+    learned_on = default.provenance["machine"]
+    if machine != learned_on:
+        reporter.notice(
+            f"no policy of {machine} is shipped; taken is the default one, learned on {learned_on}"
+        )
+    return default
 
 
 def shipped_policies() -> tuple[str, ...]:

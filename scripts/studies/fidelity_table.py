@@ -22,6 +22,7 @@ from captured_training import captured_training  # noqa: E402
 from measure_bandwidth import cores_of_llc, llc_gbs, written_gbs  # noqa: E402
 from measure_bandwidth import read_gbs as domain_read_gbs  # noqa: E402
 from measure_contention import false_sharing_of, handover_ns  # noqa: E402
+from measure_core_to_core import Spread, measured, messages_ns, pairs_at  # noqa: E402
 from measure_latency import LOAD, STORE, UPDATE, cache_levels, line_ns, memory_ns  # noqa: E402
 from measure_mapping import (  # noqa: E402
     OTHER_SOCKET,
@@ -100,6 +101,23 @@ def transfers() -> Iterator[Row]:
                 pair(table.store_modified[distance], line_ns(spec, other, STORE)),
                 pair(table.atomic_modified[distance], line_ns(spec, other, UPDATE)),
             )
+
+
+def core_to_core() -> Iterator[Row]:
+    """Nanoseconds of a message, as others measured it and ours, by distance."""
+
+    def spread(found: Spread) -> str:
+        return f"{found.median:.1f} ({found.lower:.1f}-{found.upper:.1f})"
+
+    for machine in measured():
+        for distance, found in machine.by_distance.items():
+            ours = messages_ns(machine.spec, pairs_at(machine.spec, distance, package=0))
+            said = distance.replace("_", " ").replace("llc", "LLC")
+            yield (machine.name, said, spread(found), f"{max(ours):.1f}")
+        for distance, found in machine.elsewhere.items():
+            ours = messages_ns(machine.spec, pairs_at(machine.spec, distance, package=1))
+            said = f"{distance.replace('_', ' ')}, memory of the other"
+            yield (machine.name, said, spread(found), f"{max(ours):.1f}")
 
 
 def bandwidths() -> Iterator[Row]:
@@ -312,6 +330,11 @@ def main() -> None:
         "A line that another core has modified, ns: machine file / ours",
         ("machine", "distance", "load", "store", "atomic"),
         transfers(),
+    )
+    table(
+        "A message between two CPUs, ns",
+        ("machine", "distance", "measured: median (quartiles)", "ours"),
+        core_to_core(),
     )
     table(
         "Bandwidth, GB/s: machine file / read by the cores of the first node",
