@@ -277,6 +277,29 @@ def test_both_modes_of_the_epyc_are_the_same_silicon() -> None:
     assert sum(near) / 4 == pytest.approx(one.latency.dram[0], rel=0.005)
 
 
+def test_dies_of_the_xeon_6_stand_in_a_row_as_their_slit_shows() -> None:
+    spec = load_preset("xeon-6972p")
+    nodes = spec.topology.n_nodes
+    passed = [len(route) for route in spec.bandwidth.routes]
+    slit = [each for row in spec.topology.distances for each in row]
+    at_distance = {
+        value: {hops for hops, far in zip(passed, slit, strict=True) if far == value}
+        for value in sorted(set(slit))
+    }
+    assert at_distance == {10: {0}, 15: {1}, 17: {2}, 21: {1}, 23: {2}, 26: {2, 3}}
+    assert [max(row) for row in spec.node_distance] == [2] * nodes
+
+
+def test_siblings_and_dies_of_the_7950x_are_those_of_a_genoa() -> None:
+    desktop, server = load_preset("ryzen-9-7950x"), load_preset("epyc-9654-nps1")
+    assert desktop.llc.size_bytes == server.llc.size_bytes
+    for level in ("l1", "l2"):
+        ours, theirs = getattr(desktop, level), getattr(server, level)
+        assert (ours.size_bytes, ours.ways) == (theirs.size_bytes, theirs.ways)
+        assert ours.latency_ns * desktop.ghz == pytest.approx(theirs.latency_ns * server.ghz)
+    assert desktop.core.window == server.core.window
+
+
 def test_cores_of_the_hybrid_desktop_differ() -> None:
     spec = load_preset("i9-13900k")
     fast, slow = spec.core_classes

@@ -46,6 +46,13 @@ def test_smt_siblings_of_the_sandy_bridge_are_16_apart() -> None:
     assert [pu.os_index for pu in pus if pu.core == 5] == [5, 21]
 
 
+def test_smt_siblings_of_current_servers_are_as_many_apart_as_there_are_cores() -> None:
+    for name, cores in (("epyc-9755", 256), ("xeon-6972p", 192), ("ryzen-9-7950x", 16)):
+        topology = load_preset(name).topology
+        assert (topology.n_cores, len(topology.pus)) == (cores, 2 * cores)
+        assert [pu.os_index for pu in topology.pus if pu.core == 5] == [5, 5 + cores]
+
+
 def test_events_of_the_core_and_their_meanings_agree_in_order() -> None:
     assert list(EVENTS) == core.event_names()
     assert len(EVENTS) >= 40
@@ -125,7 +132,7 @@ def meeting(threads: int) -> Trace:
     return builder.build()
 
 
-@pytest.mark.parametrize("name", ["epyc-9654", "xeon-8480"])
+@pytest.mark.parametrize("name", ["epyc-9654", "epyc-9755", "xeon-8480"])
 @pytest.mark.parametrize("threads", [2, 3, 17, 64, 65, 112])
 def test_threads_run_on_any_cores_of_a_large_machine(name: str, threads: int) -> None:
     spec = load_preset(name)
@@ -136,6 +143,15 @@ def test_threads_run_on_any_cores_of_a_large_machine(name: str, threads: int) ->
         result = simulate(spec, trace, cpus(*placed))
         assert result.total("data_cache_stores") == 4 * threads  # that to the barrier, too
         assert result.total("invalidations_sent") >= threads
+
+
+def test_threads_run_on_all_hardware_threads_of_the_largest_machine() -> None:
+    spec = load_preset("epyc-9755")
+    pus = [int(pu.os_index) for pu in spec.topology.pus]
+    assert (spec.topology.n_llcs, len(pus)) == (32, 512)
+    result = simulate(spec, meeting(len(pus)), cpus(*pus))
+    assert result.total("data_cache_stores") == 4 * len(pus)
+    assert result.total("invalidations_sent") >= spec.topology.n_cores
 
 
 def test_a_machine_of_more_llcs_than_the_directory_knows_is_refused() -> None:
