@@ -1,7 +1,9 @@
 """Distance classes: which of a machine's latencies holds between two nodes or two LLC domains.
 
 Class 0 is the same node (or domain) and 1 the same package. Between packages it is 2 for one hop
-and one more for each further hop, or for each SLIT threshold that the distance reaches.
+and one more for each further hop, or for each SLIT threshold that the distance reaches. Thresholds
+within a package make as many classes more, between 1 and those of other packages: of nodes only,
+whose memory is further; domains of a package are all in class 1.
 """
 
 from __future__ import annotations
@@ -15,13 +17,16 @@ type Matrix = tuple[tuple[int, ...], ...]
 ONE_HOP = 2
 
 
-def by_slit(topology: Topology, thresholds: Sequence[int]) -> Matrix:
-    """Classes between nodes: two, and one more for each of `thresholds` that the SLIT reaches."""
+def by_slit(topology: Topology, thresholds: Sequence[int], within: Sequence[int] = ()) -> Matrix:
+    """Classes between nodes: two, and one more for each of `thresholds` that the SLIT reaches.
+
+    `within` are the thresholds between nodes of a package.
+    """
 
     def further(a: int, b: int) -> int:
-        return ONE_HOP + sum(topology.distances[a][b] >= least for least in thresholds)
+        return ONE_HOP + _reached(topology, a, b, thresholds)
 
-    return _nodes(topology, further)
+    return _nodes(topology, further, within)
 
 
 def slit_ranks(topology: Topology, classes: int) -> tuple[int, ...]:
@@ -41,19 +46,25 @@ def slit_ranks(topology: Topology, classes: int) -> tuple[int, ...]:
     return tuple(sorted(values)[1 : max(1, classes - ONE_HOP)])
 
 
-def by_hops(topology: Topology, routes: Sequence[Sequence[int]]) -> Matrix:
+def by_hops(
+    topology: Topology, routes: Sequence[Sequence[int]], within: Sequence[int] = ()
+) -> Matrix:
     """Classes between nodes: one more than the links that a route passes, at least two.
 
-    `routes` as in `BandwidthSpec`.
+    `routes` as in `BandwidthSpec`; `within` are SLIT thresholds between nodes of a package.
     """
 
     def further(a: int, b: int) -> int:
         return max(ONE_HOP, 1 + len(routes[a * topology.n_nodes + b]))
 
-    return _nodes(topology, further)
+    return _nodes(topology, further, within)
 
 
-def _nodes(topology: Topology, further: Callable[[int, int], int]) -> Matrix:
+def _reached(topology: Topology, a: int, b: int, thresholds: Sequence[int]) -> int:
+    return sum(topology.distances[a][b] >= least for least in thresholds)
+
+
+def _nodes(topology: Topology, further: Callable[[int, int], int], within: Sequence[int]) -> Matrix:
     """`further` answers for nodes of different packages, and for those without a core."""
     package = {pu.node: pu.package for pu in topology.pus}
 
@@ -61,23 +72,24 @@ def _nodes(topology: Topology, further: Callable[[int, int], int]) -> Matrix:
         if a == b:
             return 0
         if a in package and package[a] == package.get(b):
-            return 1
-        return further(a, b)
+            return 1 + _reached(topology, a, b, within)
+        return further(a, b) + len(within)
 
     nodes = range(topology.n_nodes)
     return tuple(tuple(distance(a, b) for b in nodes) for a in nodes)
 
 
 def between_llcs(topology: Topology, node_distance: Matrix) -> Matrix:
-    """Classes between LLC domains: those of their nodes, at least 1, and 2 between packages."""
+    """Classes between LLC domains: 1 in a package, and between packages those of their nodes, at
+    least 2.
+    """
     place = {pu.llc: (pu.node, pu.package) for pu in topology.pus}
 
     def distance(a: int, b: int) -> int:
         if a == b:
             return 0
         (node_a, package_a), (node_b, package_b) = place[a], place[b]
-        least = 1 if package_a == package_b else ONE_HOP
-        return max(least, node_distance[node_a][node_b])
+        return 1 if package_a == package_b else max(ONE_HOP, node_distance[node_a][node_b])
 
     llcs = range(topology.n_llcs)
     return tuple(tuple(distance(a, b) for b in llcs) for a in llcs)

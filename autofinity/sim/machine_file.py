@@ -37,6 +37,7 @@ BY_DISTANCE = (
 )
 """Keys of `[latency]` with one value a distance class."""
 
+SlitDistances = tuple[Annotated[int, Field(ge=11, le=255)], ...]
 Ghz = Annotated[float, Field(ge=0.01, le=100)]
 Clocks = Annotated[float, Field(ge=0, le=10_000)]
 Ways = Annotated[int, Field(ge=1, le=128)]
@@ -209,7 +210,8 @@ class _Coherence(Table):
 
 class _Latencies(Table):
     clocks_at_ghz: Ghz
-    further_from: tuple[Annotated[int, Field(ge=11, le=255)], ...] = ()
+    further_from: SlitDistances = ()
+    further_in_package: SlitDistances = ()
     dram: ByDistance
     load_modified: ByDistance
     load_shared: ByDistance

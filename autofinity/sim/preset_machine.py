@@ -74,7 +74,8 @@ def assembled(
     further_from: Sequence[int] = file.latency.further_from
     if classes_by_rank and not further_from:
         further_from = slit_ranks(topology, len(latency.dram))
-    bandwidth, node_distance = _bandwidth(file.bandwidth, topology, further_from)
+    within = file.latency.further_in_package
+    bandwidth, node_distance = _bandwidth(file.bandwidth, topology, further_from, within)
     llc_distance = between_llcs(topology, node_distance)
     furthest = max(max(map(max, matrix)) for matrix in (node_distance, llc_distance))
     if furthest >= len(latency.dram):
@@ -105,7 +106,7 @@ def assembled(
 
 
 def _bandwidth(
-    read: Bandwidths, topology: Topology, further_from: Sequence[int]
+    read: Bandwidths, topology: Topology, further_from: Sequence[int], within: Sequence[int]
 ) -> tuple[BandwidthSpec, Matrix]:
     """Bandwidths, and the distance classes between nodes: hops need the links."""
     nodes = topology.n_nodes
@@ -117,7 +118,7 @@ def _bandwidth(
             "bandwidth.memory_gbs",
             f"got a list of {len(memory_gbs)}, expected a number, or a list of {nodes}",
         )
-    distance = by_slit(topology, further_from)
+    distance = by_slit(topology, further_from, within)
     if read.links is not None:
         links = tuple(_link(row, nodes) for row in read.links)
         try:
@@ -125,7 +126,7 @@ def _bandwidth(
         except UnconnectedError as error:
             raise WrongValueError("bandwidth.links", str(error)) from None
         if not further_from:
-            distance = by_hops(topology, routes)
+            distance = by_hops(topology, routes, within)
     else:
         gbs = read.link_gbs or ()
         furthest = max(map(max, distance))

@@ -236,7 +236,8 @@ class MachineSpec:
     """Of one LLC domain."""
     latency: LatencySpec
     node_distance: tuple[tuple[int, ...], ...]
-    """Distance class between nodes: 0 the same, 1 the same package, 2 and up others."""
+    """Distance class between nodes: 0 the same, 1 the same package, 2 and up others, the further
+    nodes of a package among them."""
     llc_distance: tuple[tuple[int, ...], ...]
     """Distance class between LLC domains."""
     bandwidth: BandwidthSpec

@@ -14,7 +14,8 @@
 
 namespace autofinity::sim {
 
-// Distance class of two LLC domains or two nodes: 0 the same, 1 the same package, 2 and up further.
+// Distance class of two LLC domains or two nodes: 0 the same, 1 the same package, 2 and up further:
+// of LLC domains other packages, of nodes also those of a package that are further.
 inline constexpr std::size_t max_distances = 6;
 using ByDistance = std::array<Ticks, max_distances>;
 

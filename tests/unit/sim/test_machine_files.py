@@ -185,6 +185,41 @@ def test_a_slit_threshold_wins_over_hops(tmp_path: Path) -> None:
     assert spec.node_distance[0] == (0, 2, 2, 3)
 
 
+DIES_IN_A_ROW = (
+    "[topology]\npackages = 2\nnodes_per_package = 3\nllcs_per_node = 1\ncores_per_llc = 2\n"
+    "pus_per_core = 1\ndistances = [[10, 15, 17, 21, 26, 26], [15, 10, 15, 26, 26, 23], "
+    "[17, 15, 10, 26, 23, 21], [21, 26, 26, 10, 15, 17], [26, 26, 23, 15, 10, 15], "
+    "[26, 23, 21, 17, 15, 10]]\n"
+)
+ROW_OF_LINKS = bandwidth(
+    "links = [[0, 1, 8], [1, 2, 8], [3, 4, 8], [4, 5, 8], [0, 3, 8], [2, 5, 8]]"
+)
+
+
+def test_slit_thresholds_within_a_package_tell_its_nodes_apart_but_not_its_caches(
+    tmp_path: Path,
+) -> None:
+    keys = "further_from = [23]\nfurther_in_package = [17]"
+    spec = machine(tmp_path, ALIKE, DIES_IN_A_ROW, latency(5, keys), ROW_OF_LINKS)
+    assert spec.node_distance[0] == (0, 1, 2, 3, 4, 4)
+    assert spec.node_distance[1] == (1, 0, 1, 4, 4, 4)
+    assert spec.llc_distance[0] == (0, 1, 1, 3, 4, 4)
+    machine_model(spec)
+
+
+def test_hops_between_packages_come_after_the_thresholds_within(tmp_path: Path) -> None:
+    keys = "further_in_package = [17]"
+    spec = machine(tmp_path, ALIKE, DIES_IN_A_ROW, latency(6, keys), ROW_OF_LINKS)
+    assert spec.node_distance[0] == (0, 1, 2, 3, 4, 5)
+    assert spec.llc_distance[2] == (1, 1, 0, 5, 4, 3)
+
+
+def test_too_few_latencies_for_the_thresholds_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(TopologyError, match=r"dram: got 3 values; .* so 5 are expected"):
+        keys = "further_from = [23]\nfurther_in_package = [17]"
+        machine(tmp_path, ALIKE, DIES_IN_A_ROW, latency(3, keys), ROW_OF_LINKS)
+
+
 @pytest.mark.parametrize(
     ("pus", "message"),
     [

@@ -53,6 +53,19 @@ def places(run: core.Simulation) -> list[int]:
     return [run.pu_of(stream) for stream in range(len(run.totals()))]
 
 
+@pytest.mark.parametrize("threads", [2, 3, 5, 9])
+def test_a_package_stays_one_though_some_of_its_nodes_are_further(threads: int) -> None:
+    spec = load_preset("xeon-6972p")
+    assert max(spec.node_distance[0][:3]) == 2  # of the same package
+    alike = dataclasses.replace(spec, node_distance=spec.llc_distance)
+    assert max(alike.node_distance[0][:3]) == 1
+    runs = [unbound(quiet(each), team(threads, 2_000_000)) for each in (spec, alike)]
+    for run in runs:
+        run.advance(200_000)
+    assert places(runs[0]) == places(runs[1])
+    assert [spec.topology.pus[pu].package for pu in places(runs[0])[:2]] == [0, 1]
+
+
 def test_new_threads_go_to_the_idlest_socket_die_and_core() -> None:
     run = unbound(quiet(), team(8, 2_000_000))
     run.advance(200_000)

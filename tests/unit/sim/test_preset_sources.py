@@ -279,7 +279,6 @@ def test_both_modes_of_the_epyc_are_the_same_silicon() -> None:
 
 def test_dies_of_the_xeon_6_stand_in_a_row_as_their_slit_shows() -> None:
     spec = load_preset("xeon-6972p")
-    nodes = spec.topology.n_nodes
     passed = [len(route) for route in spec.bandwidth.routes]
     slit = [each for row in spec.topology.distances for each in row]
     at_distance = {
@@ -287,7 +286,8 @@ def test_dies_of_the_xeon_6_stand_in_a_row_as_their_slit_shows() -> None:
         for value in sorted(set(slit))
     }
     assert at_distance == {10: {0}, 15: {1}, 17: {2}, 21: {1}, 23: {2}, 26: {2, 3}}
-    assert [max(row) for row in spec.node_distance] == [2] * nodes
+    assert spec.node_distance[0] == (0, 1, 2, 3, 4, 4)
+    assert spec.llc_distance[0] == (0, 1, 1, 3, 4, 4)
 
 
 def test_siblings_and_dies_of_the_7950x_are_those_of_a_genoa() -> None:

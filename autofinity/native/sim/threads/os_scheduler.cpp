@@ -46,14 +46,19 @@ void OsScheduler::keep_on(std::uint32_t stream, std::uint32_t pu) {
     allowed_[stream][pu] = true;
 }
 
-// Nodes whose distance class is at most 1 are in one package.
+// Each by its first PU. Nodes or LLC domains whose distance class is at most 1 are in one package.
 std::vector<std::uint32_t> OsScheduler::packages() const {
+    const auto& topology = machine_.topology;
+    const auto together = [&](std::uint32_t pu, std::uint32_t other) {
+        const std::uint32_t a = topology.core_of_pu()[pu], b = topology.core_of_pu()[other];
+        const auto& node = topology.node_of_core();
+        const auto& llc = topology.llc_of_core();
+        return machine_.node_distance[node[a] * topology.nodes() + node[b]] <= 1 ||
+               machine_.llc_distance[llc[a] * topology.llcs() + llc[b]] <= 1;
+    };
     std::vector<std::uint32_t> name(pus_);
-    for (std::uint32_t pu = 0; pu < pus_; ++pu) {
-        const std::uint32_t node =
-            machine_.topology.node_of_core()[machine_.topology.core_of_pu()[pu]];
-        while (machine_.node_distance[node * machine_.topology.nodes() + name[pu]] > 1) ++name[pu];
-    }
+    for (std::uint32_t pu = 0; pu < pus_; ++pu)
+        while (!together(pu, name[pu])) ++name[pu];
     return name;
 }
 
