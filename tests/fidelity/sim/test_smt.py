@@ -11,7 +11,14 @@ from measure_smt import chased_lines_per_us, instructions_per_ns, loaded_lines_p
 from autofinity.sim.preset import load_preset
 from autofinity.sim.spec import MachineSpec
 
-TODAY = {"epyc-9654": 8, "epyc-9654-nps1": 8, "xeon-8480": 14}
+TODAY = {
+    "epyc-9654": 8,
+    "epyc-9654-nps1": 8,
+    "epyc-9755": 8,
+    "ryzen-9-7950x": 8,
+    "xeon-6972p": 32,
+    "xeon-8480": 14,
+}
 """Cores of an LLC domain."""
 
 type Rate = Callable[[MachineSpec, Sequence[int]], float]
