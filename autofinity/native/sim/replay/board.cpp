@@ -25,6 +25,7 @@ Board::Board(const MachineModel& machine, const Program& program,
         p.kind = &machine.classes[machine.class_of_core[p.core]];
         p.instruction = p.kind->instruction;
         p.window = p.kind->window;
+        p.parts_core = p.kind->smt_shares_misses || p.kind->smt_window != p.kind->window;
         p.most_misses = p.kind->misses_in_flight;
         p.shared_instruction = static_cast<Ticks>(
             std::llround(static_cast<double>(p.kind->instruction) * p.kind->smt_slowdown));

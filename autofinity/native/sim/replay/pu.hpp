@@ -24,6 +24,7 @@ struct Pu {
     bool shares = false;                        // a sibling has a stream
     std::uint32_t window = 0;                   // instructions past an unfinished miss
     std::uint32_t most_misses = 0;              // under way at once
+    bool parts_core = false;                    // window or miss buffers, with siblings
     bool wants_buffer = false;                  // siblings have the miss buffer it waits for
     Ticks stalled_from = 0, stalled_until = 0;  // the latest time in which nothing could issue
     Ticks slice_end = 0;

@@ -22,9 +22,11 @@ Siblings::Turn Siblings::share_core(Pu& p, Stream& s, Ticks horizon) {
     }
     // What is due now may be done, though a sibling has just been told of something earlier.
     turn.until = std::max(p.key, std::min(turn.until, turn.change));
-    p.window = p.shares ? p.kind->smt_window : p.kind->window;
-    p.wants_buffer = false;
-    p.most_misses = p.shares_misses() ? buffers_of(p, p.key) : p.kind->misses_in_flight;
+    if (p.parts_core) {
+        p.window = p.shares ? p.kind->smt_window : p.kind->window;
+        p.wants_buffer = false;
+        p.most_misses = p.shares_misses() ? buffers_of(p, p.key) : p.kind->misses_in_flight;
+    }
     const Ticks instruction = alone ? p.kind->instruction : p.shared_instruction;
     if (instruction != p.instruction) {
         p.compute_until(s, p.key);
