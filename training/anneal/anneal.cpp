@@ -55,6 +55,16 @@ uint32_t wire_end(uint32_t elements, uint32_t from, int wire) {
     return static_cast<uint32_t>((from + (wire % 2 ? elements - step : step)) % elements);
 }
 
+void make_elements(int thread, void* shared) {
+    Annealing& a = *static_cast<Annealing*>(shared);
+    const auto end = static_cast<uint32_t>(share_begin(a.elements, thread + 1, a.threads));
+    auto e = static_cast<uint32_t>(share_begin(a.elements, thread, a.threads));
+    for (; e < end; ++e) {
+        new (&a.element[e].location) std::atomic<uint32_t>(e);
+        for (int w = 0; w < kWires; ++w) a.element[e].wire[w] = wire_end(a.elements, e, w);
+    }
+}
+
 int64_t gap(const Annealing& a, uint32_t p, uint32_t q) {
     const int32_t x = static_cast<int32_t>(p % a.width) - static_cast<int32_t>(q % a.width);
     const int32_t y = static_cast<int32_t>(p / a.width) - static_cast<int32_t>(q / a.width);
@@ -158,10 +168,7 @@ int main(int argc, char** argv) {
     a.moves = arg_long(argc, argv, 4, "MOVES", 1, 1000000000);
     a.width = static_cast<uint32_t>(std::ceil(std::sqrt(static_cast<double>(a.elements))));
     a.element = static_cast<Element*>(pages_for(sizeof(Element) * a.elements));
-    for (uint32_t e = 0; e < a.elements; ++e) {
-        new (&a.element[e].location) std::atomic<uint32_t>(e);
-        for (int w = 0; w < kWires; ++w) a.element[e].wire[w] = wire_end(a.elements, e, w);
-    }
+    run_threads(a.threads, make_elements, &a);
     pthread_barrier_init(&a.barrier, nullptr, static_cast<unsigned>(a.threads));
 
     roi_begin();

@@ -5,9 +5,11 @@
 // Level by level, the frontier is handed out in small dynamic chunks; a vertex is claimed by a
 // compare-and-swap on its record, and what a thread claims goes in batches to the next frontier.
 // Records are 64 bytes apart, as in a property graph, and edges lead anywhere, so nearly every edge
-// misses the caches. The graph is made by one thread.
+// misses the caches. Every thread makes a part of the graph.
 // Check: the root has level 0, every other vertex reached has a parent one level up with an edge to
 // it, and no edge of a sample of the vertices skips a level (all edges if the graph is small).
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -28,6 +30,7 @@ struct alignas(64) Vertex {
 };
 
 constexpr uint32_t kLevels = 4096;
+constexpr uint32_t kParts = 1024;  // of a graph that is being made
 
 struct Graph {
     uint32_t vertices;
@@ -50,13 +53,30 @@ Graph make_graph(uint32_t vertices, uint32_t degree) {
         const uint32_t hub = rng_below(1, v, 8) == 0 ? 4 : 1;
         return (hub * degree * 8 + 10) / 11;
     };
-    for (uint32_t v = 0; v < vertices; ++v) {
-        new (&g.vertex[v].visit) std::atomic<uint32_t>(0);
-        g.vertex[v].first_edge = g.edges;
-        g.edges += degree_of(v);
-        g.vertex[v].end_edge = g.edges;
+    // A part's edges follow those of the parts before it: counted first, then given out.
+    const uint32_t per_part = vertices / kParts + 1;
+    std::array<uint64_t, kParts + 1> first_edge = {};
+#pragma omp parallel for schedule(static)
+    for (uint32_t part = 0; part < kParts; ++part) {
+        const uint64_t end = std::min<uint64_t>(uint64_t{part + 1} * per_part, vertices);
+        for (uint64_t v = uint64_t{part} * per_part; v < end; ++v)
+            first_edge[part + 1] += degree_of(static_cast<uint32_t>(v));
+    }
+    for (uint32_t part = 0; part < kParts; ++part) first_edge[part + 1] += first_edge[part];
+    g.edges = first_edge[kParts];
+#pragma omp parallel for schedule(static)
+    for (uint32_t part = 0; part < kParts; ++part) {
+        const uint64_t end = std::min<uint64_t>(uint64_t{part + 1} * per_part, vertices);
+        uint64_t edge = first_edge[part];
+        for (uint64_t v = uint64_t{part} * per_part; v < end; ++v) {
+            new (&g.vertex[v].visit) std::atomic<uint32_t>(0);
+            g.vertex[v].first_edge = edge;
+            edge += degree_of(static_cast<uint32_t>(v));
+            g.vertex[v].end_edge = edge;
+        }
     }
     g.target = static_cast<uint32_t*>(pages_for(sizeof(uint32_t) * g.edges));
+#pragma omp parallel for schedule(static)
     for (uint64_t e = 0; e < g.edges; ++e) {
         const double u = rng_unit(2, e);
         g.target[e] = static_cast<uint32_t>(0.5 * (u + u * u) * vertices);
@@ -146,7 +166,7 @@ bool has_edge(const Graph& g, uint32_t from, uint32_t to) {
 
 // First vertex at fault in the last search, or the number of vertices.
 uint32_t first_fault(const Graph& g, uint32_t root, uint32_t base) {
-    const uint32_t stride = g.vertices > 100000 ? 16 : 1;
+    const uint32_t stride = g.vertices > 10000000 ? 256 : g.vertices > 100000 ? 16 : 1;
     if (g.visit_of(root) != base) return root;
     for (uint32_t v = 0; v < g.vertices; v += stride) {
         const uint32_t visit = g.visit_of(v);

@@ -1,10 +1,11 @@
 /* cg: conjugate gradients on a large sparse system with four unknowns at each grid point.
  *
- * usage: cg EDGE ITERATIONS          (grid of EDGE^3 points; threads: OMP_NUM_THREADS)
+ * usage: cg EDGE ITERATIONS [SOLVES]          (grid of EDGE^3 points; threads: OMP_NUM_THREADS)
  *
  * The symmetric matrix is kept in block rows (column numbers and dense 4 x 4 blocks), as finite
  * elements give it; one product streams it once from memory, so the program is bound by bandwidth.
- * Every thread fills the rows it will use.
+ * Every thread fills the rows it will use. Several SOLVES have a right side each, as the steps of a
+ * simulation have.
  * Check: the residual of the recurrence equals b - A x worked out anew, it shrank, and it is
  * orthogonal to the first one, as conjugate directions make it.
  */
@@ -109,43 +110,42 @@ static inline struct quad add_scaled(struct quad a, double scale, struct quad b)
 
 static struct quad* vector_for(long rows) { return pages_for((size_t)rows * sizeof(struct quad)); }
 
-static struct quad right_side(long row) {
-    const uint64_t i = (uint64_t)row;
-    return (struct quad){{rng_unit(1, 4 * i), rng_unit(1, 4 * i + 1)},
-                         {rng_unit(1, 4 * i + 2), rng_unit(1, 4 * i + 3)}};
+static struct quad right_side(long solve, long row) {
+    const uint64_t s = 1 + (uint64_t)solve, i = (uint64_t)row;
+    return (struct quad){{rng_unit(s, 4 * i), rng_unit(s, 4 * i + 1)},
+                         {rng_unit(s, 4 * i + 2), rng_unit(s, 4 * i + 3)}};
 }
 
-int main(int argc, char** argv) {
-    struct matrix m;
-    m.edge = arg_long(argc, argv, 1, "EDGE", 2, 1000);
-    const long iterations = arg_long(argc, argv, 2, "ITERATIONS", 1, 100000);
-    m.rows = m.edge * m.edge * m.edge;
-    m.count = pages_for((size_t)m.rows * sizeof *m.count);
-    m.column = pages_for((size_t)m.rows * sizeof *m.column);
-    m.block = pages_for((size_t)m.rows * sizeof *m.block);
-    struct quad *x = vector_for(m.rows), *r = vector_for(m.rows);
-    struct quad *p = vector_for(m.rows), *q = vector_for(m.rows);
+/* The solution so far, the residual, the direction of search and its product with the matrix. */
+struct vectors {
+    struct quad *x, *r, *p, *q;
+};
+
+/* Starts from zero; returns the square of the first residual. */
+static double start(const struct vectors* v, long rows, long solve) {
     double rr = 0.0;
 #pragma omp parallel for schedule(static) reduction(+ : rr)
-    for (long i = 0; i < m.rows; ++i) {
-        fill_row(&m, i);
-        x[i] = (struct quad){{0.0, 0.0}, {0.0, 0.0}};
-        r[i] = p[i] = right_side(i);
-        rr += dot(r[i], r[i]);
+    for (long i = 0; i < rows; ++i) {
+        v->x[i] = v->q[i] = (struct quad){{0.0, 0.0}, {0.0, 0.0}};
+        v->r[i] = v->p[i] = right_side(solve, i);
+        rr += dot(v->r[i], v->r[i]);
     }
-    const double at_start = rr;
+    return rr;
+}
 
-    roi_begin();
+/* Returns the square of the last residual; `rr` is that of the first. */
+static double iterate(const struct matrix* m, const struct vectors* v, double rr, long iterations) {
+    struct quad *x = v->x, *r = v->r, *p = v->p, *q = v->q;
     for (long k = 0; k < iterations; ++k) {
         double pq = 0.0, next = 0.0;
 #pragma omp parallel for schedule(static) reduction(+ : pq)
-        for (long i = 0; i < m.rows; ++i) {
-            q[i] = row_product(&m, p, i);
+        for (long i = 0; i < m->rows; ++i) {
+            q[i] = row_product(m, p, i);
             pq += dot(p[i], q[i]);
         }
         const double alpha = rr / pq;
 #pragma omp parallel for schedule(static) reduction(+ : next)
-        for (long i = 0; i < m.rows; ++i) {
+        for (long i = 0; i < m->rows; ++i) {
             x[i] = add_scaled(x[i], alpha, p[i]);
             r[i] = add_scaled(r[i], -alpha, q[i]);
             next += dot(r[i], r[i]);
@@ -153,17 +153,42 @@ int main(int argc, char** argv) {
         const double beta = next / rr;
         rr = next;
 #pragma omp parallel for schedule(static)
-        for (long i = 0; i < m.rows; ++i) p[i] = add_scaled(r[i], beta, p[i]);
+        for (long i = 0; i < m->rows; ++i) p[i] = add_scaled(r[i], beta, p[i]);
         heartbeat();
+    }
+    return rr;
+}
+
+int main(int argc, char** argv) {
+    struct matrix m;
+    m.edge = arg_long(argc, argv, 1, "EDGE", 2, 1000);
+    const long iterations = arg_long(argc, argv, 2, "ITERATIONS", 1, 100000);
+    const long solves = arg_long_or(argc, argv, 3, "SOLVES", 1, 100000, 1);
+    m.rows = m.edge * m.edge * m.edge;
+    m.count = pages_for((size_t)m.rows * sizeof *m.count);
+    m.column = pages_for((size_t)m.rows * sizeof *m.column);
+    m.block = pages_for((size_t)m.rows * sizeof *m.block);
+    const struct vectors v = {vector_for(m.rows), vector_for(m.rows), vector_for(m.rows),
+                              vector_for(m.rows)};
+#pragma omp parallel for schedule(static)
+    for (long i = 0; i < m.rows; ++i) fill_row(&m, i);
+    double at_start = start(&v, m.rows, 0), rr = 0.0;
+
+    roi_begin();
+    for (long solve = 0; solve < solves; ++solve) {
+        if (solve > 0) at_start = start(&v, m.rows, solve);
+        rr = iterate(&m, &v, at_start, iterations);
     }
     roi_end();
 
     double difference = 0.0, along_first = 0.0;
+#pragma omp parallel for schedule(static) reduction(+ : difference, along_first)
     for (long i = 0; i < m.rows; ++i) {
-        const struct quad exact = add_scaled(right_side(i), -1.0, row_product(&m, x, i));
-        const struct quad off = add_scaled(exact, -1.0, r[i]);
+        const struct quad first = right_side(solves - 1, i);
+        const struct quad exact = add_scaled(first, -1.0, row_product(&m, v.x, i));
+        const struct quad off = add_scaled(exact, -1.0, v.r[i]);
         difference += dot(off, off);
-        along_first += dot(r[i], right_side(i));
+        along_first += dot(v.r[i], first);
     }
     const double shrunk = sqrt(rr / at_start), off = sqrt(difference / at_start);
     const double along = fabs(along_first) / at_start;

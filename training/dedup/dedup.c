@@ -311,7 +311,7 @@ int main(int argc, char** argv) {
     p.fragments = (long)((p.bytes + FRAGMENT_BYTES - 1) / FRAGMENT_BYTES);
     p.input = make_input(p.bytes);
     for (int b = 0; b < 256; ++b) p.gear[b] = rng_at(6, (uint64_t)b);
-    store_init(&p.store);
+    store_init(&p.store, p.bytes);
     p.fragment = checked(calloc((size_t)p.fragments, sizeof *p.fragment));
     const size_t most = p.bytes / MIN_CHUNK + (size_t)p.fragments + 1;
     p.archive.order = checked(calloc(most, sizeof *p.archive.order));

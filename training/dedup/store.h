@@ -20,17 +20,25 @@ struct content {
     int arrived;     /* the write stage has received the packed form */
 };
 
-enum { STORE_BUCKETS = 4096 };
-
-struct store {
-    struct {
-        pthread_mutex_t mutex;
-        struct content* first;
-    } bucket[STORE_BUCKETS];
+struct bucket {
+    pthread_mutex_t mutex;
+    struct content* first;
 };
 
-static inline void store_init(struct store* s) {
-    for (int b = 0; b < STORE_BUCKETS; ++b) {
+struct store {
+    size_t buckets;
+    struct bucket* bucket;
+};
+
+enum { LEAST_BUCKETS = 4096, BYTES_PER_BUCKET = 4096 };
+
+/* A table for so many bytes of input, so that a bucket holds about one content. */
+static inline void store_init(struct store* s, size_t bytes) {
+    s->buckets = LEAST_BUCKETS;
+    while (s->buckets < bytes / BYTES_PER_BUCKET) s->buckets *= 2;
+    s->bucket = (struct bucket*)malloc(s->buckets * sizeof *s->bucket);
+    if (s->bucket == NULL) abort();
+    for (size_t b = 0; b < s->buckets; ++b) {
         pthread_mutex_init(&s->bucket[b].mutex, NULL);
         s->bucket[b].first = NULL;
     }
@@ -53,7 +61,7 @@ static inline uint64_t content_hash(const uint8_t* data, size_t bytes) {
 static inline struct content* store_find_or_add(struct store* s, const uint8_t* data, size_t bytes,
                                                 int* fresh) {
     const uint64_t hash = content_hash(data, bytes);
-    const size_t b = hash % STORE_BUCKETS;
+    const size_t b = hash % s->buckets;
     pthread_mutex_lock(&s->bucket[b].mutex);
     struct content* c = s->bucket[b].first;
     while (c && !(c->hash == hash && c->bytes == bytes && memcmp(c->data, data, bytes) == 0))

@@ -157,6 +157,7 @@ int main(int argc, char** argv) {
     roi_end();
 
     double worst = 0.0;
+#pragma omp parallel for schedule(static) reduction(max : worst)
     for (long i = 0; i < p.samples; ++i) {
         const complex_t off = data[(i + delayed) % p.samples] - sample(i);
         worst = fmax(worst, fmax(fabs(off[0]), fabs(off[1])));

@@ -242,9 +242,15 @@ void mark_shared_cells(Fluid& f) {
     }
 }
 
-void fill(Grid& grid) {
-    for (int c = 0; c < grid.cells(); ++c) {
+// Every thread fills the cells it owns.
+void fill(int thread, void* shared) {
+    Fluid& f = *static_cast<Fluid*>(shared);
+    Grid& grid = f.grids[0];
+    const int end = static_cast<int>(share_begin(grid.cells(), thread + 1, f.threads));
+    int c = static_cast<int>(share_begin(grid.cells(), thread, f.threads));
+    for (; c < end; ++c) {
         grid[c].count = kPerCell;
+        f.grids[1][c].count = 0;
         for (int i = 0; i < kPerCell; ++i) {
             const auto draw = static_cast<uint64_t>(c) * kPerCell + static_cast<uint64_t>(i);
             const auto unit = [draw](uint64_t s) { return static_cast<float>(rng_unit(s, draw)); };
@@ -303,8 +309,10 @@ Expected by_definition(const Grid& grid, int cell, const Particle& p) {
             const Particle& q = grid[c].particle[i];
             place(grid, c, q, there);
             double r2 = 0.0;
-            for (int axis = 0; axis < 3; ++axis) {
-                d[axis] = std::remainder(there[axis] - here[axis], period[axis]);
+            for (int axis = 0; axis < 3 && r2 < 1.0; ++axis) {
+                d[axis] = there[axis] - here[axis];
+                if (2 * std::fabs(d[axis]) > period[axis])  // nearer around the box
+                    d[axis] -= std::copysign(double(period[axis]), d[axis]);
                 r2 += d[axis] * d[axis];
             }
             if (r2 >= 1.0) continue;
@@ -352,7 +360,7 @@ int main(int argc, char** argv) {
     for (pthread_mutex_t& lock : f.locks) pthread_mutex_init(&lock, nullptr);
     pthread_barrier_init(&f.barrier, nullptr, static_cast<unsigned>(threads));
     mark_shared_cells(f);
-    fill(f.grids[0]);
+    run_threads(threads, fill, &f);
     const Momentum before = momentum_of(f.grids[0]);
 
     roi_begin();

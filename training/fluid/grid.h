@@ -48,15 +48,14 @@ constexpr std::array<Neighbour, 13> kHalf = {{{1, 0, 0},
                                               {0, 1, 1},
                                               {1, 1, 1}}};
 
-// Cells of a box of `edge` x `edge` x `depth`; consecutive numbers share a layer.
+// Cells of a box of `edge` x `edge` x `depth`; consecutive numbers share a layer. Their memory is
+// untouched: the threads that own them set their counts first.
 class Grid {
   public:
     Grid(int edge, int depth)
         : edge_(edge),
           depth_(depth),
-          cell_(static_cast<Cell*>(pages_for(sizeof(Cell) * static_cast<size_t>(cells())))) {
-        for (int c = 0; c < cells(); ++c) cell_[c].count = 0;
-    }
+          cell_(static_cast<Cell*>(pages_for(sizeof(Cell) * static_cast<size_t>(cells())))) {}
 
     int cells() const { return edge_ * edge_ * depth_; }
     int edge() const { return edge_; }

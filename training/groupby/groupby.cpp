@@ -1,11 +1,13 @@
 // groupby: running totals by key over a stream of records, the keys shared out among the threads.
 //
-// usage: groupby KEYS BATCHES RECORDS          (RECORDS a partition and batch; OMP_NUM_THREADS)
+// usage: groupby KEYS BATCHES RECORDS [ROUNDS [PARTITIONS]]
+//        (RECORDS a partition and batch; threads: OMP_NUM_THREADS)
 //
 // Records arrive in batches that are partitioned by key, as after the exchange of a parallel
-// database or a stream processor. Every thread owns some of the 64 partitions and keeps a hash
+// database or a stream processor. Every thread owns some of the PARTITIONS (64) and keeps a hash
 // table for each (open addressing), which it alone reads and writes and has filled first; the look-
-// ups go anywhere in its tables, so their speed is that of the cache that holds them.
+// ups go anywhere in its tables, so their speed is that of the cache that holds them. The stream
+// comes ROUNDS times (once), as a source that sends the same orders every day.
 // Check: number, sum, least and largest of every key equal those of one pass over all records
 // without hash tables.
 #include <algorithm>
@@ -19,7 +21,6 @@
 
 namespace {
 
-constexpr long kPartitions = 64;
 constexpr uint32_t kNoKey = 0xFFFFFFFFu;
 
 struct Total {
@@ -45,10 +46,10 @@ struct Record {
     uint32_t key, value;
 };
 
-// Keys of partition p are p, p + 64, p + 128, ...
-Record make_record(uint32_t keys, uint64_t number, long partition) {
-    const uint32_t rank = rng_below(1, number, keys / kPartitions);
-    return {rank * static_cast<uint32_t>(kPartitions) + static_cast<uint32_t>(partition),
+// Keys of partition p are p, p + partitions, p + 2 partitions, ...; `ranks` of them.
+Record make_record(uint32_t ranks, long partitions, uint64_t number, long partition) {
+    const uint32_t rank = rng_below(1, number, ranks);
+    return {rank * static_cast<uint32_t>(partitions) + static_cast<uint32_t>(partition),
             rng_below(2, number, 1000000)};
 }
 
@@ -84,72 +85,89 @@ uint32_t slots_for(uint32_t keys) {
     return slots;
 }
 
-// First key whose totals are wrong, or kNoKey.
-uint32_t first_fault(const Tables& tables, const Record* record, uint32_t keys, long batches,
-                     long records) {
-    std::vector<Total> expected(keys, kNothing);
-    for (long i = 0; i < batches * kPartitions * records; ++i) {
-        Total& total = expected[record[i].key];
-        total.key = record[i].key;
-        total.add(record[i].value);
+// The stream: batch by batch, in each by partition.
+struct Stream {
+    long batches, partitions, records, rounds;
+    Record* record;
+
+    Record* of(long batch, long partition) const {
+        return record + (batch * partitions + partition) * records;
     }
-    uint64_t found = 0, wanted = 0;
-    for (const Total& total : expected) wanted += total.number != 0;
-    for (long p = 0; p < kPartitions; ++p) {
-        const Total* table = tables.of(p);
-        for (uint32_t s = 0; s <= tables.mask; ++s) {
-            if (table[s].key == kNoKey) continue;
-            if (table[s].key >= keys || !(table[s] == expected[table[s].key])) return table[s].key;
-            ++found;
+};
+
+// First key of a partition whose totals are wrong, or kNoKey.
+uint32_t first_fault(const Total* table, uint32_t slots, const Stream& s, uint32_t ranks, long p) {
+    std::vector<Total> expected(ranks, kNothing);
+    for (long round = 0; round < s.rounds; ++round) {
+        for (long b = 0; b < s.batches; ++b) {
+            const Record* const record = s.of(b, p);
+            for (long i = 0; i < s.records; ++i) {
+                Total& total = expected[record[i].key / static_cast<uint32_t>(s.partitions)];
+                total.key = record[i].key;
+                total.add(record[i].value);
+            }
         }
     }
-    return found == wanted ? kNoKey : static_cast<uint32_t>(found);
+    uint32_t found = 0, wanted = 0;
+    for (const Total& total : expected) wanted += total.number != 0;
+    for (uint32_t i = 0; i < slots; ++i) {
+        const uint32_t key = table[i].key;
+        if (key == kNoKey) continue;
+        const uint32_t rank = key / static_cast<uint32_t>(s.partitions);
+        if (rank >= ranks || !(table[i] == expected[rank])) return key;
+        ++found;
+    }
+    return found == wanted ? kNoKey : static_cast<uint32_t>(p);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    const long wanted = arg_long(argc, argv, 1, "KEYS", kPartitions, 1L << 30);
-    const auto keys = static_cast<uint32_t>(wanted / kPartitions * kPartitions);
-    const long batches = arg_long(argc, argv, 2, "BATCHES", 1, 1000000);
-    const long records = arg_long(argc, argv, 3, "RECORDS", 1, 1000000);
-    Tables tables = {slots_for(keys / kPartitions) - 1, nullptr};
+    Stream s = {};
+    s.partitions = arg_long_or(argc, argv, 5, "PARTITIONS", 1, 65536, 64);
+    const long wanted = arg_long(argc, argv, 1, "KEYS", s.partitions, 1L << 30);
+    const auto ranks = static_cast<uint32_t>(wanted / s.partitions);
+    s.batches = arg_long(argc, argv, 2, "BATCHES", 1, 1000000);
+    s.records = arg_long(argc, argv, 3, "RECORDS", 1, 1000000);
+    s.rounds = arg_long_or(argc, argv, 4, "ROUNDS", 1, 1000000, 1);
+    const auto partitions = static_cast<size_t>(s.partitions);
+    Tables tables = {slots_for(ranks) - 1, nullptr};
     tables.slot = static_cast<Total*>(
-        pages_for(sizeof(Total) * (size_t{tables.mask} + 1) * static_cast<size_t>(kPartitions)));
-    // Batch by batch, in each by partition.
-    Record* record = static_cast<Record*>(
-        pages_for(sizeof(Record) * static_cast<size_t>(batches * kPartitions * records)));
+        pages_for(sizeof(Total) * (size_t{tables.mask} + 1) * partitions));
+    s.record = static_cast<Record*>(
+        pages_for(sizeof(Record) * static_cast<size_t>(s.batches * s.records) * partitions));
 #pragma omp parallel for schedule(static)
-    for (long p = 0; p < kPartitions; ++p) {
+    for (long p = 0; p < s.partitions; ++p) {
         std::fill(tables.of(p), tables.of(p) + tables.mask + 1, kNothing);
-        for (long b = 0; b < batches; ++b) {
-            const long first = (b * kPartitions + p) * records;
-            for (long i = first; i < first + records; ++i)
-                record[i] = make_record(keys, static_cast<uint64_t>(i), p);
+        for (long b = 0; b < s.batches; ++b) {
+            const long first = (b * s.partitions + p) * s.records;
+            for (long i = first; i < first + s.records; ++i)
+                s.record[i] = make_record(ranks, s.partitions, static_cast<uint64_t>(i), p);
         }
     }
 
     roi_begin();
-    for (long b = 0; b < batches; ++b) {
+    for (long batch = 0; batch < s.rounds * s.batches; ++batch) {
 #pragma omp parallel for schedule(static)
-        for (long p = 0; p < kPartitions; ++p) {
+        for (long p = 0; p < s.partitions; ++p) {
             Total* const table = tables.of(p);
             const uint32_t mask = tables.mask;
-            const long first = (b * kPartitions + p) * records;
-            for (long i = first; i < first + records; ++i) {
-                const Record r = record[i];
-                find(table, mask, r.key).add(r.value);
-            }
+            const Record* const record = s.of(batch % s.batches, p);
+            for (long i = 0; i < s.records; ++i) find(table, mask, record[i].key).add(record[i].value);
         }
         heartbeat();
     }
     roi_end();
 
-    const uint32_t fault = first_fault(tables, record, keys, batches, records);
+    uint32_t fault = kNoKey;
+#pragma omp parallel for schedule(dynamic) reduction(min : fault)
+    for (long p = 0; p < s.partitions; ++p)
+        fault = std::min(fault, first_fault(tables.of(p), tables.mask + 1, s, ranks, p));
     if (fault != kNoKey) {
         std::printf("wrong: totals of key %u\n", fault);
         return 1;
     }
-    std::printf("ok keys %u of %ld records\n", keys, batches * kPartitions * records);
+    std::printf("ok keys %ld of %ld records\n", long{ranks} * s.partitions,
+                s.batches * s.partitions * s.records * s.rounds);
     return 0;
 }

@@ -25,6 +25,12 @@ static inline long arg_long(int argc, char** argv, int index, const char* name, 
     return value;
 }
 
+/* The same for an argument that may be left out. */
+static inline long arg_long_or(int argc, char** argv, int index, const char* name, long low,
+                               long high, long otherwise) {
+    return index < argc ? arg_long(argc, argv, index, name, low, high) : otherwise;
+}
+
 /* `bytes` of uninitialised memory aligned to a page; nothing is touched here, so the pages land on
  * the node of the thread that writes them first. */
 static inline void* pages_for(size_t bytes) {

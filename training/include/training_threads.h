@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_THREADS = 64 };
+enum { MAX_THREADS = 384 };
 
 typedef void (*thread_body)(int thread, void* shared);
 

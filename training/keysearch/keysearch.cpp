@@ -28,7 +28,7 @@ namespace {
 
 constexpr int kLetters = 26;
 constexpr int kMaxKey = 12;
-constexpr int kMaxThreads = 64;
+constexpr int kMaxThreads = 384;
 
 // Letters in 10,000 of English text.
 constexpr std::array<int, kLetters> kEnglish = {817, 149, 278, 425, 1270, 223, 202, 609, 697,

@@ -226,7 +226,7 @@ int main(int argc, char** argv) {
     static Search s = {};
     s.threads = static_cast<int>(arg_long(argc, argv, 1, "THREADS", 1, MAX_THREADS));
     s.blocks = arg_long(argc, argv, 2, "BLOCKS", 1, 100000);
-    s.points = arg_long(argc, argv, 3, "POINTS", 64, 10000000);
+    s.points = arg_long(argc, argv, 3, "POINTS", 64, 1L << 28);
     s.candidates = arg_long(argc, argv, 4, "CANDIDATES", 1, 100000);
     const size_t n = static_cast<size_t>(s.points);
     s.point = static_cast<Point*>(pages_for(n * sizeof(Point)));

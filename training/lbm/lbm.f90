@@ -41,6 +41,8 @@ program lbm
     if (mod(steps, 2) == 1) call move_alloc(other, one)
 
     worst = 0.0_real64
+    mass = 0.0_real64
+    !$omp parallel do schedule(static) private(q, x) reduction(max: worst) reduction(+: mass)
     do y = 1, edge
         do q = 1, 9
             do x = 1, edge
@@ -48,8 +50,8 @@ program lbm
                     abs(old(x, q, y) - one(1 + mod(x - 1, tile), q, 1 + mod(y - 1, tile))))
             end do
         end do
+        mass = mass + sum(old(:, :, y))
     end do
-    mass = sum(old)
     expected = real(edge, real64)**2
     if (.not. (worst < 1.0e-12_real64 .and. abs(mass - expected) < 1.0e-9_real64*expected)) then
         print '(a,es10.3,a,es14.7,a,es14.7)', "wrong: a cell is off by ", worst, ", mass ", mass, &

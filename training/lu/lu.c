@@ -1,11 +1,12 @@
 /* lu: factors a dense matrix into a lower and an upper triangle, block by block.
  *
- * usage: lu BLOCKS          (matrix of 32 * BLOCKS rows; threads: OMP_NUM_THREADS)
+ * usage: lu BLOCKS [MATRICES]          (32 * BLOCKS rows each; threads: OMP_NUM_THREADS)
  *
  * Right-looking elimination without pivoting on a diagonally dominant matrix whose blocks of 32 x
  * 32 lie contiguously (Woo et al., SPLASH-2, 1995, describe the layout). Step by step one diagonal
  * block is factored, then its row and column of blocks, which all threads then read while they
- * update the rest; the work left shrinks from step to step.
+ * update the rest; the work left shrinks from step to step. Of several MATRICES, each takes the place
+ * of the last, as Newton's method makes a matrix anew in every step.
  * Check: L (U x) equals A x for a vector x, with A made anew.
  */
 #include <math.h>
@@ -25,8 +26,9 @@ union block {
     pair_t pair[SIDE][PAIRS];
 };
 
-static double element(long row, long column, long order) {
-    const double value = rng_unit(1, (uint64_t)(row * order + column)) - 0.5;
+static double element(long matrix, long row, long column, long order) {
+    const uint64_t stream = 1 + 2 * (uint64_t)matrix;
+    const double value = rng_unit(stream, (uint64_t)(row * order + column)) - 0.5;
     return row == column ? value + 0.5 * (double)order : value;
 }
 
@@ -89,25 +91,36 @@ static void factor(union block* m, long blocks) {
     }
 }
 
+/* Block rows are shared out among the threads. */
+static void fill(union block* m, long blocks, long matrix) {
+#pragma omp parallel for schedule(static)
+    for (long i = 0; i < blocks * SIDE; ++i)
+        for (long j = 0; j < blocks * SIDE; ++j)
+            m[i / SIDE * blocks + j / SIDE].at[i % SIDE][j % SIDE] =
+                element(matrix, i, j, blocks * SIDE);
+}
+
 static double factored(const union block* m, long blocks, long row, long column) {
     return m[row / SIDE * blocks + column / SIDE].at[row % SIDE][column % SIDE];
 }
 
 /* Largest difference between L (U x) and A x, relative to the largest element of A x. */
-static double residual(const union block* m, long blocks) {
+static double residual(const union block* m, long blocks, long matrix) {
     const long order = blocks * SIDE;
     double* x = pages_for((size_t)order * sizeof *x);
     double* upper = pages_for((size_t)order * sizeof *upper);
     double worst = 0.0, largest = 0.0;
     for (long i = 0; i < order; ++i) x[i] = rng_unit(2, (uint64_t)i) - 0.5;
+#pragma omp parallel for schedule(dynamic, 8)
     for (long i = 0; i < order; ++i) {
         upper[i] = 0.0;
         for (long j = i; j < order; ++j) upper[i] += factored(m, blocks, i, j) * x[j];
     }
+#pragma omp parallel for schedule(static) reduction(max : worst, largest)
     for (long i = 0; i < order; ++i) {
         double product = upper[i], expected = 0.0;
         for (long j = 0; j < i; ++j) product += factored(m, blocks, i, j) * upper[j];
-        for (long j = 0; j < order; ++j) expected += element(i, j, order) * x[j];
+        for (long j = 0; j < order; ++j) expected += element(matrix, i, j, order) * x[j];
         worst = fmax(worst, fabs(product - expected));
         largest = fmax(largest, fabs(expected));
     }
@@ -118,17 +131,19 @@ static double residual(const union block* m, long blocks) {
 
 int main(int argc, char** argv) {
     const long blocks = arg_long(argc, argv, 1, "BLOCKS", 1, 1000);
+    const long matrices = arg_long_or(argc, argv, 2, "MATRICES", 1, 1000000, 1);
     const long order = blocks * SIDE;
     union block* m = pages_for((size_t)(blocks * blocks) * sizeof *m);
-    for (long i = 0; i < order; ++i)
-        for (long j = 0; j < order; ++j)
-            m[i / SIDE * blocks + j / SIDE].at[i % SIDE][j % SIDE] = element(i, j, order);
+    fill(m, blocks, 0);
 
     roi_begin();
-    factor(m, blocks);
+    for (long matrix = 0; matrix < matrices; ++matrix) {
+        if (matrix > 0) fill(m, blocks, matrix);
+        factor(m, blocks);
+    }
     roi_end();
 
-    const double off = residual(m, blocks);
+    const double off = residual(m, blocks, matrices - 1);
     if (!(off < 1e-12 * (double)order)) {
         printf("wrong: L U x differs from A x by %.3g\n", off);
         return 1;

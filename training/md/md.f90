@@ -67,8 +67,9 @@ contains
         allocate (position(3, atoms), velocity(3, atoms), force(3, atoms))
         allocate (neighbour(most_neighbours, atoms), neighbours(atoms), next(atoms))
         allocate (first(0:cells - 1, 0:cells - 1, 0:cells - 1))
-        a = 0
+        !$omp parallel do schedule(static) private(a, c, x, y, axis)
         do z = 0, edge - 1
+            a = 4*edge*edge*z
             do y = 0, edge - 1
                 do x = 0, edge - 1
                     do c = 1, 4
@@ -77,15 +78,16 @@ contains
                         do axis = 1, 3
                             velocity(axis, a) = 2.0_real64*unit_at(axis, a) - 1.0_real64
                         end do
+                        force(:, a) = 0.0_real64
                     end do
                 end do
             end do
         end do
         mean = sum(velocity, dim=2)/real(atoms, real64)
+        !$omp parallel do schedule(static)
         do a = 1, atoms
             velocity(:, a) = velocity(:, a) - mean
         end do
-        force = 0.0_real64
     end subroutine
 
     pure function cell_of(a) result(cell)

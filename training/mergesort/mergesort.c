@@ -1,11 +1,12 @@
 /* mergesort: sorts 64-bit keys with tasks, merges split in parallel as well.
  *
- * usage: mergesort KEYS          (threads: OMP_NUM_THREADS)
+ * usage: mergesort KEYS [SORTS]          (threads: OMP_NUM_THREADS)
  *
  * The array is halved into tasks down to runs of 2,048 keys; merging two runs is split at the
  * middle of the longer one (Cormen et al., Introduction to Algorithms, "multithreaded merge").
  * Which thread runs which task is left to the run-time, so data move between threads from level to
- * level. Check: the result ascends and has the sum and the mixed sum of the keys made.
+ * level. Several SORTS have keys each, made by all threads in the place of the last ones.
+ * Check: the result ascends and has the sum and the mixed sum of the keys made.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -105,24 +106,41 @@ static void sort(uint64_t* keys, uint64_t* scratch, long count, int into_scratch
     parallel_merge(from, half, from + half, count - half, into_scratch ? scratch : keys);
 }
 
-int main(int argc, char** argv) {
-    const long count = arg_long(argc, argv, 1, "KEYS", 1, 1L << 32);
-    uint64_t* keys = pages_for((size_t)count * sizeof *keys);
-    uint64_t* scratch = pages_for((size_t)count * sizeof *scratch);
+struct sums {
+    uint64_t sum, mixed;
+};
+
+/* Makes the keys of a sort, each thread some of them. */
+static struct sums make_keys(uint64_t* keys, long count, long number) {
     uint64_t sum = 0, mixed = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum, mixed)
     for (long i = 0; i < count; ++i) {
-        keys[i] = rng_at(1, (uint64_t)i);
+        keys[i] = rng_at(1 + 2 * (uint64_t)number, (uint64_t)i);
         sum += keys[i];
         mixed += rng_at(2, keys[i]);
     }
+    return (struct sums){sum, mixed};
+}
+
+int main(int argc, char** argv) {
+    const long count = arg_long(argc, argv, 1, "KEYS", 1, 1L << 32);
+    const long sorts = arg_long_or(argc, argv, 2, "SORTS", 1, 1000000, 1);
+    uint64_t* keys = pages_for((size_t)count * sizeof *keys);
+    uint64_t* scratch = pages_for((size_t)count * sizeof *scratch);
+    struct sums made = make_keys(keys, count, 0);
 
     roi_begin();
+    for (long s = 0; s < sorts; ++s) {
+        if (s > 0) made = make_keys(keys, count, s);
 #pragma omp parallel
 #pragma omp single
-    sort(keys, scratch, count, 0);
+        sort(keys, scratch, count, 0);
+    }
     roi_end();
 
+    uint64_t sum = made.sum, mixed = made.mixed;
     int ascending = 1;
+#pragma omp parallel for schedule(static) reduction(- : sum, mixed) reduction(& : ascending)
     for (long i = 0; i < count; ++i) {
         sum -= keys[i];
         mixed -= rng_at(2, keys[i]);

@@ -4,11 +4,11 @@
  *
  * Each step all threads spread the charge of their particles over the four nodes around, in one
  * shared grid and with atomic additions, since any particle may be anywhere; relax the potential
- * with some sweeps of Jacobi; and push the particles by the slope of it. The grid is small and
- * written by everybody. (Hockney and Eastwood, Computer Simulation Using Particles, 1988.) Charge
+ * with some sweeps of Jacobi; and push the particles by the slope of it. The grid is written by
+ * everybody; a small one is always in somebody else's cache, a large one in memory. (Hockney and Eastwood, Computer Simulation Using Particles, 1988.) Charge
  * is counted in whole numbers, so the course of events is the same for every number of threads.
  * Check: in every step the grid holds the charge of all particles; at the end it is, node by node,
- * what one thread counts, and all particles are in the box.
+ * what is counted anew, and all particles are in the box.
  */
 #include <math.h>
 #include <stdint.h>
@@ -108,6 +108,7 @@ static void push(struct box* b) {
 
 static int64_t total_charge(const struct box* b) {
     int64_t sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
     for (long n = 0; n < b->edge * b->edge; ++n) sum += b->charge[n];
     return sum;
 }
@@ -120,9 +121,15 @@ static struct box make_box(long edge, long particles) {
                     pages_for(nodes * sizeof(int64_t)),
                     pages_for(nodes * sizeof(double)),
                     pages_for(nodes * sizeof(double))};
-    memset(b.potential, 0, nodes * sizeof(double));
-    memset(b.other, 0, nodes * sizeof(double));
-    memset(b.charge, 0, nodes * sizeof(int64_t));
+    /* Shared out as the steps share them out. */
+#pragma omp parallel for schedule(static)
+    for (long j = 0; j < edge; ++j) {
+        const long first = j * edge;
+        memset(b.potential + first, 0, (size_t)edge * sizeof(double));
+        memset(b.other + first, 0, (size_t)edge * sizeof(double));
+        memset(b.charge + first, 0, (size_t)edge * sizeof(int64_t));
+    }
+#pragma omp parallel for schedule(static)
     for (long p = 0; p < particles; ++p) {
         const uint64_t i = (uint64_t)p;
         /* Two beams through each other, one of them denser in the middle. */
@@ -160,15 +167,20 @@ int main(int argc, char** argv) {
     const long nodes = edge * edge;
     double energy = 0.0;
     int inside = 1;
+#pragma omp parallel for schedule(static) reduction(& : inside) reduction(+ : energy)
     for (long p = 0; p < particles; ++p) {
         const struct particle* q = &b.particle[p];
         inside &= q->x >= 0.0 && q->x < (double)edge && q->y >= 0.0 && q->y < (double)edge;
-        if (!inside) break;
+        if (!inside) continue;
         const struct corners c = corners_of(edge, q->x, q->y);
-        for (int k = 0; k < 4; ++k) b.charge[c.node[k]] -= c.share[k];
+        for (int k = 0; k < 4; ++k) {
+#pragma omp atomic
+            b.charge[c.node[k]] -= c.share[k];
+        }
         energy += 0.5 * (q->vx * q->vx + q->vy * q->vy);
     }
     long unequal = 0;
+#pragma omp parallel for schedule(static) reduction(+ : unequal)
     for (long n = 0; n < nodes; ++n) unequal += b.charge[n] != 0;
     if (!complete || !inside || unequal != 0) {
         printf("wrong: charge complete %d, %ld nodes off, all inside %d\n", complete, unequal,

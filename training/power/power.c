@@ -47,6 +47,7 @@ static double product(const pair_t* a, const pair_t* x, double* y, long order) {
 /* Length of A x - lambda x relative to lambda, from the definition of A. */
 static double residual(const double* x, double lambda, long order) {
     double square = 0.0;
+#pragma omp parallel for schedule(static) reduction(+ : square)
     for (long row = 0; row < order; ++row) {
         double off = -lambda * x[row];
         for (long column = 0; column < order; ++column) off += element(row, column) * x[column];

@@ -1,13 +1,13 @@
 /* prodcons: pairs of a producer and a consumer whose partners change between two phases.
  *
- * usage: prodcons THREADS BLOCKS PERIODS WORDS
+ * usage: prodcons THREADS BLOCKS PERIODS WORDS [RING_MIB]
  *
- * BLOCKS blocks of WORDS 64-bit words go from producers to consumers through a vector of two blocks
- * per pair, guarded by semaphores. In even periods thread 2i talks to its neighbour 2i + 1, in odd
+ * BLOCKS blocks of WORDS 64-bit words go from producers to consumers through a ring of two blocks
+ * per pair, or of as many as RING_MIB for all pairs together holds, guarded by semaphores. In even periods thread 2i talks to its neighbour 2i + 1, in odd
  * ones thread i to thread i + T/2, so the best mapping changes while the program runs (the
  * benchmark of section 2 of Cruz et al. on TLB-based communication detection). A thread left over
  * by an odd count takes both roles.
- * Check: the checksum of all blocks equals that of a serial run; it is a sum over blocks, so it
+ * Check: the checksum of all blocks equals that of a run without exchange; it is a sum over blocks, so it
  * does not depend on who handled which.
  */
 #include <pthread.h>
@@ -21,17 +21,17 @@
 #include "training_rng.h"
 #include "training_threads.h"
 
-enum { SLOTS = 2 };
+enum { LEAST_SLOTS = 2 };
 
 struct channel {
     sem_t empty, full;
-    uint64_t* slot[SLOTS];
+    uint64_t* slot; /* one block after the other */
     char own_line[64];
 };
 
 struct exchange {
     int threads, pairs;
-    long blocks, periods, words;
+    long blocks, periods, words, slots; /* slots of a ring */
     struct channel channel[MAX_THREADS];
     pthread_barrier_t barrier;
     uint64_t checksum[MAX_THREADS];
@@ -80,7 +80,7 @@ static uint64_t run_period(struct exchange* x, int thread, long period) {
     uint64_t sum = 0;
     block_range(x, period, pair, &begin, &end);
     for (long b = begin; b < end; ++b) {
-        uint64_t* slot = c->slot[(b - begin) % SLOTS];
+        uint64_t* slot = c->slot + (b - begin) % x->slots * x->words;
         if (producer) {
             wait_for(&c->empty);
             produce(slot, x->words, (uint64_t)b);
@@ -106,6 +106,20 @@ static void work(int thread, void* shared) {
     x->checksum[thread] = sum;
 }
 
+/* What the thread's share of the blocks sums to when each is made and used by one thread. */
+static void work_alone(int thread, void* shared) {
+    struct exchange* x = shared;
+    uint64_t* block = pages_for((size_t)x->words * sizeof *block);
+    uint64_t sum = 0;
+    const long end = share_begin(x->blocks, thread + 1, x->threads);
+    for (long b = share_begin(x->blocks, thread, x->threads); b < end; ++b) {
+        produce(block, x->words, (uint64_t)b);
+        sum += consume(block, x->words);
+    }
+    free(block);
+    x->checksum[thread] = sum;
+}
+
 int main(int argc, char** argv) {
     static struct exchange x;
     x.threads = (int)arg_long(argc, argv, 1, "THREADS", 1, MAX_THREADS);
@@ -113,14 +127,15 @@ int main(int argc, char** argv) {
     x.periods = arg_long(argc, argv, 3, "PERIODS", 1, 100000);
     x.words = arg_long(argc, argv, 4, "WORDS", 1, 1 << 24);
     x.pairs = (x.threads + 1) / 2;
-    const size_t bytes = (size_t)x.words * sizeof(uint64_t);
+    const long ring_mib = arg_long_or(argc, argv, 5, "RING_MIB", 0, 1L << 20, 0);
+    const long fit = (ring_mib << 20) / (x.words * (long)sizeof(uint64_t)) / x.pairs;
+    x.slots = fit > LEAST_SLOTS ? fit : LEAST_SLOTS;
+    const size_t bytes = (size_t)(x.slots * x.words) * sizeof(uint64_t);
     for (int p = 0; p < x.pairs; ++p) {
-        sem_init(&x.channel[p].empty, 0, SLOTS);
+        sem_init(&x.channel[p].empty, 0, (unsigned)x.slots);
         sem_init(&x.channel[p].full, 0, 0);
-        for (int s = 0; s < SLOTS; ++s) {
-            x.channel[p].slot[s] = pages_for(bytes);
-            memset(x.channel[p].slot[s], 0, bytes);
-        }
+        x.channel[p].slot = pages_for(bytes);
+        memset(x.channel[p].slot, 0, bytes);
     }
     pthread_barrier_init(&x.barrier, NULL, (unsigned)x.threads);
 
@@ -130,11 +145,8 @@ int main(int argc, char** argv) {
 
     uint64_t got = 0, expected = 0;
     for (int t = 0; t < x.threads; ++t) got += x.checksum[t];
-    uint64_t* block = x.channel[0].slot[0];
-    for (long b = 0; b < x.blocks; ++b) {
-        produce(block, x.words, (uint64_t)b);
-        expected += consume(block, x.words);
-    }
+    run_threads(x.threads, work_alone, &x);
+    for (int t = 0; t < x.threads; ++t) expected += x.checksum[t];
     if (got != expected) {
         printf("wrong: checksum %016llx, expected %016llx\n", (unsigned long long)got,
                (unsigned long long)expected);

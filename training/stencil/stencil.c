@@ -82,6 +82,7 @@ static void diffuse(struct cube c, const pair_t* restrict from, pair_t* restrict
 /* Largest difference to the shrunk eigenvector, over a quarter of the points and all ends. */
 static double largest_error(struct cube c, const pair_t* field, double scale) {
     double worst = 0.0;
+#pragma omp parallel for schedule(static) reduction(max : worst)
     for (long k = 1; k <= c.edge; ++k)
         for (long j = 1; j <= c.edge; ++j) {
             const double* row = (const double*)(field + k * c.plane + j * c.row);
@@ -90,7 +91,7 @@ static double largest_error(struct cube c, const pair_t* field, double scale) {
             const long stride = (k + j) % 4 == 0 ? 1 : c.edge - 1;
             for (long i = 1; i <= c.edge; i += stride) {
                 const double off = fabs(row[i + 1] - height * wave(i, c.edge));
-                if (!(off <= worst)) worst = off; /* not a number counts as worst */
+                if (!(off <= worst)) worst = isnan(off) ? INFINITY : off;
             }
         }
     return worst;
