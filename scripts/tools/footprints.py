@@ -1,76 +1,157 @@
 #!/usr/bin/env python3
-"""What captured programs touch: figures of the first table of training/README.md.
+"""What the training programs touch, and how long they take: the tables of training/README.md.
 
-    autofinity capture --threads 8 --size small -o traces
-    python scripts/tools/footprints.py traces
+    PYTHONPATH=. python scripts/tools/footprints.py --size core --size llc --size memory
+                                         [--program NAME]... [--threads 8] [--suite FILE]
 
-A row for each trace in the folder: millions of loads and stores in the region of interest and
-outside of it, and the distinct 64-byte lines touched in the region by the thread that touches most
-(KiB) and by all (MiB). Reads a whole trace into memory: 3 GiB at size `medium`.
+A row for each program and size. The program runs twice: once as plainly built, for the seconds of
+its region of interest and of the whole and for the most memory it had (RSS, GiB); and once built as
+for capture with a library that only counts (`scripts/tools/counted/`) in the place of the capture's
+runtime: millions of loads and stores in the region and outside of it, and the distinct lines of 64
+bytes touched in the region by the thread that touches most and by all (MiB). No trace is written,
+and no more is counted than that, so a region of many G accesses costs seconds or minutes. Seconds
+are those of the host: read them against each other.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from autofinity.capture.build import Compilers, build_program, skip_reason
+from autofinity.capture.run import CaptureRequest, arguments_of, environment_of
+from autofinity.resources import shipped
+from autofinity.trace.manifest import ProgramSpec, Suite, load_suite
 
-from autofinity._core import trace as core
+SOURCES = Path(__file__).resolve().parent / "counted"
+FLAGS = ("-O2", "-fPIC", "-shared", "-fno-builtin", "-Wall", "-Wextra", "-Werror")
+GIB, MIB = 2**30, 2**20
+LINE_BYTES = 64
 
-ACCESS, POST, AWAIT, ROI_BEGIN, ROI_END = 0, 4, 5, 8, 9
-"""Kinds of events (`autofinity/native/trace/event.hpp`)."""
-type Events = npt.NDArray[Any]
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One run of a program: what its library wrote, and what the system says."""
+
+    figures: Mapping[str, float]
+    whole_s: float
+    peak_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """What one program of one size touches with a thread count."""
+
+    accesses: int
+    outside: int
+    thread_bytes: int
+    """Lines of the thread that touches most, in the region."""
+    all_bytes: int
+    region_s: float
+    whole_s: float
+    peak_bytes: int
+
+
+class Counter:
+    """Builds programs and the two libraries once, and runs them."""
+
+    def __init__(self, suite: Suite, folder: Path) -> None:
+        self.suite, self.folder = suite, folder
+        self.compilers = Compilers.find(os.environ)
+        self._library("region.so", "region.c")
+        self._library("libtsan.so.2", "region.c", "accesses.c")
+
+    def _library(self, name: str, *sources: str) -> None:
+        paths = [str(SOURCES / source) for source in sources]
+        line = [self.compilers.cc, *FLAGS, f"-Wl,-soname,{name}", "-o", str(self.folder / name)]
+        subprocess.run([*line, *paths], check=True)
+
+    def footprint(self, spec: ProgramSpec, size: str, threads: int) -> Footprint:
+        """Run a program plainly and counted. Raises `SystemExit` where it does not say ok."""
+        plain = self._run(spec, size, threads, instrumented=False)
+        counted = self._run(spec, size, threads, instrumented=True)
+        of = counted.figures
+        return Footprint(
+            accesses=int(of["inside"]),
+            outside=int(of["outside"]),
+            thread_bytes=int(of["thread_lines"]) * LINE_BYTES,
+            all_bytes=int(of["all_lines"]) * LINE_BYTES,
+            region_s=plain.figures["region_s"],
+            whole_s=plain.whole_s,
+            peak_bytes=plain.peak_bytes,
+        )
+
+    def _run(self, spec: ProgramSpec, size: str, threads: int, *, instrumented: bool) -> Ran:
+        cache = self.folder / "builds"
+        built = build_program(self.suite, spec, self.compilers, cache, instrumented=instrumented)
+        request = CaptureRequest(self.suite, spec, built, threads, size, self.folder)
+        written = self.folder / "figures"
+        env = environment_of(request, os.environ) | {"FOOTPRINT_FILE": str(written)}
+        if instrumented:
+            env["LD_LIBRARY_PATH"] = str(self.folder)
+        else:
+            env["LD_PRELOAD"] = str(self.folder / "region.so")
+        with tempfile.TemporaryFile("w+") as said:
+            begun = time.monotonic()
+            argv = arguments_of(request)
+            process = subprocess.Popen(argv, env=env, cwd=self.folder, stdout=said)
+            _, status, used = os.wait4(process.pid, 0)
+            whole_s = time.monotonic() - begun
+            process.returncode = os.waitstatus_to_exitcode(status)
+            said.seek(0)
+            answer = said.read()
+        if process.returncode or not re.search(spec.expect, answer, re.MULTILINE):
+            sys.exit(
+                f"{' '.join(argv)}: exit code {process.returncode}, said {answer.strip()!r}, "
+                f"expected 0 and {spec.expect!r}"
+            )
+        lines = [line.split() for line in written.read_text().splitlines()]
+        return Ran({name: float(value) for name, value in lines}, whole_s, used.ru_maxrss * 1024)
+
+
+HEAD = (
+    "| program | size | accesses, M | outside, M | a thread, MiB | all, MiB "
+    "| RSS, GiB | region, s | whole, s |\n" + "|---" * 9 + "|"
+)
+
+
+def row(name: str, size: str, f: Footprint) -> str:
+    """One line of the table."""
+    counts = f"{f.accesses / 1e6:,.0f} | {f.outside / 1e6:,.0f}"
+    lines = f"{f.thread_bytes / MIB:,.2f} | {f.all_bytes / MIB:,.1f}"
+    run = f"{f.peak_bytes / GIB:.2f} | {f.region_s:.2f} | {f.whole_s:.2f}"
+    return f"| {name} | {size} | {counts} | {lines} | {run} |"
 
 
 def main() -> None:
     words = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    words.add_argument("traces", type=Path, help="a folder of traces")
-    print("| trace | accesses | outside | a thread, KiB | all, MiB |\n|---|---|---|---|---|")
-    for meta in sorted(words.parse_args().traces.glob("*/meta.json")):
-        print(row(meta.parent), flush=True)
-
-
-def row(folder: Path) -> str:
-    """Of one trace; its first thread marks the region of interest."""
-    trace, streams = core.read(str(folder)), core.summary(str(folder))["streams"]
-    first = between_marks(trace.events(0))
-    begun = first["value"][first["kind"] == POST]
-    lines = [distinct(first)]
-    for stream in range(1, trace.streams):
-        inside = from_wake(trace.events(stream), begun, streams[stream]["roi_accesses"])
-        lines.append(distinct(inside))
-    accesses = sum(each["roi_accesses"] for each in streams)
-    outside = sum(each["accesses"] for each in streams) - accesses
-    most, all_lines = max(map(len, lines)), len(np.unique(np.concatenate(lines)))
-    figures = f"{accesses / 1e6:.1f} | {outside / 1e6:.1f} | {most / 16:,.0f}"
-    return f"| {folder.name} | {figures} | {all_lines / 2**14:.1f} |"
-
-
-def between_marks(events: Events) -> Events:
-    """From the first mark of the region to the last."""
-    marks = np.flatnonzero((events["kind"] == ROI_BEGIN) | (events["kind"] == ROI_END))
-    return events[marks[0] : marks[-1]]
-
-
-def from_wake(events: Events, begun: Events, accesses: int) -> Events:
-    """As many accesses as the capture counted in the region, from where the thread first waits for
-    what the first one does in it (OpenMP's threads work before the region, too).
-    """
-    counts = events["reads"].astype(np.int64) + events["writes"]
-    done = np.cumsum(np.where(events["kind"] == ACCESS, counts, 0))
-    if done[-1] == accesses:
-        return events
-    wake = int(np.argmax((events["kind"] == AWAIT) & np.isin(events["value"], begun)))
-    return events[wake : int(np.searchsorted(done, done[wake] + accesses)) + 1]
-
-
-def distinct(events: Events) -> npt.NDArray[np.uint64]:
-    """Lines that are accessed."""
-    found: npt.NDArray[np.uint64] = np.unique(events["value"][events["kind"] == ACCESS])
-    return found
+    words.add_argument("--size", action="append", help="several allowed; default: small")
+    words.add_argument("--program", "-p", action="append", default=[])
+    words.add_argument("--threads", "-t", type=int, default=8)
+    words.add_argument("--suite", type=Path, default=shipped("training", "suite.toml"))
+    args = words.parse_args()
+    suite = load_suite(args.suite)
+    folder = Path(tempfile.mkdtemp(prefix="autofinity-footprints-"))
+    try:
+        counter = Counter(suite, folder)
+        print(HEAD)
+        for spec in suite.pick(tuple(args.program)):
+            if reason := skip_reason(spec, counter.compilers):
+                print(f"{spec.name}: {reason}", file=sys.stderr)
+                continue
+            for size in args.size or ["small"]:
+                print(row(spec.name, size, counter.footprint(spec, size, args.threads)), flush=True)
+    finally:
+        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -302,7 +302,7 @@ void place(const Grid& grid, int cell, const Particle& p, double* at) {
 Expected by_definition(const Grid& grid, int cell, const Particle& p) {
     const int period[3] = {grid.edge(), grid.edge(), grid.depth()};
     Expected expected;
-    double here[3], there[3], d[3];
+    double here[3], there[3], d[3] = {0.0, 0.0, 0.0};
     place(grid, cell, p, here);
     for (int c = 0; c < grid.cells(); ++c) {
         for (int i = 0; i < grid[c].count; ++i) {
