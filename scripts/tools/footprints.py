@@ -4,13 +4,13 @@
     PYTHONPATH=. python scripts/tools/footprints.py --size core --size llc --size memory
                                          [--program NAME]... [--threads 8] [--suite FILE]
 
-A row for each program and size. The program runs twice: once as plainly built, for the seconds of
-its region of interest and of the whole and for the most memory it had (RSS, GiB); and once built as
-for capture with a library that only counts (`scripts/tools/counted/`) in the place of the capture's
-runtime: millions of loads and stores in the region and outside of it, and the distinct lines of 64
-bytes touched in the region by the thread that touches most and by all (MiB). No trace is written,
-and no more is counted than that, so a region of many G accesses costs seconds or minutes. Seconds
-are those of the host: read them against each other.
+Two tables with a row for each program. Each program runs twice for each size: as plainly built,
+for the seconds of its region of interest and of the whole and for the most memory it had (RSS); and
+built as for capture with a library that only counts (`scripts/tools/counted/`) in the place of the
+capture's runtime: loads and stores in the region and outside of it, and the distinct lines of 64
+bytes touched in the region by the thread that touches most and by all. No trace is written, so a
+region of many G accesses costs seconds or minutes. Seconds are those of the host: read them against
+each other.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,40 +117,62 @@ class Counter:
         return Ran({name: float(value) for name, value in lines}, whole_s, used.ru_maxrss * 1024)
 
 
-HEAD = (
-    "| program | size | accesses, M | outside, M | a thread, MiB | all, MiB "
-    "| RSS, GiB | region, s | whole, s |\n" + "|---" * 9 + "|"
-)
+type Row = Mapping[str, Footprint]
+"""Of one program, by size."""
 
 
-def row(name: str, size: str, f: Footprint) -> str:
-    """One line of the table."""
-    counts = f"{f.accesses / 1e6:,.0f} | {f.outside / 1e6:,.0f}"
-    lines = f"{f.thread_bytes / MIB:,.2f} | {f.all_bytes / MIB:,.1f}"
-    run = f"{f.peak_bytes / GIB:.2f} | {f.region_s:.2f} | {f.whole_s:.2f}"
-    return f"| {name} | {size} | {counts} | {lines} | {run} |"
+def touched(name: str, row: Row) -> str:
+    """Line of the first table: in the region, accesses in millions, a thread's MiB, all MiB."""
+    cells = [
+        f"{f.accesses / 1e6:,.1f} | {f.thread_bytes / MIB:,.2f} | {f.all_bytes / MIB:,.1f}"
+        for f in row.values()
+    ]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def ran(name: str, row: Row) -> str:
+    """Line of the second table: accesses outside in millions, RSS in GiB, seconds."""
+    cells = [
+        f"{f.outside / 1e6:,.1f} | {f.peak_bytes / GIB:.2f} | {f.region_s:.2f} | {f.whole_s:.2f}"
+        for f in row.values()
+    ]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def head(sizes: Sequence[str], *columns: str) -> str:
+    """The columns of every size, and the line below."""
+    cells = [f"{size}: {column}" for size in sizes for column in columns]
+    return f"| program | {' | '.join(cells)} |\n" + "|---" * (1 + len(cells)) + "|"
+
+
+def print_tables(
+    counter: Counter, programs: Iterable[ProgramSpec], sizes: Sequence[str], threads: int
+) -> None:
+    """Print the first table as programs are done, then the second."""
+    print(head(sizes, "accesses, M", "a thread, MiB", "all, MiB"), flush=True)
+    rows: dict[str, Row] = {}
+    for spec in programs:
+        if reason := skip_reason(spec, counter.compilers):
+            print(f"{spec.name}: {reason}", file=sys.stderr)
+            continue
+        rows[spec.name] = {size: counter.footprint(spec, size, threads) for size in sizes}
+        print(touched(spec.name, rows[spec.name]), flush=True)
+    print("\n" + head(sizes, "outside, M", "RSS, GiB", "region, s", "whole, s"))
+    for name, row in rows.items():
+        print(ran(name, row))
 
 
 def main() -> None:
     words = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    words.add_argument("--size", action="append", help="several allowed; default: small")
+    words.add_argument("--size", action="append", default=[], help="several allowed; or small")
     words.add_argument("--program", "-p", action="append", default=[])
     words.add_argument("--threads", "-t", type=int, default=8)
     words.add_argument("--suite", type=Path, default=shipped("training", "suite.toml"))
     args = words.parse_args()
     suite = load_suite(args.suite)
-    folder = Path(tempfile.mkdtemp(prefix="autofinity-footprints-"))
-    try:
-        counter = Counter(suite, folder)
-        print(HEAD)
-        for spec in suite.pick(tuple(args.program)):
-            if reason := skip_reason(spec, counter.compilers):
-                print(f"{spec.name}: {reason}", file=sys.stderr)
-                continue
-            for size in args.size or ["small"]:
-                print(row(spec.name, size, counter.footprint(spec, size, args.threads)), flush=True)
-    finally:
-        shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory(prefix="autofinity-footprints-") as folder:
+        counter = Counter(suite, Path(folder))
+        print_tables(counter, suite.pick(tuple(args.program)), args.size or ["small"], args.threads)
 
 
 if __name__ == "__main__":
