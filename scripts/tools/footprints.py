@@ -5,12 +5,14 @@
                                          [--program NAME]... [--threads 8] [--suite FILE]
 
 Two tables with a row for each program. Each program runs twice for each size: as plainly built,
-for the seconds of its region of interest and of the whole and for the most memory it had (RSS); and
-built as for capture with a library that only counts (`scripts/tools/counted/`) in the place of the
-capture's runtime: loads and stores in the region and outside of it, and the distinct lines of 64
-bytes touched in the region by the thread that touches most and by all. No trace is written, so a
-region of many G accesses costs seconds or minutes. Seconds are those of the host: read them against
-each other.
+for the most memory it had (RSS), the seconds of the whole and of the region of interest, and the CPU
+seconds in the region; and built as for capture with a library that only counts
+(`scripts/tools/counted/`) in the place of the capture's runtime: loads and stores in the region
+and outside of it, the distinct lines of 64 bytes touched in the region by the thread that touches most
+and by all, and what caches of 1 MiB, one a thread, would fetch there. What is fetched over the CPU
+seconds, times the threads, is what all threads would fetch in a second on cores as fast as the
+host's: what they want from a shared cache or from memory. No trace is written, so a region of many
+G accesses costs seconds or minutes. Seconds are the host's: read them against each other.
 """
 
 from __future__ import annotations
@@ -55,7 +57,10 @@ class Footprint:
     thread_bytes: int
     """Lines of the thread that touches most, in the region."""
     all_bytes: int
+    fetched_bytes: int
+    """What the threads' private caches of 1 MiB miss in the region; no write-backs."""
     region_s: float
+    region_cpu_s: float
     whole_s: float
     peak_bytes: int
 
@@ -84,7 +89,9 @@ class Counter:
             outside=int(of["outside"]),
             thread_bytes=int(of["thread_lines"]) * LINE_BYTES,
             all_bytes=int(of["all_lines"]) * LINE_BYTES,
+            fetched_bytes=int(of["fetched_lines"]) * LINE_BYTES,
             region_s=plain.figures["region_s"],
+            region_cpu_s=plain.figures["region_cpu_s"],
             whole_s=plain.whole_s,
             peak_bytes=plain.peak_bytes,
         )
@@ -130,13 +137,23 @@ def touched(name: str, row: Row) -> str:
     return f"| {name} | {' | '.join(cells)} |"
 
 
-def ran(name: str, row: Row) -> str:
-    """Line of the second table: accesses outside in millions, RSS in GiB, seconds."""
+def ran(name: str, row: Row, threads: int) -> str:
+    """Line of the second table. A thread fetches so much in a second of its own, all threads in one
+    of theirs.
+    """
     cells = [
-        f"{f.outside / 1e6:,.1f} | {f.peak_bytes / GIB:.2f} | {f.region_s:.2f} | {f.whole_s:.2f}"
+        f"{f.outside / 1e6:,.1f} | {f.peak_bytes / GIB:.2f} | {f.whole_s:.2f} | {f.region_s:.2f} "
+        f"| {f.region_cpu_s:.2f} | {f.fetched_bytes / 1e9:.2f} "
+        f"| {threads * f.fetched_bytes / 1e9 / max(f.region_cpu_s, 1e-6):.0f}"
         for f in row.values()
     ]
     return f"| {name} | {' | '.join(cells)} |"
+
+
+SECOND = (
+    *("outside, M", "RSS, GiB", "whole, s", "region, s"),
+    *("region, CPU s", "fetched, GB", "wanted, GB/s"),
+)
 
 
 def head(sizes: Sequence[str], *columns: str) -> str:
@@ -157,9 +174,9 @@ def print_tables(
             continue
         rows[spec.name] = {size: counter.footprint(spec, size, threads) for size in sizes}
         print(touched(spec.name, rows[spec.name]), flush=True)
-    print("\n" + head(sizes, "outside, M", "RSS, GiB", "region, s", "whole, s"))
+    print("\n" + head(sizes, *SECOND))
     for name, row in rows.items():
-        print(ran(name, row))
+        print(ran(name, row, threads))
 
 
 def main() -> None:

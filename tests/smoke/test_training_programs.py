@@ -19,7 +19,10 @@ import pytest
 TRAINING = Path(__file__).resolve().parents[2] / "training"
 MANIFEST: dict[str, Any] = tomllib.loads((TRAINING / "suite.toml").read_text())
 PROGRAMS: dict[str, dict[str, Any]] = MANIFEST["programs"]
-SIZES = ("tiny", "small", "medium", "large")
+SIZES = ("tiny", "small", "medium", "large", "core", "llc", "memory")
+"""By accesses, then by what they do to a machine."""
+THREADS = (1, 2, 3, 384)
+"""The most is that of two EPYC 9654 with all their hardware threads."""
 COMPILERS = {
     "cc": os.environ.get("CC") or shutil.which("gcc") or shutil.which("cc"),
     "cxx": os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++"),
@@ -66,10 +69,16 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def _run(name: str, out: Path, size: str, threads: int) -> subprocess.CompletedProcess[str]:
+    return _run_with(name, out, PROGRAMS[name]["inputs"][size].split(), threads)
+
+
+def _run_with(
+    name: str, out: Path, given: list[str], threads: int
+) -> subprocess.CompletedProcess[str]:
     program = PROGRAMS[name]
     arguments: list[str] = []
     for element in program["run"]:
-        words = program["inputs"][size].split() if element == "{input}" else [element]
+        words = given if element == "{input}" else [element]
         arguments += [_expand(word, out, threads) for word in words]
     extra = {
         key: _expand(value, out, threads)
@@ -96,12 +105,13 @@ def test_the_suite_has_many_kinds_of_program_in_three_languages() -> None:
 def test_a_program_has_a_folder_every_size_and_a_line_in_the_readme(name: str) -> None:
     assert (TRAINING / name).is_dir()
     assert tuple(PROGRAMS[name]["inputs"]) == SIZES
+    assert PROGRAMS[name]["threads"]["allowed"] == f"1-{THREADS[-1]}"
     assert f"| {name} |" in (TRAINING / "README.md").read_text()
 
 
 @pytest.mark.parametrize(("name", "built"), EACH_BUILT, indirect=["built"])
 def test_a_program_builds_without_warnings_and_says_ok(name: str, built: Path) -> None:
-    for threads in (1, 2, 3):
+    for threads in THREADS:
         done = _run(name, built, "tiny", threads)
         assert done.returncode == 0, done.stdout + done.stderr
         assert re.search(PROGRAMS[name]["expect"], done.stdout, re.MULTILINE), done.stdout
@@ -112,3 +122,28 @@ def test_a_program_without_its_arguments_ends_with_two(name: str, built: Path) -
     executable = _expand(PROGRAMS[name]["run"][0], built, 2)
     done = subprocess.run([executable], capture_output=True, check=False)
     assert done.returncode == 2
+
+
+REPEATS = [
+    ("lu", "3 3"),
+    ("cg", "10 4 3"),
+    ("mergesort", "16384 3"),
+    ("groupby", "6400 8 64 3"),
+    ("groupby", "6400 8 64 3 96"),
+    ("prodcons", "128 4 2048 8"),
+    ("sor", "1100 3"),
+]
+"""Inputs with what only some sizes have: repeats, more partitions, a ring of many blocks, a square
+that one thread repeats in part."""
+
+
+@pytest.mark.parametrize(
+    ("built", "words"), REPEATS, indirect=["built"], ids=[f"{n} {w}" for n, w in REPEATS]
+)
+def test_a_program_answers_right_with_the_arguments_of_larger_sizes(
+    built: Path, words: str, request: pytest.FixtureRequest
+) -> None:
+    name = request.node.callspec.params["built"]
+    for threads in (1, 3):
+        done = _run_with(name, built, words.split(), threads)
+        assert (done.returncode, done.stdout[:3]) == (0, "ok "), done.stdout + done.stderr

@@ -2,6 +2,9 @@
 // of 64 bytes it touches in its region of interest: a small stand-in for libtsan.so.2 that records
 // nothing, so that regions of many G accesses can be counted (scripts/tools/footprints.py).
 //
+// What leaves a core is estimated by a cache of 1 MiB for each thread, 16 ways, least recently used
+// out: as the private caches of an EPYC 9654 and near those of a Xeon 8480.
+//
 // Each thread has a tally of its own with a bit for every line of the address space, in leaves of
 // 1 GiB that are mapped when they are first touched. Tallies outlive their threads.
 #include <stdbool.h>
@@ -20,12 +23,15 @@ enum {
     LEAF_BITS = 30,
     LEAVES = 1 << (47 - LEAF_BITS),
     WORDS = 1 << (LEAF_BITS - LINE_BITS - 6),
+    SETS = 1024,
+    WAYS = 16,
 };
 
 typedef struct tally {
     struct tally* next;
-    uint64_t inside, outside, last_line;
+    uint64_t inside, outside, fetched, last_line;
     uint64_t* leaf[LEAVES];
+    uint64_t cached[SETS][WAYS];  // lines, the one used last first; 0 is none's
 } tally;
 
 static tally* tallies;
@@ -49,9 +55,30 @@ static tally* make_tally(void) {
 
 static inline tally* mine(void) { return __builtin_expect(own != NULL, 1) ? own : make_tally(); }
 
+// Lines of large arrays spread over the sets as physical pages do: by a hash of the page's number.
+static inline uint64_t* set_of(tally* t, uint64_t line) {
+    const uint64_t page = line >> 6;
+    return t->cached[(line + (page * 0x9e3779b97f4a7c15ull >> 54) * 64) & (SETS - 1)];
+}
+
+static void look_up(tally* t, uint64_t line) {
+    uint64_t* const set = set_of(t, line);
+    uint64_t moved = set[0];
+    if (moved == line) return;
+    set[0] = line;
+    for (int way = 1; way < WAYS; way++) {
+        const uint64_t here = set[way];
+        set[way] = moved;
+        if (here == line) return;
+        moved = here;
+    }
+    t->fetched++;
+}
+
 static inline void mark(tally* t, uint64_t line) {
     if (line == t->last_line) return;
     t->last_line = line;
+    look_up(t, line);
     uint64_t** const leaf = &t->leaf[line >> (LEAF_BITS - LINE_BITS) & (LEAVES - 1)];
     if (__builtin_expect(*leaf == NULL, 0)) *leaf = fresh_pages(WORDS * sizeof(uint64_t));
     (*leaf)[line >> 6 & (WORDS - 1)] |= 1ull << (line & 63);
@@ -229,11 +256,12 @@ static uint64_t lines_of_all(size_t leaf) {
 }
 
 void counted_report(FILE* to) {
-    uint64_t inside = 0, outside = 0, most = 0, all = 0;
+    uint64_t inside = 0, outside = 0, fetched = 0, most = 0, all = 0;
     for (const tally* t = tallies; t != NULL; t = t->next) {
         uint64_t lines = 0;
         inside += t->inside;
         outside += t->outside;
+        fetched += t->fetched;
         for (size_t leaf = 0; leaf < LEAVES; leaf++)
             if (t->leaf[leaf] != NULL) lines += lines_of(t->leaf[leaf]);
         if (lines > most) most = lines;
@@ -243,6 +271,7 @@ void counted_report(FILE* to) {
         for (const tally* t = tallies; t != NULL; t = t->next) touched |= t->leaf[leaf] != NULL;
         if (touched) all += lines_of_all(leaf);
     }
-    fprintf(to, "inside %lu\noutside %lu\nthread_lines %lu\nall_lines %lu\n", (unsigned long)inside,
-            (unsigned long)outside, (unsigned long)most, (unsigned long)all);
+    fprintf(to, "inside %lu\noutside %lu\nfetched_lines %lu\n", (unsigned long)inside,
+            (unsigned long)outside, (unsigned long)fetched);
+    fprintf(to, "thread_lines %lu\nall_lines %lu\n", (unsigned long)most, (unsigned long)all);
 }

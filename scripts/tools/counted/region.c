@@ -1,43 +1,38 @@
-// Times the region of interest and how much memory the program has then, for scripts/tools/
-// footprints.py: preloaded alone into a plain build, or with accesses.c in the place of a
-// sanitizer's runtime. Figures go to the file that FOOTPRINT_FILE names, a line for each.
+// Times the region of interest, for scripts/tools/footprints.py: preloaded alone into a plain
+// build, or with accesses.c in the place of a sanitizer's runtime. Figures go to the file that
+// FOOTPRINT_FILE names, a line for each.
 #include "region.h"
 
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 
 volatile int counted_in_region;
 
-static struct timespec began;
-static double region_s;
-static long begin_kib, end_kib;
+static double began_s, began_cpu_s, region_s, region_cpu_s;
 
-static long peak_kib(void) {
-    struct rusage used;
-    getrusage(RUSAGE_SELF, &used);
-    return used.ru_maxrss;
+static double now_s(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 __attribute__((visibility("default"))) void autofinity_roi_begin(void) {
-    begin_kib = peak_kib();
-    clock_gettime(CLOCK_MONOTONIC, &began);
+    began_s = now_s(CLOCK_MONOTONIC);
+    began_cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
     counted_in_region = 1;
 }
 
 __attribute__((visibility("default"))) void autofinity_roi_end(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     counted_in_region = 0;
-    region_s = (double)(now.tv_sec - began.tv_sec) + 1e-9 * (double)(now.tv_nsec - began.tv_nsec);
-    end_kib = peak_kib();
+    region_s = now_s(CLOCK_MONOTONIC) - began_s;
+    region_cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID) - began_cpu_s;
 }
 
 __attribute__((destructor)) static void report(void) {
     const char* const path = getenv("FOOTPRINT_FILE");
     FILE* const to = path == NULL ? NULL : fopen(path, "w");
     if (to == NULL) return;
-    fprintf(to, "region_s %.6f\nbegin_kib %ld\nend_kib %ld\n", region_s, begin_kib, end_kib);
+    fprintf(to, "region_s %.6f\nregion_cpu_s %.6f\n", region_s, region_cpu_s);
     if (counted_report) counted_report(to);
     fclose(to);
 }
