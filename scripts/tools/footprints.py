@@ -5,12 +5,12 @@
                                          [--program NAME]... [--threads 8] [--suite FILE]
 
 Two tables with a row for each program. Each program runs twice for each size: as plainly built,
-for the most memory it had (RSS), the seconds of the whole and of the region of interest, and the CPU
-seconds in the region; and built as for capture with a library that only counts
+for the most memory it had (RSS), the seconds of the whole and of the region of interest, and the
+CPU seconds in the region; and built as for capture with a library that only counts
 (`scripts/tools/counted/`) in the place of the capture's runtime: loads and stores in the region
-and outside of it, the distinct lines of 64 bytes touched in the region by the thread that touches most
-and by all, and what caches of 1 MiB, one a thread, would fetch there. What is fetched over the CPU
-seconds, times the threads, is what all threads would fetch in a second on cores as fast as the
+and outside of it, the distinct lines of 64 bytes touched in the region by the thread that touches
+most and by all, and what caches of 1 MiB, one a thread, would fetch there. What is fetched over the
+CPU seconds, times the threads, is what all threads would fetch in a second on cores as fast as the
 host's: what they want from a shared cache or from memory. No trace is written, so a region of many
 G accesses costs seconds or minutes. Seconds are the host's: read them against each other.
 """
