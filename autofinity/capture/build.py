@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -13,26 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from autofinity.capture import ways
 from autofinity.capture.blocks import block_table
 from autofinity.model.errors import SuiteError
 from autofinity.trace.manifest import ProgramSpec, Suite
 
-# gcc expands copies of known size in place, where nobody sees them: ask for library calls.
-_LIBRARY_COPIES = (
-    ("-mmemcpy-strategy=libcall:-1:noalign", "-mmemset-strategy=libcall:-1:noalign")
-    if platform.machine() == "x86_64"
-    else ()
-)
-# Tells accesses to volatile variables, which may be flags that a thread waits for, from others.
-_VOLATILE = "--param=tsan-distinguish-volatile=1"
-GCC_FLAGS = ("-fsanitize=thread", *_LIBRARY_COPIES, _VOLATILE)
-_GCC = (" ".join(GCC_FLAGS), "-fsanitize-coverage=trace-pc")
-# clang's driver would link its own static runtime: ask the compiler proper only.
-_CLANG = (
-    "-Xclang -fsanitize=thread -mllvm -tsan-distinguish-volatile",
-    "-Xclang -fsanitize-coverage-type=3 -Xclang -fsanitize-coverage-trace-pc",
-)
 _BLOCKS = "blocks.aft"
+_COMPLETE = ".complete"
 _SHOWN_LINES = 12
 _PLAIN = re.compile(r"[\w./+@%=:,-]+")
 
@@ -44,7 +30,9 @@ class Built:
     out: Path
     """Folder the build lines wrote to: what `{out}` stands for."""
     blocks: Path | None
-    """Instructions by block (see `blocks.py`), or None: the runtime's estimate is used."""
+    """Instructions by block (see `blocks.py`), or None."""
+    counted: ways.Counted
+    """How it was built, so what its instructions are counted by (see `ways.py`)."""
     digest: str
 
 
@@ -111,41 +99,33 @@ def build_program(
 ) -> Built:
     """Build the program unless the cache has it. Raises `SuiteError` with the compiler's words.
 
-    The flags of the capture come in by the manifest's placeholders. Counting instructions needs one
-    more of them; where the build does not take it, the program is built without.
+    The flags of the capture come in by the manifest's placeholders. Where the build does not take
+    the best of them, the next best are tried (`ways.py`).
     """
     reason = skip_reason(spec, compilers)
     if reason is not None:
         raise SuiteError(f"program {spec.name} cannot be built: {reason}")
     digest = _digest(suite, spec, compilers, instrumented, environment)
     final = cache / f"{spec.name}-{digest}"
-    if (final / ".complete").exists():
+    if (final / _COMPLETE).exists():
         return _built(final, digest)
     cache.mkdir(parents=True, exist_ok=True)
-    clang = "clang" in _version(compilers.cc, environment)
-    thread, coverage = _CLANG if clang else _GCC
-    attempts = [""]
-    if instrumented:  # the last resort is what every gcc since 4.8 knows
-        older = thread.replace(f" {_VOLATILE}", "")
-        least = older.split(" -m")[0]
-        choices = (f"{thread} {coverage}", f"{older} {coverage}", older, least)
-        attempts = list(dict.fromkeys(choices))
     said = ""
-    for flags in attempts:
+    for way in _ways(spec, compilers, environment) if instrumented else [None]:
         with tempfile.TemporaryDirectory(prefix=f".{spec.name}-", dir=cache) as name:
             work = Path(name) / "out"
             work.mkdir()
-            said = _run_lines(suite, spec, compilers, work, flags, environment)
-            if said:
+            said = _run_lines(suite, spec, compilers, work, way, environment)
+            if said or (way is not None and way.counted == "code" and not ways.instrumented(work)):
                 continue
-            if flags.endswith(coverage):
+            if way is not None and way.counted == "blocks":
                 _write_blocks(spec, work)
-            (work / ".complete").touch()
+            (work / _COMPLETE).write_text(way.counted if way is not None else "")
             shutil.rmtree(final, ignore_errors=True)
             try:
                 work.rename(final)
             except OSError:
-                if not (final / ".complete").exists():  # not another process's, just as good
+                if not (final / _COMPLETE).exists():  # not another process's, just as good
                     raise
             return _built(final, digest)
     raise SuiteError(f"program {spec.name} of {suite.path} does not build:\n{said}")
@@ -153,7 +133,21 @@ def build_program(
 
 def _built(folder: Path, digest: str) -> Built:
     blocks = folder / _BLOCKS
-    return Built(out=folder, blocks=blocks if blocks.exists() else None, digest=digest)
+    counted: ways.Counted = "accesses"
+    if blocks.exists():
+        counted = "blocks"
+    elif (folder / _COMPLETE).read_text() == "code":
+        counted = "code"
+    return Built(folder, blocks if blocks.exists() else None, counted, digest)
+
+
+def _ways(
+    spec: ProgramSpec, compilers: Compilers, environment: Mapping[str, str]
+) -> list[ways.Way]:
+    used = [compilers.cc, compilers.cxx]
+    if spec.language == "fortran" and compilers.fc is not None:
+        used.append(compilers.fc)
+    return ways.ways({name: _version(name, environment) for name in used}, environment)
 
 
 def _run_lines(
@@ -161,7 +155,7 @@ def _run_lines(
     spec: ProgramSpec,
     compilers: Compilers,
     out: Path,
-    flags: str,
+    way: ways.Way | None,
     environment: Mapping[str, str],
 ) -> str:
     """Run the build lines; what went wrong, or the empty text.
@@ -169,13 +163,13 @@ def _run_lines(
     Neither make nor many a manifest can take a path with spaces: such a path goes in by an alias.
     """
     if _PLAIN.fullmatch(f"{out}{suite.folder}"):
-        return _run_lines_in(suite.folder, out, spec, compilers, flags, environment)
+        return _run_lines_in(suite.folder, out, spec, compilers, way, environment)
     with tempfile.TemporaryDirectory(prefix="autofinity-") as name:
         folder = Path(name) / "dir"
         folder.symlink_to(suite.folder)
         (Path(name) / "build").symlink_to(out.parent)
         alias = Path(name) / "build" / out.name
-        return _run_lines_in(folder, alias, spec, compilers, flags, environment)
+        return _run_lines_in(folder, alias, spec, compilers, way, environment)
 
 
 def _run_lines_in(
@@ -183,11 +177,15 @@ def _run_lines_in(
     out: Path,
     spec: ProgramSpec,
     compilers: Compilers,
-    flags: str,
+    way: ways.Way | None,
     environment: Mapping[str, str],
 ) -> str:
-    link = ""
-    if flags:
+    flags = link = ""
+    if way is not None:
+        tools = out.parent / "tools"
+        if way.counted == "code":
+            ways.write_tools(tools, environment)
+        flags = expand(way.flags, {"tools": str(tools)})
         # -ltsan finds our runtime: the compiler's own has no hook for counting instructions.
         (out.parent / "libtsan.so").symlink_to(runtime_folder() / "libtsan.so.2")
         link = f"{flags} -L{out.parent} -Wl,--no-as-needed -ltsan"
@@ -244,14 +242,20 @@ def _digest(
             state.update(part.encode() + b"\0")
 
     add(*spec.build, spec.run[0], str(instrumented), str(suite.folder))
-    add(*_GCC, *_CLANG)
     for compiler in (compilers.cc, compilers.cxx, compilers.fc or ""):
         add(compiler, _version(compiler, environment))
     for path in _sources(suite.folder, spec):
         state.update(str(path.relative_to(suite.folder)).encode() + b"\0")
         state.update(path.read_bytes())
-    state.update((Path(__file__).parent / "blocks.py").read_bytes())
+    for path in _own_code():
+        state.update(path.read_bytes())
     return state.hexdigest()[:16]
+
+
+def _own_code() -> list[Path]:
+    """What of ours decides what comes out of a build."""
+    here = Path(__file__).parent
+    return [here / "blocks.py", here / "ways.py", *sorted((here / "assembly").glob("*.py"))]
 
 
 def _version(compiler: str, environment: Mapping[str, str]) -> str:

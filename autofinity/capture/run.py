@@ -151,7 +151,9 @@ def _run(
         AUTOFINITY_CAPTURE_ROI=spec.roi,
         AUTOFINITY_CAPTURE_AHEAD=str(request.ahead),
     )
-    if request.built.blocks is not None:
+    if request.built.counted == "code":
+        env["AUTOFINITY_CAPTURE_BLOCKS"] = "code"
+    elif request.built.blocks is not None:
         env["AUTOFINITY_CAPTURE_BLOCKS"] = str(request.built.blocks)
     what = f"{spec.name} ({shlex.join(argv)})"
     limit = spec.timeout_s * SLOWDOWN

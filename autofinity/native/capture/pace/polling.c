@@ -7,11 +7,6 @@
 
 enum { PATIENT_POLLS = 3 };  // repeats that may still be ordinary code
 
-// Grows with everything that is recorded, be it an event of its own or one more of an open line.
-static uint64_t position(const af_thread* t) {
-    return t->base + (uint64_t)(t->next - t->slots) + af_accesses_of(t);
-}
-
 void af_end_polling(af_thread* t) {
     if (t->polls > PATIENT_POLLS) {
         af_count_spins(t->polls - PATIENT_POLLS);
@@ -22,7 +17,7 @@ void af_end_polling(af_thread* t) {
 
 // Forgets the window when anything but polling was recorded since.
 void af_stop_polling(af_thread* t) {
-    if (position(t) != t->window_seq) {
+    if (af_position(t) != t->window_seq) {
         af_end_polling(t);
         t->window_n = 0;
     }
@@ -61,7 +56,7 @@ void af_rest(const af_thread* t) {
 void af_polled(af_thread* t, uintptr_t address, uint64_t value) {
     for (uint32_t i = 0; i < t->window_n; i++) {
         if (t->window[i].address == address) {
-            t->window_seq = position(t);
+            t->window_seq = af_position(t);
             return;
         }
     }
@@ -71,5 +66,5 @@ void af_polled(af_thread* t, uintptr_t address, uint64_t value) {
     }
     t->window[t->window_n].address = address;
     t->window[t->window_n++].value = value;
-    t->window_seq = position(t);
+    t->window_seq = af_position(t);
 }

@@ -5,6 +5,11 @@
 
 #include "capture/state/thread.h"
 
+// Grows with everything that is recorded, be it an event of its own or one more of an open line.
+static inline uint64_t af_position(const af_thread* t) {
+    return t->base + (uint64_t)(t->next - t->slots) + af_accesses_of(t);
+}
+
 // A load (or a failed attempt) saw `value`. Returns true when it is one more poll that is not to be
 // recorded; `*woke` when the value has changed after polling.
 AF_HIDDEN bool af_polling(af_thread* t, uintptr_t address, uint64_t value, bool* woke);

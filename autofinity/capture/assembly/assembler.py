@@ -1,0 +1,61 @@
+"""Stands in for `as` while a program is built for capture: GCC finds it by `-B`.
+
+It instruments what GCC hands over and passes it on to the real assembler; what is not GCC's own
+output with `-dP` (hand-written assembly) goes there as it is. Called with the real assembler's path
+and its arguments.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from autofinity.capture.assembly.instrument import instrument
+from autofinity.capture.assembly.statements import AssemblyError
+
+_BY_GCC = re.compile(r"^#\((?:insn|call_insn|jump_insn)[ /:]", re.MULTILINE)
+_WITH_VALUE = ("-o", "-I", "--MD")
+
+
+def input_of(arguments: list[str]) -> int | None:
+    """Index of the one input file, or None where it is standard input."""
+    found = [
+        i
+        for i, argument in enumerate(arguments)
+        if not argument.startswith("-") and (i == 0 or arguments[i - 1] not in _WITH_VALUE)
+    ]
+    return found[-1] if found else None
+
+
+def main(real: str, arguments: list[str]) -> int:
+    """Assemble; returns the real assembler's exit code."""
+    at = input_of(arguments)
+    text = Path(arguments[at]).read_text(errors="surrogateescape") if at is not None else sys.stdin.read()
+    with tempfile.TemporaryDirectory(prefix="autofinity-as-") as folder:
+        if _BY_GCC.search(text):
+            if "--32" in arguments or "--x32" in arguments:
+                raise AssemblyError("32-bit code cannot be instrumented")
+            options = os.environ.get("COLLECT_GCC_OPTIONS", "")
+            text = instrument(text, shared=bool(re.search(r"'-f(?:pic|PIC)'", options)))
+        path = Path(folder) / "instrumented.s"
+        path.write_text(text, errors="surrogateescape")
+        keep = os.environ.get("AUTOFINITY_KEEP_ASSEMBLY")
+        if keep:
+            (Path(keep) / f"{os.getpid()}.s").write_text(text, errors="surrogateescape")
+        changed = list(arguments)
+        if at is None:
+            changed.append(str(path))
+        else:
+            changed[at] = str(path)
+        return subprocess.run([real, *changed], check=False).returncode
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1], sys.argv[2:]))
+    except AssemblyError as error:
+        sys.exit(f"autofinity: {error}")

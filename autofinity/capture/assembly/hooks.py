@@ -1,0 +1,202 @@
+"""The code that is put between a program's instructions, and the tables that it hands over.
+
+    lea  8(%rdi,%rcx), %r11             an address that the block touches, kept in the thread's own
+    mov  %r11, %fs:__af_seen@tpoff+8    memory; no flag changes, no stack is needed
+    …
+    lea  .Lafd3(%rip), %rax             once a block: what was touched, and how many instructions
+    call *__af_block@GOTPCREL(%rip)
+
+Registers that are needed are saved. The runtime's side is native/capture/interpose/hooks.c.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from autofinity.capture.assembly.accesses import POINTER, READ, WRITE, Address
+from autofinity.capture.assembly.events import NONE, Event
+from autofinity.capture.assembly.registers import FLAGS, bit
+
+SLOTS = 62
+"""Addresses a thread keeps until they are told."""
+_INDEX_AT, _MASK_AT, _SEEN_BYTES = 512, 576, 640
+_RED_ZONE = 128
+_SCRATCH = ("r11", "r10", "r9", "r8", "rdi", "rsi", "rcx", "rdx", "rax", "rbx", "rbp",
+            "r12", "r13", "r14", "r15")  # fmt: skip
+_FLAGS_OF_HOW = ((READ, 8), (WRITE, 16), (POINTER, 32))
+TABLES = (".section .rodata", '.section .data.rel.ro.local,"aw"')
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An access of a block: `delta` bytes from a kept address, after so many of its instructions."""
+
+    slot: int
+    delta: int
+    offset: int
+    size: int
+    how: int
+    neutral: bool = False
+    """A word of the stack's own, or a constant: a loop that touches nothing else may be waiting."""
+
+    def words(self) -> str:
+        """As the table has it: i32, u16, u8, u8."""
+        flags = self.size.bit_length() - 1
+        for how, flag in _FLAGS_OF_HOW:
+            flags |= flag if self.how & how else 0
+        return f"\t.long {self.delta}\n\t.value {self.offset}\n\t.byte {self.slot}, {flags}"
+
+
+@dataclass(slots=True)
+class Hooks:
+    """Makes the code for one file."""
+
+    shared: bool
+    """The file is for a shared object: the thread's memory is found by the global offset table."""
+    tables: list[str] = field(default_factory=list)
+
+    def keep(self, address: Address, slot: int, needed: int, red_zone: bool) -> list[str]:
+        """Code that keeps an address."""
+        if address.segment and address.base and address.index:
+            count = 2
+        else:
+            count = 1
+        taken, prologue, epilogue, moved = self._scratch(count + self.shared, needed, red_zone)
+        first, last = taken[0], taken[-1]
+        lines = [*prologue, *_load_address(address, first, last, moved)]
+        lines += self._store(first, 8 + 8 * slot, last)
+        return [*lines, *epilogue]
+
+    def keep_vector(self, register: str, is_mask: bool, needed: int, red_zone: bool) -> list[str]:
+        """Code that keeps the index or the mask of a gather."""
+        at = _MASK_AT if is_mask else _INDEX_AT
+        move = "vmovdqu64" if register.startswith("%zmm") else "vmovdqu"
+        if not self.shared:
+            return [f"\t{move}\t{register}, %fs:__af_seen@tpoff+{at}"]
+        taken, prologue, epilogue, _ = self._scratch(1, needed, red_zone)
+        found = f"\tmovq\t__af_seen@gottpoff(%rip), %{taken[0]}"
+        return [*prologue, found, f"\t{move}\t{register}, %fs:{at}(%{taken[0]})", *epilogue]
+
+    def count(self, instructions: int, needed: int, red_zone: bool) -> list[str]:
+        """Code that only counts instructions, for a block that touches nothing."""
+        if not needed & FLAGS and not self.shared:
+            return [f"\taddq\t${instructions}, %fs:__af_seen@tpoff"]
+        taken, prologue, epilogue, _ = self._scratch(1 + self.shared, needed, red_zone)
+        first, last = taken[0], taken[-1]
+        place = f"%fs:(%{last})" if self.shared else "%fs:__af_seen@tpoff"
+        lines = list(prologue)
+        if self.shared:
+            lines.append(f"\tmovq\t__af_seen@gottpoff(%rip), %{last}")
+        lines += [
+            f"\tmovq\t{place}, %{first}",
+            f"\tleaq\t{instructions}(%{first}), %{first}",
+            f"\tmovq\t%{first}, {place}",
+        ]
+        return [*lines, *epilogue]
+
+    def tell(
+        self,
+        entries: list[Entry],
+        instructions: int,
+        needed: int,
+        red_zone: bool,
+        event: Event | None = None,
+        slot: int = 0,
+    ) -> list[str]:
+        """Code that hands a block over."""
+        label = self._table(entries, instructions, event or Event(NONE), slot)
+        save = event is not None or bool(needed & bit("rax"))
+        hook = "__af_block"
+        if event is not None:
+            hook = "__af_event"
+        elif needed & FLAGS:
+            hook = "__af_block_flags"
+        lines = [f"\tleaq\t{label}(%rip), %rax", f"\tcall\t*{hook}@GOTPCREL(%rip)"]
+        if save:
+            lines = ["\tpushq\t%rax", *lines, "\tpopq\t%rax"]
+        return _beyond_red_zone(lines, red_zone)
+
+    def end_atomic(self, red_zone: bool) -> list[str]:
+        """Code that goes behind an atomic instruction."""
+        return _beyond_red_zone(["\tcall\t*__af_event_end@GOTPCREL(%rip)"], red_zone)
+
+    def definitions(self) -> list[str]:
+        """What goes to the end of the file: the tables, and the thread's memory."""
+        return [
+            "\t" + TABLES[self.shared],
+            "\t.align 8",
+            *self.tables,
+            '\t.section .tbss.__af_seen,"awTG",@nobits,__af_seen,comdat',
+            "\t.align 64",
+            "\t.weak __af_seen",
+            "\t.hidden __af_seen",
+            "\t.type __af_seen, @object",
+            f"\t.size __af_seen, {_SEEN_BYTES}",
+            "__af_seen:",
+            f"\t.zero {_SEEN_BYTES}",
+        ]
+
+    def _table(self, entries: list[Entry], instructions: int, event: Event, slot: int) -> str:
+        label = f".Lafd{len(self.tables)}"
+        neutral = all(entry.neutral for entry in entries)
+        head = (
+            f"\t.quad __af_seen@tpoff\n\t.value {len(entries)}, {instructions}\n"
+            f"\t.byte {event.kind}, {event.size}, {event.order}, {slot}\n"
+            f"\t.byte {event.lanes}, {event.index_bytes}, {int(bool(event.mask))}, {int(neutral)}, 0, 0, 0, 0"
+        )
+        self.tables.append("\n".join([f"{label}:", head, *(entry.words() for entry in entries)]))
+        return label
+
+    def _store(self, register: str, at: int, spare: str) -> list[str]:
+        if not self.shared:
+            return [f"\tmovq\t%{register}, %fs:__af_seen@tpoff+{at}"]
+        return [
+            f"\tmovq\t__af_seen@gottpoff(%rip), %{spare}",
+            f"\tmovq\t%{register}, %fs:{at}(%{spare})",
+        ]
+
+    def _scratch(
+        self, count: int, needed: int, red_zone: bool
+    ) -> tuple[list[str], list[str], list[str], int]:
+        """Registers to write, code before and after, and how far that moves the stack pointer."""
+        free = [name for name in _SCRATCH if not needed & bit(name)][:count]
+        saved = [name for name in _SCRATCH if name not in free][: count - len(free)]
+        if not saved:
+            return free, [], [], 0
+        before = [f"\tpushq\t%{name}" for name in saved]
+        after = [f"\tpopq\t%{name}" for name in reversed(saved)]
+        moved = 8 * len(saved)
+        if red_zone:
+            before.insert(0, f"\tleaq\t-{_RED_ZONE}(%rsp), %rsp")
+            after.append(f"\tleaq\t{_RED_ZONE}(%rsp), %rsp")
+            moved += _RED_ZONE
+        return free + saved, before, after, moved
+
+
+def _beyond_red_zone(lines: list[str], red_zone: bool) -> list[str]:
+    if not red_zone:
+        return lines
+    return [f"\tleaq\t-{_RED_ZONE}(%rsp), %rsp", *lines, f"\tleaq\t{_RED_ZONE}(%rsp), %rsp"]
+
+
+def _load_address(address: Address, register: str, spare: str, moved: int) -> list[str]:
+    if not address.segment:
+        return [f"\tleaq\t{address.text(moved)}, %{register}"]
+    begin = "%fs:0"  # holds its own address
+    if address.base and address.index:
+        return [
+            f"\tleaq\t{address.text(moved)}, %{register}",
+            f"\tmovq\t{begin}, %{spare}",
+            f"\tleaq\t(%{register},%{spare}), %{register}",
+        ]
+    other = address.index or address.base
+    scale = address.scale or "1"
+    inner = f"(%{register},%{other},{scale})" if other else f"(%{register})"
+    outer = Address("", address.symbol, address.offset, "", "", "").text()
+    if register == other:  # it is needed for the address only: it is free from here on
+        return [
+            f"\tleaq\t{address.text(moved)}, %{register}",
+            f"\tmovq\t{begin}, %{spare}",
+            f"\tleaq\t(%{register},%{spare}), %{register}",
+        ]
+    return [f"\tmovq\t{begin}, %{register}", f"\tleaq\t{outer}{inner}, %{register}"]

@@ -1,0 +1,64 @@
+// Blocks of instrumented assembly: what each touched, and how many instructions it has. The hooks
+// that call this keep all registers of the program; vector registers they keep only where it has to
+// do more than to fill slots, so this file may not use them.
+#ifdef __x86_64__
+#include "capture/interpose/hooks.h"
+#include "capture/pace/polling.h"
+#include "capture/record/accesses.h"
+#include "capture/state/common.h"
+
+// Accesses to one line; there is room for a slot.
+static inline void join_or_open(af_thread* t, uint64_t now, uintptr_t address, unsigned reads,
+                                unsigned writes) {
+    af_open_line* const o = af_open_at(t, address);
+    if (AF_LIKELY(af_lies_in(o, address, 1))) {
+        const uint64_t span = af_span_of(o->slot, now);
+        if (AF_LIKELY(af_is_open(t->floor, o->slot, span))) {
+            af_join(o->slot, span, reads, writes);
+            return;
+        }
+    }
+    const uint64_t pointer = t->pointer;
+    af_note_chase(t, af_open_run(t, o, now, address, reads, writes), address, pointer);
+}
+
+// A loop that waits may call functions and spill registers: that is none of its work, and no progress.
+static inline bool waits(const af_thread* t, const af_block_table* block) {
+    return AF_UNLIKELY(t->window_n > 0) && block->neutral && af_position(t) == t->window_seq;
+}
+
+// How many entries were recorded here: all, unless something has to be done first that takes calls.
+AF_HIDDEN uint32_t af_block_quick(const af_block_table* block) {
+    af_thread* const t = af_self;
+    if (AF_UNLIKELY(t == NULL)) return af_recording() ? 0 : UINT32_MAX;
+    af_seen* const seen = (af_seen*)((char*)__builtin_thread_pointer() + block->seen);
+    const bool waiting = waits(t, block);
+    if (AF_UNLIKELY(waiting && t->polls > 0)) {
+        seen->instructions = 0;
+        return UINT32_MAX;
+    }
+    const uint64_t before = t->now + seen->instructions;
+    const uint32_t count = block->entries_n;
+    int32_t accesses = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const af_block_entry e = block->entries[i];
+        const uintptr_t address = seen->addresses[e.slot] + (intptr_t)e.delta;
+        const uint64_t now = before + e.offset;
+        if (AF_UNLIKELY(t->next + 2 > t->limit)) {
+            t->budget -= accesses;
+            return i;
+        }
+        join_or_open(t, now, address, e.reads, e.writes);
+        if (AF_UNLIKELY((address & 63) + (1u << e.size_log) > 64))
+            join_or_open(t, now, (address | 63) + 1, e.reads, e.writes);
+        if (e.pointer) af_loaded_from(t, address);
+        accesses += e.reads + e.writes;
+    }
+    t->budget -= accesses;
+    if (AF_UNLIKELY(t->budget < 0)) return count;
+    t->now = before + block->instructions;
+    seen->instructions = 0;
+    if (AF_UNLIKELY(waiting)) t->window_seq = af_position(t);
+    return UINT32_MAX;
+}
+#endif

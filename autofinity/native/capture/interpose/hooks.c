@@ -1,0 +1,210 @@
+// The functions that instrumented assembly calls. They keep all registers; what is in them is looked
+// up by af_saved where an event needs it.
+#ifdef __x86_64__
+#include "capture/interpose/hooks.h"
+
+#include "capture/interpose/after_atomics.h"
+#include "capture/interpose/ranges.h"
+#include "capture/record/accesses.h"
+#include "capture/threads/streams.h"
+
+AF_HIDDEN uint32_t af_block_quick(const af_block_table* block);
+
+// State of the processor behind general registers: SSE, AVX and AVX-512, as xsave writes it.
+#define STATE_BYTES "2816"
+#define STATE_MASK "0xe6"
+
+// Registers that a C function may spoil, in the order of af_saved. The one in which the table comes,
+// rax, the caller has saved, where it is needed.
+#define PUSH "push %rcx; push %rdx; push %rsi; push %rdi; push %r8; push %r9; push %r10; push %r11;"
+#define POP "pop %r11; pop %r10; pop %r9; pop %r8; pop %rdi; pop %rsi; pop %rdx; pop %rcx;"
+// Flags by way of rax: much quicker than by pushf and popf.
+#define PUSH_FLAGS "lahf; seto %al; push %rax;"
+#define POP_FLAGS "pop %rax; add $127, %al; sahf;"
+// Calls `function` with all vector registers saved; rdi to rdx are its arguments.
+#define CALL_SAVING(function)                                                        \
+    "push %rbp; mov %rsp, %rbp; sub $" STATE_BYTES ", %rsp; and $-64, %rsp;"         \
+    "mov %rdx, %r8; xor %eax, %eax; lea 512(%rsp), %rcx;"                            \
+    "mov %rax, (%rcx); mov %rax, 8(%rcx); mov %rax, 16(%rcx); mov %rax, 24(%rcx);"   \
+    "mov %rax, 32(%rcx); mov %rax, 40(%rcx); mov %rax, 48(%rcx); mov %rax, 56(%rcx);" \
+    "mov $" STATE_MASK ", %eax; xor %edx, %edx; xsave64 (%rsp); mov %r8, %rdx;"      \
+    "cld; call " function ";"                                                        \
+    "mov $" STATE_MASK ", %eax; xor %edx, %edx; xrstor64 (%rsp);"                    \
+    "mov %rbp, %rsp; pop %rbp;"
+#define FUNCTION(name, code)                                                     \
+    __asm__(".text; .p2align 4; .globl " name "; .type " name ", @function;" name ":" code \
+            "ret; .size " name ", .-" name ";")
+
+FUNCTION("__af_block", PUSH
+         "push %rax; mov %rax, %rdi; call af_block_quick; pop %rdi;"
+         "cmp $-1, %eax; jne 1f; " POP "ret;"
+         "1: mov %eax, %esi;" CALL_SAVING("af_block_apart") POP);
+FUNCTION("__af_block_flags", PUSH
+         "mov %rax, %rdi;" PUSH_FLAGS
+         "push %rdi; call af_block_quick; pop %rdi;"
+         "cmp $-1, %eax; jne 1f; " POP_FLAGS POP "ret;"
+         "1: mov %eax, %esi;" CALL_SAVING("af_block_apart") POP_FLAGS POP);
+FUNCTION("__af_event", PUSH
+         "mov %rax, %rdi;" PUSH_FLAGS
+         "mov %rsp, %rsi;" CALL_SAVING("af_block_event") POP_FLAGS POP);
+FUNCTION("__af_event_end",
+         "push %rax;" PUSH PUSH_FLAGS CALL_SAVING("af_event_end") POP_FLAGS POP "pop %rax;");
+
+static af_seen* seen_by(const af_block_table* block) {
+    return (af_seen*)((char*)__builtin_thread_pointer() + block->seen);
+}
+
+// The entries from `first` on, with all that may come up; then the block's instructions.
+AF_HIDDEN __attribute__((used)) void af_block_apart(const af_block_table* block, uint32_t first) {
+    af_seen* const seen = seen_by(block);
+    af_thread* t = af_self;
+    if (t == NULL) t = af_attach();
+    if (t == NULL) {
+        seen->instructions = 0;
+        return;
+    }
+    const uint64_t before = t->now + seen->instructions;
+    seen->instructions = 0;
+    for (uint32_t i = first; i < block->entries_n && af_self == t; i++) {
+        const af_block_entry e = block->entries[i];
+        const uintptr_t address = seen->addresses[e.slot] + (intptr_t)e.delta;
+        t->now = before + e.offset;
+        af_accesses_apart(t, address, 1u << e.size_log, e.reads, e.writes);
+        if (e.pointer) af_loaded_from(t, address);
+    }
+    t->now = before + block->instructions;
+    if (t->budget < 0) af_look_around(t);
+}
+
+// An atomic instruction between af_block_event and af_event_end: it runs while its address's word is held.
+static __thread struct {
+    af_thread* t;
+    const volatile void* address;
+    _Atomic uint64_t* word;
+    uint64_t state, old;
+    seen_write seen;
+    unsigned size;
+    int kind, order;
+    bool done;  // a compare-exchange that will change the value
+} atomic __attribute__((tls_model("initial-exec")));
+
+static uint64_t value_at(const volatile void* p, unsigned size) {
+    switch (size) {
+        case 1: return __atomic_load_n((const volatile uint8_t*)p, __ATOMIC_SEQ_CST);
+        case 2: return __atomic_load_n((const volatile uint16_t*)p, __ATOMIC_SEQ_CST);
+        case 4: return __atomic_load_n((const volatile uint32_t*)p, __ATOMIC_SEQ_CST);
+        default: return __atomic_load_n((const volatile uint64_t*)p, __ATOMIC_SEQ_CST);
+    }
+}
+
+static void begin_atomic(const af_block_table* block, const volatile void* p, uint64_t rax) {
+    const unsigned bits = block->size * 8u;
+    atomic.t = af_here();
+    atomic.address = p;
+    atomic.size = block->size;
+    atomic.kind = block->event;
+    atomic.order = block->order;
+    atomic.word = word_of(p, (int)bits);
+    atomic.state = take(atomic.word);
+    atomic.seen = look(atomic.word, atomic.state);
+    atomic.old = value_at(p, atomic.size);
+    atomic.done = bits == 64 ? atomic.old == rax : ((atomic.old ^ rax) << (64 - bits)) == 0;
+}
+
+AF_HIDDEN __attribute__((used)) void af_event_end(void) {
+    af_thread* const t = atomic.t;
+    const volatile void* const p = atomic.address;
+    const bool store = atomic.kind == AF_EVENT_STORE, load = atomic.kind == AF_EVENT_LOAD;
+    bool changed = !load;
+    if (atomic.kind == AF_EVENT_EXCHANGE) changed = value_at(p, atomic.size) != atomic.old;
+    if (atomic.kind == AF_EVENT_COMPARE_EXCHANGE) changed = atomic.done;
+    uint64_t state = atomic.state;
+    const uint64_t posted = changed ? will_post(t, &state, store, atomic.order) : 0;
+    atomic_store_explicit(atomic.word, state, memory_order_release);
+    if (t == NULL) return;
+    if (load && acquires(atomic.order)) {
+        after_load(t, p, atomic.old, atomic.seen);
+    } else if (load) {
+        after_relaxed_load(t, p, (int)atomic.size * 8, atomic.old);
+    } else if (store) {
+        af_alone(t, p, 0, 1);
+        if (posted != 0) af_event_add(t, AF_POST, posted, 0);
+    } else if (changed) {
+        after_change(t, p, atomic.seen, atomic.order, posted);
+    } else {
+        after_attempt(t, p, atomic.old, atomic.seen, atomic.order);
+    }
+}
+
+typedef void hook(void*);
+hook __tsan_volatile_read1, __tsan_volatile_read2, __tsan_volatile_read4, __tsan_volatile_read8,
+    __tsan_volatile_write1, __tsan_volatile_write2, __tsan_volatile_write4, __tsan_volatile_write8;
+void __tsan_atomic_thread_fence(int order);
+
+static void volatile_access(const af_block_table* block, void* p) {
+    static hook* const reads[] = {__tsan_volatile_read1, __tsan_volatile_read2,
+                                  __tsan_volatile_read4, __tsan_volatile_read8};
+    static hook* const writes[] = {__tsan_volatile_write1, __tsan_volatile_write2,
+                                   __tsan_volatile_write4, __tsan_volatile_write8};
+    const int size = __builtin_ctz(block->size);
+    (block->event == AF_EVENT_VOLATILE_READ ? reads : writes)[size](p);
+}
+
+// `rcx` elements of `size` bytes from rsi to rdi, or from or to one of them. Upwards, as compilers
+// use them; where one may end early it is taken to the end of the line at least.
+static void string_operation(const af_block_table* block, const af_saved* saved) {
+    const size_t bytes = (block->order ? saved->rcx : 1) * block->size;
+    const bool ends_early = block->event == AF_EVENT_SCAN || block->event == AF_EVENT_COMPARE;
+    const size_t size = ends_early && bytes > 64 ? 64 : bytes;
+    if (block->event == AF_EVENT_COPY || block->event == AF_EVENT_COMPARE)
+        af_read_range((const void*)saved->rsi, size);
+    if (block->event == AF_EVENT_COPY || block->event == AF_EVENT_FILL)
+        af_write_range((void*)saved->rdi, size);
+    else
+        af_read_range((const void*)saved->rdi, size);
+}
+
+static void gather(af_thread* t, const af_block_table* block, const af_seen* seen) {
+    const uintptr_t base = seen->addresses[block->slot];
+    for (unsigned i = 0; i < block->lanes; i++) {
+        const int8_t sign = (int8_t)seen->mask[(i + 1) * block->size - 1];
+        if (block->masked && sign >= 0) continue;
+        int64_t at = 0;
+        if (block->index_bytes == 8)
+            at = ((const int64_t*)(const void*)seen->index)[i];
+        else
+            at = ((const int32_t*)(const void*)seen->index)[i];
+        af_access(t, base + (uintptr_t)(at * block->order), block->size,
+                  block->event == AF_EVENT_SCATTER);
+    }
+}
+
+// The block, and then the event.
+AF_HIDDEN __attribute__((used)) void af_block_event(const af_block_table* block, const af_saved* saved) {
+    const uint32_t done = af_block_quick(block);
+    if (done != UINT32_MAX) af_block_apart(block, done);
+    af_seen* const seen = seen_by(block);
+    void* const p = (void*)seen->addresses[block->slot];
+    af_thread* t = NULL;
+    switch (block->event) {
+        case AF_EVENT_VOLATILE_READ:
+        case AF_EVENT_VOLATILE_WRITE: volatile_access(block, p); break;
+        case AF_EVENT_LOAD:
+        case AF_EVENT_STORE:
+        case AF_EVENT_CHANGE:
+        case AF_EVENT_EXCHANGE:
+        case AF_EVENT_COMPARE_EXCHANGE: begin_atomic(block, p, saved->rax); break;
+        case AF_EVENT_FENCE: __tsan_atomic_thread_fence(block->order); break;
+        case AF_EVENT_COPY:
+        case AF_EVENT_FILL:
+        case AF_EVENT_SCAN:
+        case AF_EVENT_COMPARE: string_operation(block, saved); break;
+        case AF_EVENT_GATHER:
+        case AF_EVENT_SCATTER:
+            t = af_heard();
+            if (t != NULL) gather(t, block, seen);
+            break;
+        default: break;
+    }
+}
+#endif
