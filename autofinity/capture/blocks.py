@@ -4,7 +4,7 @@ With `-fsanitize-coverage=trace-pc` every block begins with a call of `__sanitiz
 The runtime looks its return address up in a table made here from `objdump -d`: the instructions
 from there to the next such call, without what the instrumentation added. So the count is that of
 the code as compiled (scalar: instrumented code does not vectorise). Library functions the program
-calls, which are not instrumented, count by `CALL_COSTS`.
+calls, which are not instrumented, count by `library_calls.py`.
 """
 
 from __future__ import annotations
@@ -17,21 +17,11 @@ from array import array
 from dataclasses import dataclass
 from pathlib import Path
 
+from autofinity.capture.library_calls import CALL_COSTS
+
 MAGIC = 0x314B434F4C424641
 _HOOK = "__sanitizer_cov_trace_pc"
 _LONGEST = 4000
-
-CALL_COSTS = {
-    "exp": 45, "expf": 25, "exp2": 40, "log": 45, "logf": 25, "log2": 45, "log10": 50,
-    "log1p": 50, "expm1": 55, "pow": 90, "powf": 50, "sin": 60, "cos": 60, "sinf": 35, "cosf": 35,
-    "sincos": 90, "tan": 80, "asin": 60, "acos": 60, "atan": 55, "atan2": 80, "sinh": 70,
-    "cosh": 70, "tanh": 70, "erf": 60, "erfc": 70, "sqrt": 20, "sqrtf": 15, "cbrt": 50,
-    "hypot": 40, "fmod": 60, "floor": 6, "ceil": 6, "round": 8, "lround": 8, "ldexp": 15,
-    "frexp": 12, "malloc": 60, "calloc": 80, "realloc": 90, "free": 50, "rand": 40, "random": 40,
-    "_Znwm": 65, "_ZdlPv": 55, "_ZdlPvm": 55,
-}  # fmt: skip
-"""Instructions of one call, typical values of glibc on x86-64 (valgrind counts, rounded)."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Instruction:
@@ -119,7 +109,8 @@ def _count(code: list[_Instruction], index: dict[int, int], at: int) -> int:
             extra += _uninstrument(here.callee, counted)
             continue
         counted.append(here)
-        extra += CALL_COSTS.get(here.callee, 0)
+        if here.callee in CALL_COSTS:
+            extra += CALL_COSTS[here.callee].instructions
         if here.mnemonic.startswith("ret"):
             break
         if here.mnemonic in ("jmp", "b"):

@@ -1,4 +1,4 @@
-"""Compiles small programs with -fsanitize=thread, runs them under capture, reads their traces."""
+"""Compiles small programs for capture, runs them, reads their traces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ import pytest
 from abstract_replay import NAMES, replay
 
 from autofinity._core import trace as core
-from autofinity.capture.build import GCC_FLAGS, runtime_folder
+from autofinity.capture.build import expand, runtime_folder
+from autofinity.capture.ways import ASSEMBLY_FLAGS, GCC_FLAGS, Counted, write_tools
 
 UNDER = os.environ.get("AUTOFINITY_TEST_UNDER", "").split()
 """A command that runs the captured programs and ends with FOUND where it finds errors in them:
@@ -111,8 +112,13 @@ class Captured:
 class Workshop:
     """Compiles each source once, and captures each run of it once."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, counted: Counted = "accesses") -> None:
         self._folder = folder
+        self._counted = counted
+        self._flags = list(GCC_FLAGS)
+        if counted == "code":
+            write_tools(folder / "tools", os.environ)
+            self._flags = [expand(f, {"tools": str(folder / "tools")}) for f in ASSEMBLY_FLAGS]
         self._programs: dict[tuple[str, str], Path] = {}
         self._runs: dict[Any, Captured] = {}
 
@@ -130,8 +136,8 @@ class Workshop:
             path.write_text(source)
             subprocess.run(
                 [
-                    *(compiler(kind) or kind, *flags.split(), *GCC_FLAGS, "-w", path),
-                    *("-o", program, f"-L{self._library()}"),
+                    *(compiler(kind) or kind, *flags.split(), *self._flags, "-w", path),
+                    *("-o", program, f"-L{self._library()}", "-Wl,--no-as-needed", "-ltsan"),
                 ],
                 check=True,
             )
@@ -187,6 +193,7 @@ class Workshop:
                 "AUTOFINITY_CAPTURE_ADDRESSES": "own",  # those that the program prints
                 "OMP_WAIT_POLICY": "passive",
                 "OMP_DYNAMIC": "false",
+                **({"AUTOFINITY_CAPTURE_BLOCKS": "code"} if self._counted == "code" else {}),
                 **environment,
             },
             capture_output=True,

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from autofinity.capture.assembly import registers
-from autofinity.capture.assembly.accesses import Access, Address, accesses_of
+from autofinity.capture.assembly.accesses import READ, WRITE, Access, Address, accesses_of
 from autofinity.capture.assembly.events import ATOMIC, Event, events_of
 from autofinity.capture.assembly.hooks import SLOTS, Entry, Hooks
 from autofinity.capture.assembly.liveness import ControlFlow, is_jump, needed_before
 from autofinity.capture.assembly.registers import FLAGS, bit
 from autofinity.capture.assembly.statements import Kind, Statement, split_statements
-from autofinity.capture.blocks import CALL_COSTS
+from autofinity.capture.library_calls import CALL_COSTS, JUMP, Cost
 
 _MOST_ENTRIES = 200
 _MOST_INSTRUCTIONS = 60_000
@@ -37,6 +37,7 @@ def instrument(text: str, shared: bool = False) -> str:
         _red_zones(flow),
         _frames(flow),
         _pinned(statements),
+        frozenset(flow.labels),
         Hooks(shared),
     )
     for first, last in _blocks(statements):
@@ -61,7 +62,16 @@ class _File:
     """Whether `rbp` points into the stack, a statement each."""
     pinned: set[int]
     """Statements that the linker wants to see right behind the one before."""
+    defined: frozenset[str]
+    """Labels of the file."""
     hooks: Hooks
+
+    def library_cost(self, s: Statement) -> Cost:
+        """What a call of another object's function takes besides itself."""
+        name, _, how = s.operands[0].partition("@")
+        if how != "PLT" or name in self.defined:
+            return Cost(0, 0, 0)
+        return CALL_COSTS.get(name, JUMP)
 
 
 def _blocks(statements: list[Statement]) -> Iterator[tuple[int, int]]:
@@ -156,11 +166,11 @@ class _Block:
         if (full or self.instructions >= _MOST_INSTRUCTIONS) and at not in self.file.pinned:
             self._tell(at, at)
         self.instructions += 1
-        if s.mnemonic == "call":
-            self.instructions += CALL_COSTS.get(s.operands[0].split("@")[0], 0)
         for access in accesses_of(s):
             if at not in self.file.pinned and _can_be_kept(access.address):
                 self._access(at, access)
+        if s.mnemonic in ("call", "jmp") and at not in self.file.pinned:
+            self._library(at, self.file.library_cost(s))
         self._after(s)
 
     def _access(self, at: int, access: Access) -> None:
@@ -175,6 +185,13 @@ class _Block:
         self.entries.append(
             Entry(kept.slot, delta, self.instructions, access.size, access.how, neutral)
         )
+
+    def _library(self, at: int, cost: Cost) -> None:
+        """What a library does meanwhile; where it loads and stores is taken to be on the stack."""
+        self.instructions += cost.instructions
+        for how, count in ((READ, cost.loads), (WRITE, cost.stores)):
+            for i in range(count):
+                self._access(at, Access(Address("", "", -16 - 8 * i, "rsp", "", ""), 8, how))
 
     def _keep(self, at: int, address: Address) -> int:
         file = self.file

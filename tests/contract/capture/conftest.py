@@ -6,4 +6,5 @@ from workshop import Workshop
 
 @pytest.fixture(scope="session")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
-    return Workshop(tmp_path_factory.mktemp("workshop"))
+    import os
+    return Workshop(tmp_path_factory.mktemp("workshop"), os.environ.get("WAY","accesses"))

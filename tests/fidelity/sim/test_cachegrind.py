@@ -19,7 +19,8 @@ from sim_programs import cpus
 from single_core import with_caches
 
 from autofinity._core import trace as traces
-from autofinity.capture.build import GCC_FLAGS, runtime_folder
+from autofinity.capture.build import runtime_folder
+from autofinity.capture.ways import GCC_FLAGS
 from autofinity.sim.replay import simulate
 
 SOURCE = Path(__file__).with_name("two_solvers.c")
