@@ -1,6 +1,6 @@
 """Instructions, loads and stores of one call of a library function, as this machine's libraries are.
 
-    python scripts/tools/library_calls.py          # needs qemu-x86_64
+    python scripts/tools/library_calls.py [NAME…]          # needs qemu-x86_64
 
 Makes the table of autofinity/capture/library_calls.py. Each function is called by name with usual
 arguments in a program of its own, under QEMU with our plugin, some hundred times more in one run
@@ -10,6 +10,7 @@ than in another; what the loop itself takes is known from a function that does n
 from __future__ import annotations
 
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -21,10 +22,11 @@ _HEAD = """
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 extern void autofinity_roi_begin(void) __attribute__((weak));
 extern void autofinity_roi_end(void) __attribute__((weak));
 volatile double sink; volatile float sinkf; volatile long sinkl; void* volatile sinkp;
-double x[64]; float f[64]; long n[64]; __int128 wide[64];
+double x[64], y[64]; char from[256], to[256]; float f[64]; long n[64]; __int128 wide[64];
 void* __attribute__((noipa)) nothing(void* a) { return a; }
 __int128 __divti3(__int128, __int128); __int128 __modti3(__int128, __int128);
 unsigned __int128 __udivti3(unsigned __int128, unsigned __int128);
@@ -34,8 +36,8 @@ int main(int c, char** v) {
     const int times = atoi(v[1]);
     double a, b; float fa, fb; (void)a; (void)b; (void)fa; (void)fb;
     for (int i = 0; i < 64; i++) {
-        x[i] = 0.05 + i * 0.0148; f[i] = (float)x[i]; n[i] = 1 + i * 37;
-        wide[i] = ((__int128)(0x123456789abcdefll * (i + 3)) << 20) + i;
+        x[i] = 0.05 + i * 0.0148; y[i] = i * 0.031 - 0.98; f[i] = (float)x[i]; n[i] = 1 + i * 37;
+        wide[i] = 12345 * (i + 3);
     }
     for (int pass = 0; pass < 2; pass++) {
         if (pass) autofinity_roi_begin();
@@ -46,28 +48,36 @@ int main(int c, char** v) {
 """
 _ONE = (
     "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh erf erfc cbrt "
-    "floor ceil round trunc rint nearbyint sqrt"
+    "sqrt"
 ).split()
+_ROUNDING = "floor ceil round trunc rint nearbyint".split()
+_LENGTHS = (8, 64, 200)
 _TWO = "pow atan2 hypot fmod fmax fmin remainder fdim".split()
 _WIDE = "__divti3 __modti3 __udivti3 __umodti3".split()
 _CALLS = {
     **{name: (f"sink = {name}(x[k])", "sink = x[k]") for name in _ONE},
     **{f"{name}f": (f"sinkf = {name}f(f[k])", "sinkf = f[k]") for name in _ONE},
+    **{name: (f"sink = {name}(y[k])", "sink = y[k]") for name in _ROUNDING},
+    **{f"{name}f": (f"sinkf = {name}f((float)y[k])", "sinkf = (float)y[k]") for name in _ROUNDING},
     **{name: (f"sink = {name}(x[k], x[63 - k])", "sink = x[k] + x[63 - k]") for name in _TWO},
     **{f"{name}f": (f"sinkf = {name}f(f[k], f[63 - k])", "sinkf = f[k] + f[63 - k]") for name in _TWO},
     **{name: (f"wide[k] = {name}(wide[63 - k], n[k])", "wide[k] = wide[63 - k] + n[k]") for name in _WIDE},
     "sincos": ("sincos(x[k], &a, &b); sink = a + b", "sink = x[k]"),
     "sincosf": ("sincosf(f[k], &fa, &fb); sinkf = fa + fb", "sinkf = f[k]"),
-    "lround": ("sinkl = lround(x[k])", "sink = x[k]"),
-    "llround": ("sinkl = llround(x[k])", "sink = x[k]"),
-    "lroundf": ("sinkl = lroundf(f[k])", "sink = f[k]"),
-    "lrint": ("sinkl = lrint(x[k])", "sink = x[k]"),
+    "lround": ("sinkl = lround(y[k])", "sink = y[k]"),
+    "llround": ("sinkl = llround(y[k])", "sink = y[k]"),
+    "lroundf": ("sinkl = lroundf(f[k])", "sinkf = f[k]"),
+    "lrint": ("sinkl = lrint(y[k])", "sink = y[k]"),
     "ldexp": ("sink = ldexp(x[k], 3)", "sink = x[k]"),
     "frexp": ("int e; sink = frexp(x[k], &e)", "sink = x[k]"),
     "rand": ("sinkl = rand()", "sinkl = 1"),
     "random": ("sinkl = random()", "sinkl = 1"),
     "omp_get_thread_num": ("sinkl = omp_get_thread_num()", "sinkl = 1"),
     "omp_get_num_threads": ("sinkl = omp_get_num_threads()", "sinkl = 1"),
+    **{f"memcpy {n}": (f"sinkp = memcpy(to, from, {n})", "sinkp = to") for n in _LENGTHS},
+    **{f"memmove {n}": (f"sinkp = memmove(to, from, {n})", "sinkp = to") for n in _LENGTHS},
+    **{f"memset {n}": (f"sinkp = memset(to, k, {n})", "sinkp = to") for n in _LENGTHS},
+    **{f"memcmp {n}": (f"sinkl = memcmp(to, from, {n})", "sinkl = 0") for n in _LENGTHS},
     "malloc": ("sinkp = malloc(64); free(sinkp)", "sinkp = 0; nothing(sinkp)"),
     "calloc": ("sinkp = calloc(8, 8); free(sinkp)", "sinkp = 0; nothing(sinkp)"),
     "_Znwm": ("sinkp = _Znwm(64); _ZdlPv(sinkp)", "sinkp = 0; nothing(sinkp)"),
@@ -100,6 +110,8 @@ def _run(folder: Path, times: int) -> tuple[int, int, int]:
 
 def main() -> None:
     for name, (call, base) in _CALLS.items():
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
         of_call, of_base = measured(call), measured(base)
         instructions, loads, stores = (a - b for a, b in zip(of_call, of_base, strict=True))
         if name in _PAIRS:

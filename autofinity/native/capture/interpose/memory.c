@@ -1,5 +1,5 @@
 // mem* and str*: their code is not instrumented, and some programs do most of their work in it.
-// Recorded as runs of 16-byte accesses, line by line, one instruction each, as a vectorised library
+// Recorded as runs of 32-byte accesses, line by line, one instruction each, as a vectorised library
 // does it. The real functions do the work, and plain loops where they are being looked up: dlsym
 // itself may call these functions.
 #include <string.h>

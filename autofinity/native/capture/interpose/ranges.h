@@ -1,10 +1,10 @@
 // Whole ranges of memory that a library function or the kernel touches for the program: runs of
-// 16-byte accesses, line by line, one instruction each, as vectorised code does it.
+// 32-byte accesses, line by line, one instruction each, as the C library's code for AVX2 does it.
 #pragma once
 
 #include "capture/record/accesses.h"
 
-enum { AF_RANGE_WIDTH = 16 };
+enum { AF_RANGE_WIDTH = 32 };
 
 // The recording thread, or NULL. Does not attach: these calls come at any time.
 static inline af_thread* af_heard(void) {

@@ -5,11 +5,9 @@
 #include "capture/pace/fair.h"
 #include "capture/state/common.h"
 
-enum { PATIENT_POLLS = 3 };  // repeats that may still be ordinary code
-
 void af_end_polling(af_thread* t) {
-    if (t->polls > PATIENT_POLLS) {
-        af_count_spins(t->polls - PATIENT_POLLS);
+    if (t->polls > AF_PATIENT_POLLS) {
+        af_count_spins(t->polls - AF_PATIENT_POLLS);
         af_unblock(t);
     }
     t->polls = 0;
@@ -35,8 +33,8 @@ bool af_polling(af_thread* t, uintptr_t address, uint64_t value, bool* woke) {
             return false;
         }
         t->polls++;
-        if (t->polls <= PATIENT_POLLS) return false;
-        if (t->polls == PATIENT_POLLS + 1) {
+        if (t->polls <= AF_PATIENT_POLLS) return false;
+        if (t->polls == AF_PATIENT_POLLS + 1) {
             af_block(t);
             t->window_now = t->now;
         }

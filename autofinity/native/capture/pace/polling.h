@@ -5,6 +5,8 @@
 
 #include "capture/state/thread.h"
 
+enum { AF_PATIENT_POLLS = 3 };  // repeats that may still be ordinary code
+
 // Grows with everything that is recorded, be it an event of its own or one more of an open line.
 static inline uint64_t af_position(const af_thread* t) {
     return t->base + (uint64_t)(t->next - t->slots) + af_accesses_of(t);
