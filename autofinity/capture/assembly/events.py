@@ -23,7 +23,8 @@ from autofinity.capture.assembly.statements import Kind, Statement
 
 NONE, VOLATILE_READ, VOLATILE_WRITE, LOAD, STORE, CHANGE, EXCHANGE, COMPARE_EXCHANGE, FENCE = range(9)
 COPY, FILL, SCAN, COMPARE, GATHER, SCATTER = range(9, 15)
-ATOMIC = (LOAD, STORE, CHANGE, EXCHANGE, COMPARE_EXCHANGE)
+ATOMIC = (STORE, CHANGE, EXCHANGE, COMPARE_EXCHANGE)
+"""Those that run while the runtime holds their address."""
 _ACQUIRE_AND_RELEASE = 4
 _WINDOW = 40
 _GATHER = re.compile(r"^v(p?)(gather|scatter)([dq])(ps|pd|d|q)$")

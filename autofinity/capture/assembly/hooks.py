@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from autofinity.capture.assembly.accesses import POINTER, READ, WRITE, Address
+from autofinity.capture.assembly.accesses import Address
 from autofinity.capture.assembly.events import NONE, Event
-from autofinity.capture.assembly.registers import FLAGS, bit
+from autofinity.capture.assembly.registers import FIRST_VECTORS, FLAGS, VECTORS, bit
 
 SLOTS = 62
 """Addresses a thread keeps until they are told."""
@@ -23,28 +23,32 @@ _INDEX_AT, _MASK_AT, _SEEN_BYTES = 512, 576, 640
 _RED_ZONE = 128
 _SCRATCH = ("r11", "r10", "r9", "r8", "rdi", "rsi", "rcx", "rdx", "rax", "rbx", "rbp",
             "r12", "r13", "r14", "r15")  # fmt: skip
-_FLAGS_OF_HOW = ((READ, 8), (WRITE, 16), (POINTER, 32))
+_POINTER = 8
 TABLES = (".section .rodata", '.section .data.rel.ro.local,"aw"')
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An access of a block: `delta` bytes from a kept address, after so many of its instructions."""
+    """Accesses of a block: `delta` bytes from a kept address, after so many of its instructions."""
 
     slot: int
     delta: int
     offset: int
     size: int
-    how: int
+    loads: int
+    stores: int
+    pointer: bool = False
+    """What is loaded may be an address."""
     neutral: bool = False
     """A word of the stack's own, or a constant: a loop that touches nothing else may be waiting."""
 
     def words(self) -> str:
-        """As the table has it: i32, u16, u8, u8."""
-        flags = self.size.bit_length() - 1
-        for how, flag in _FLAGS_OF_HOW:
-            flags |= flag if self.how & how else 0
-        return f"\t.long {self.delta}\n\t.value {self.offset}\n\t.byte {self.slot}, {flags}"
+        """As the table has it: i32, u16, four u8, u16."""
+        flags = self.size.bit_length() - 1 + (_POINTER if self.pointer else 0)
+        return (
+            f"\t.long {self.delta}\n\t.value {self.offset}\n"
+            f"\t.byte {self.slot}, {flags}, {self.loads}, {self.stores}\n\t.value 0"
+        )
 
 
 @dataclass(slots=True)
@@ -53,6 +57,8 @@ class Hooks:
 
     shared: bool
     """The file is for a shared object: the thread's memory is found by the global offset table."""
+    wide: bool
+    """Vector registers of more than 16 bytes are used in the file."""
     tables: list[str] = field(default_factory=list)
 
     def keep(self, address: Address, slot: int, needed: int, red_zone: bool) -> list[str]:
@@ -108,7 +114,7 @@ class Hooks:
         save = event is not None or bool(needed & bit("rax"))
         hook = "__af_block"
         if event is not None:
-            hook = "__af_event"
+            hook = "__af_event" + self._saving(needed)
         elif needed & FLAGS:
             hook = "__af_block_flags"
         lines = [f"\tleaq\t{label}(%rip), %rax", f"\tcall\t*{hook}@GOTPCREL(%rip)"]
@@ -116,9 +122,18 @@ class Hooks:
             lines = ["\tpushq\t%rax", *lines, "\tpopq\t%rax"]
         return _beyond_red_zone(lines, red_zone)
 
-    def end_atomic(self, red_zone: bool) -> list[str]:
+    def end_atomic(self, needed: int, red_zone: bool) -> list[str]:
         """Code that goes behind an atomic instruction."""
-        return _beyond_red_zone(["\tcall\t*__af_event_end@GOTPCREL(%rip)"], red_zone)
+        hook = "__af_event_end" + self._saving(needed)
+        return _beyond_red_zone([f"\tcall\t*{hook}@GOTPCREL(%rip)"], red_zone)
+
+    def _saving(self, needed: int) -> str:
+        """Which variety of a hook saves the vector registers that are needed."""
+        vectors = needed & VECTORS
+        if not vectors:
+            return ""
+        # Arguments and results that are merely passed on are the only wide ones that nobody names.
+        return "_all" if self.wide and vectors & ~FIRST_VECTORS else "_xmm"
 
     def definitions(self) -> list[str]:
         """What goes to the end of the file: the tables, and the thread's memory."""

@@ -7,12 +7,20 @@ differ in a constant only are kept once. The program's own instructions stay as 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from autofinity.capture.assembly import registers
-from autofinity.capture.assembly.accesses import READ, WRITE, Access, Address, accesses_of
-from autofinity.capture.assembly.events import ATOMIC, Event, events_of
+from autofinity.capture.assembly.accesses import (
+    POINTER,
+    READ,
+    WRITE,
+    Access,
+    Address,
+    accesses_of,
+)
+from autofinity.capture.assembly.events import ATOMIC, LOAD, Event, events_of
 from autofinity.capture.assembly.hooks import SLOTS, Entry, Hooks
 from autofinity.capture.assembly.liveness import ControlFlow, is_jump, needed_before
 from autofinity.capture.assembly.registers import FLAGS, bit
@@ -21,6 +29,7 @@ from autofinity.capture.library_calls import CALL_COSTS, JUMP, Cost
 
 _MOST_ENTRIES = 200
 _MOST_INSTRUCTIONS = 60_000
+_WIDE = re.compile(r"%[yz]mm\d")
 
 
 def instrument(text: str, shared: bool = False) -> str:
@@ -38,7 +47,7 @@ def instrument(text: str, shared: bool = False) -> str:
         _frames(flow),
         _pinned(statements),
         frozenset(flow.labels),
-        Hooks(shared),
+        Hooks(shared, wide=bool(_WIDE.search(text))),
     )
     for first, last in _blocks(statements):
         _Block(file, first, last).instrument()
@@ -173,7 +182,8 @@ class _Block:
             self._library(at, self.file.library_cost(s))
         self._after(s)
 
-    def _access(self, at: int, access: Access) -> None:
+    def _access(self, at: int, access: Access, loads: int = 0, stores: int = 0) -> None:
+        """`loads` and `stores`: how often, where it is not once."""
         address = access.address
         key = (address.segment, address.symbol, address.base, address.index, address.scale)
         offset = address.offset - (self.depth if address.base == "rsp" else 0)
@@ -183,15 +193,24 @@ class _Block:
         delta = offset - kept.offset
         neutral = _is_neutral(address, self.file.frames[at])
         self.entries.append(
-            Entry(kept.slot, delta, self.instructions, access.size, access.how, neutral)
+            Entry(
+                kept.slot,
+                delta,
+                self.instructions,
+                access.size,
+                loads or int(bool(access.how & READ)),
+                stores or int(bool(access.how & WRITE)),
+                bool(access.how & POINTER),
+                neutral,
+            )
         )
 
     def _library(self, at: int, cost: Cost) -> None:
         """What a library does meanwhile; where it loads and stores is taken to be on the stack."""
         self.instructions += cost.instructions
-        for how, count in ((READ, cost.loads), (WRITE, cost.stores)):
-            for i in range(count):
-                self._access(at, Access(Address("", "", -16 - 8 * i, "rsp", "", ""), 8, how))
+        if cost.loads or cost.stores:
+            below = Address("", "", -16, "rsp", "", "")
+            self._access(at, Access(below, 8, 0), cost.loads, cost.stores)
 
     def _keep(self, at: int, address: Address) -> int:
         file = self.file
@@ -224,11 +243,18 @@ class _Block:
         for register, is_mask in ((event.index, False), (event.mask, True)):
             if register:
                 s.before += self.file.hooks.keep_vector(register, is_mask, needed, red_zone)
-        s.before += self.file.hooks.tell(
-            self.entries, self.instructions, needed, red_zone, event, slot
-        )
+        if event.kind == LOAD:  # it is told what the program has seen
+            needed = self.file.needed[at + 1] if at < self.last else registers.ALL
+            s.after += self.file.hooks.tell(
+                self.entries, self.instructions, needed, red_zone, event, slot
+            )
+        else:
+            s.before += self.file.hooks.tell(
+                self.entries, self.instructions, needed, red_zone, event, slot
+            )
         if event.kind in ATOMIC:
-            s.after += self.file.hooks.end_atomic(red_zone)
+            after = self.file.needed[at + 1] if at < self.last else registers.ALL
+            s.after += self.file.hooks.end_atomic(after, red_zone)
         self._forget(at + 1)
 
     def _tell(self, first: int, last: int) -> None:

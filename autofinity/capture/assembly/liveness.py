@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autofinity.capture.assembly import registers
-from autofinity.capture.assembly.registers import ALL, SAVED_BY_CALLEE, SAVED_BY_CALLER
+from autofinity.capture.assembly.registers import ALL, SAVED_BY_CALLEE, SAVED_BY_CALLER, VECTORS
 from autofinity.capture.assembly.statements import Kind, Statement
 
 
@@ -34,6 +34,8 @@ class ControlFlow:
         self.spoiled = self._spoiled(functions)
         """Function → registers that it writes for sure."""
         self._aliases = _aliases(statements)
+        named = {self.target(s) for s in statements if s.mnemonic in ("call", "jmp")}
+        self._called = named | {self._aliases.get(name, name) for name in named}
 
     def _spoiled(self, functions: set[str]) -> dict[str, int]:
         spoiled = dict.fromkeys(functions, 0)
@@ -59,7 +61,11 @@ class ControlFlow:
 
     def spoiled_at_return(self, at: int) -> int:
         """What nobody expects to survive the function that the statement is in."""
-        return self.spoiled.get(self.function_of[at], 0)
+        name = self.function_of[at]
+        # Only what calls it by name knows its code. Its cold part has a name of its own.
+        if name and name.split(".cold")[0] not in self._called:
+            return SAVED_BY_CALLER
+        return self.spoiled.get(name, 0)
 
 
 def _functions(statements: Sequence[Statement]) -> set[str]:
@@ -120,7 +126,8 @@ def _effect(flow: ControlFlow, at: int) -> tuple[int, int, int, bool]:
         return 0, ALL, -1, True
     if s.mnemonic == "call":
         kept = ALL & ~flow.spoils(s)
-        return registers.ARGUMENTS | SAVED_BY_CALLEE | registers.reads(s), kept, -1, True
+        taken = (registers.ARGUMENTS & ~VECTORS) | registers.vectors_of_call(s.rtl)
+        return taken | SAVED_BY_CALLEE | registers.reads(s), kept, -1, True
     if s.mnemonic == "ret":
         spoiled = flow.spoiled_at_return(at) & ~registers.RESULTS
         return ALL & ~spoiled & ~registers.FLAGS, 0, -1, False

@@ -33,9 +33,11 @@ def bits(*registers: str) -> int:
 
 SAVED_BY_CALLEE = bits("rbx", "rsp", "rbp", "r12", "r13", "r14", "r15")
 SAVED_BY_CALLER = (ALL ^ SAVED_BY_CALLEE) | FLAGS
-_FIRST_VECTORS = 0xFF << _VECTOR
-ARGUMENTS = bits("rdi", "rsi", "rdx", "rcx", "r8", "r9", "rax", "r10") | _FIRST_VECTORS
-RESULTS = bits("rax", "rdx") | 0b11 << _VECTOR
+_ARGUMENT_VECTORS = 0xFF << _VECTOR
+FIRST_VECTORS = 0b11 << _VECTOR
+"""Those that results come in."""
+ARGUMENTS = bits("rdi", "rsi", "rdx", "rcx", "r8", "r9", "rax", "r10") | _ARGUMENT_VECTORS
+RESULTS = bits("rax", "rdx") | FIRST_VECTORS
 
 
 def _names() -> dict[str, tuple[int, int]]:
@@ -58,6 +60,7 @@ def _names() -> dict[str, tuple[int, int]]:
 
 
 _NAMES = _names()
+_VECTOR_ARGUMENT = re.compile(r"\(reg(?:/\w)*:(\w+) \d+ xmm(\d+)")
 _REGISTER = re.compile(r"%(\w+)")
 # The destination is written whole, and not read unless it is a source as well.
 _PURE = re.compile(
@@ -81,6 +84,16 @@ _ACCUMULATOR = re.compile(r"^(?:mul|div|idiv|imul)[bwlq]$")
 _STRING = re.compile(r"^(?:movs|stos|scas|cmps|lods)[bwlq]$")
 _KNOWN_BARE = {"cltq", "cwtl", "cltd", "cqto", "cwtd", "ret", "leave", "nop", "vzeroupper", "mfence",
                "lfence", "sfence", "pause", "endbr64", "cld", "emms"}  # fmt: skip
+
+
+def vectors_of_call(rtl: str) -> int:
+    """Vector registers that a call takes arguments in, by what GCC says of it."""
+    if "(use " not in rtl and "(nil)" not in rtl:
+        return _ARGUMENT_VECTORS
+    found = 0
+    for mode, number in _VECTOR_ARGUMENT.findall(rtl):
+        found |= (0b11 if "C" in mode else 0b1) << (_VECTOR + int(number))
+    return found
 
 
 @lru_cache(maxsize=100_000)

@@ -46,7 +46,7 @@ typedef unsigned __int128 u128;
         }                                                                                       \
         _Atomic uint64_t* const word = word_of(p, bits);                                        \
         uint64_t state;                                                                         \
-        LOAD_WITH_STATE(p, word, state, value)                                                  \
+        LOAD_WITH_STATE(__atomic_load_n(p, __ATOMIC_SEQ_CST), word, state, value)               \
         after_load(t, p, (uint64_t)value, look(word, state));                                   \
         return value;                                                                           \
     }                                                                                           \

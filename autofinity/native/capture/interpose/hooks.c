@@ -10,10 +10,6 @@
 
 AF_HIDDEN uint32_t af_block_quick(const af_block_table* block);
 
-// State of the processor behind general registers: SSE, AVX and AVX-512, as xsave writes it.
-#define STATE_BYTES "2816"
-#define STATE_MASK "0xe6"
-
 // Registers that a C function may spoil, in the order of af_saved. The one in which the table comes,
 // rax, the caller has saved, where it is needed.
 #define PUSH "push %rcx; push %rdx; push %rsi; push %rdi; push %r8; push %r9; push %r10; push %r11;"
@@ -21,34 +17,54 @@ AF_HIDDEN uint32_t af_block_quick(const af_block_table* block);
 // Flags by way of rax: much quicker than by pushf and popf.
 #define PUSH_FLAGS "lahf; seto %al; push %rax;"
 #define POP_FLAGS "pop %rax; add $127, %al; sahf;"
-// Calls `function` with all vector registers saved; rdi to rdx are its arguments.
-#define CALL_SAVING(function)                                                        \
-    "push %rbp; mov %rsp, %rbp; sub $" STATE_BYTES ", %rsp; and $-64, %rsp;"         \
-    "mov %rdx, %r8; xor %eax, %eax; lea 512(%rsp), %rcx;"                            \
-    "mov %rax, (%rcx); mov %rax, 8(%rcx); mov %rax, 16(%rcx); mov %rax, 24(%rcx);"   \
-    "mov %rax, 32(%rcx); mov %rax, 40(%rcx); mov %rax, 48(%rcx); mov %rax, 56(%rcx);" \
-    "mov $" STATE_MASK ", %eax; xor %edx, %edx; xsave64 (%rsp); mov %r8, %rdx;"      \
-    "cld; call " function ";"                                                        \
-    "mov $" STATE_MASK ", %eax; xor %edx, %edx; xrstor64 (%rsp);"                    \
-    "mov %rbp, %rsp; pop %rbp;"
-#define FUNCTION(name, code)                                                     \
-    __asm__(".text; .p2align 4; .globl " name "; .type " name ", @function;" name ":" code \
-            "ret; .size " name ", .-" name ";")
 
+// Calls of C functions with aligned stack. Their arguments are in rdi and rsi.
+#define FRAME(bytes) "push %rbp; mov %rsp, %rbp; sub $" bytes ", %rsp; and $-64, %rsp;"
+#define END_FRAME "mov %rbp, %rsp; pop %rbp;"
+// No vector register is needed.
+#define CALL(function) FRAME("0") "cld; call " function ";" END_FRAME
+// Nothing is needed of vector registers but 16 bytes of each. Functions here leave the rest alone.
+#define EACH_XMM(move)                                                                     \
+    move(0) move(1) move(2) move(3) move(4) move(5) move(6) move(7) move(8) move(9) move(10) \
+        move(11) move(12) move(13) move(14) move(15)
+#define SAVE_XMM(n) "movups %xmm" #n ", 16*" #n "(%rsp);"
+#define RESTORE_XMM(n) "movups 16*" #n "(%rsp), %xmm" #n ";"
+#define CALL_SAVING_XMM(function) \
+    FRAME("256") EACH_XMM(SAVE_XMM) "cld; call " function ";" EACH_XMM(RESTORE_XMM) END_FRAME
+// State of the processor behind general registers: SSE, AVX and AVX-512, as xsave writes it.
+#define STATE_BYTES "2816"
+#define STATE_MASK "0xe6"
+#define CALL_SAVING_ALL(function)                                                             \
+    FRAME(STATE_BYTES)                                                                        \
+    "xor %eax, %eax; lea 512(%rsp), %rcx;"                                                    \
+    "mov %rax, (%rcx); mov %rax, 8(%rcx); mov %rax, 16(%rcx); mov %rax, 24(%rcx);"            \
+    "mov %rax, 32(%rcx); mov %rax, 40(%rcx); mov %rax, 48(%rcx); mov %rax, 56(%rcx);"         \
+    "mov $" STATE_MASK ", %eax; xor %edx, %edx; xsave64 (%rsp);"                              \
+    "cld; call " function ";"                                                                 \
+    "mov $" STATE_MASK ", %eax; xor %edx, %edx; xrstor64 (%rsp);" END_FRAME
+
+#define FUNCTION(name, code)                                                                    \
+    __asm__(".text; .p2align 4; .globl " name "; .type " name ", @function;" name ":" code "ret;" \
+            ".size " name ", .-" name ";")
+
+// The table comes in rax.
 FUNCTION("__af_block", PUSH
          "push %rax; mov %rax, %rdi; call af_block_quick; pop %rdi;"
          "cmp $-1, %eax; jne 1f; " POP "ret;"
-         "1: mov %eax, %esi;" CALL_SAVING("af_block_apart") POP);
+         "1: mov %eax, %esi;" CALL_SAVING_ALL("af_block_apart") POP);
 FUNCTION("__af_block_flags", PUSH
          "mov %rax, %rdi;" PUSH_FLAGS
          "push %rdi; call af_block_quick; pop %rdi;"
          "cmp $-1, %eax; jne 1f; " POP_FLAGS POP "ret;"
-         "1: mov %eax, %esi;" CALL_SAVING("af_block_apart") POP_FLAGS POP);
-FUNCTION("__af_event", PUSH
-         "mov %rax, %rdi;" PUSH_FLAGS
-         "mov %rsp, %rsi;" CALL_SAVING("af_block_event") POP_FLAGS POP);
-FUNCTION("__af_event_end",
-         "push %rax;" PUSH PUSH_FLAGS CALL_SAVING("af_event_end") POP_FLAGS POP "pop %rax;");
+         "1: mov %eax, %esi;" CALL_SAVING_ALL("af_block_apart") POP_FLAGS POP);
+#define EVENT(suffix, call)                                                              \
+    FUNCTION("__af_event" suffix, PUSH "mov %rax, %rdi;" PUSH_FLAGS "mov %rsp, %rsi;"    \
+             call("af_block_event") POP_FLAGS POP);                                      \
+    FUNCTION("__af_event_end" suffix,                                                    \
+             "push %rax;" PUSH PUSH_FLAGS call("af_event_end") POP_FLAGS POP "pop %rax;")
+EVENT("", CALL);
+EVENT("_xmm", CALL_SAVING_XMM);
+EVENT("_all", CALL_SAVING_ALL);
 
 static af_seen* seen_by(const af_block_table* block) {
     return (af_seen*)((char*)__builtin_thread_pointer() + block->seen);
@@ -114,19 +130,15 @@ static void begin_atomic(const af_block_table* block, const volatile void* p, ui
 AF_HIDDEN __attribute__((used)) void af_event_end(void) {
     af_thread* const t = atomic.t;
     const volatile void* const p = atomic.address;
-    const bool store = atomic.kind == AF_EVENT_STORE, load = atomic.kind == AF_EVENT_LOAD;
-    bool changed = !load;
+    const bool store = atomic.kind == AF_EVENT_STORE;
+    bool changed = true;
     if (atomic.kind == AF_EVENT_EXCHANGE) changed = value_at(p, atomic.size) != atomic.old;
     if (atomic.kind == AF_EVENT_COMPARE_EXCHANGE) changed = atomic.done;
     uint64_t state = atomic.state;
     const uint64_t posted = changed ? will_post(t, &state, store, atomic.order) : 0;
     atomic_store_explicit(atomic.word, state, memory_order_release);
     if (t == NULL) return;
-    if (load && acquires(atomic.order)) {
-        after_load(t, p, atomic.old, atomic.seen);
-    } else if (load) {
-        after_relaxed_load(t, p, (int)atomic.size * 8, atomic.old);
-    } else if (store) {
+    if (store) {
         af_alone(t, p, 0, 1);
         if (posted != 0) af_event_add(t, AF_POST, posted, 0);
     } else if (changed) {
@@ -134,6 +146,21 @@ AF_HIDDEN __attribute__((used)) void af_event_end(void) {
     } else {
         after_attempt(t, p, atomic.old, atomic.seen, atomic.order);
     }
+}
+
+// After the program's own load: what is seen here it has seen, or will see the next time it looks.
+static void loaded_atomic(const af_block_table* block, const volatile void* p) {
+    af_thread* const t = af_here();
+    const int bits = block->size * 8;
+    if (t == NULL) return;
+    if (!acquires(block->order)) {
+        after_relaxed_load(t, p, bits, value_at(p, block->size));
+        return;
+    }
+    _Atomic uint64_t* const word = word_of(p, bits);
+    uint64_t state, value;
+    LOAD_WITH_STATE(value_at(p, block->size), word, state, value)
+    after_load(t, p, value, look(word, state));
 }
 
 typedef void hook(void*);
@@ -189,7 +216,7 @@ AF_HIDDEN __attribute__((used)) void af_block_event(const af_block_table* block,
     switch (block->event) {
         case AF_EVENT_VOLATILE_READ:
         case AF_EVENT_VOLATILE_WRITE: volatile_access(block, p); break;
-        case AF_EVENT_LOAD:
+        case AF_EVENT_LOAD: loaded_atomic(block, p); break;
         case AF_EVENT_STORE:
         case AF_EVENT_CHANGE:
         case AF_EVENT_EXCHANGE:

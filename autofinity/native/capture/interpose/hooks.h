@@ -33,10 +33,12 @@ typedef enum af_event_kind {
 } af_event_kind;
 
 typedef struct af_block_entry {
-    int32_t delta;     // from the kept address
-    uint16_t offset;   // instructions of the block up to and with this one
-    uint8_t slot;      // of the kept address
-    uint8_t size_log : 3, reads : 1, writes : 1, pointer : 1;
+    int32_t delta;    // from the kept address
+    uint16_t offset;  // instructions of the block up to and with this one
+    uint8_t slot;     // of the kept address
+    uint8_t size_log : 3, pointer : 1;
+    uint8_t reads, writes;
+    uint16_t unused;
 } af_block_entry;
 
 typedef struct af_block_table {

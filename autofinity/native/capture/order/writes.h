@@ -51,10 +51,10 @@ typedef struct {
 
 // State and value of an address that belong together, without its lock: only writers take that, so
 // that readers do not pull the word from each other.
-#define LOAD_WITH_STATE(p, word, state, value)                                    \
+#define LOAD_WITH_STATE(load, word, state, value)                                 \
     for (int i = 0;; i++) {                                                       \
         state = atomic_load_explicit(word, memory_order_acquire);                 \
-        value = __atomic_load_n(p, __ATOMIC_SEQ_CST);                             \
+        value = load;                                                             \
         if (AF_LIKELY(!(state & STATE_LOCKED) &&                                  \
                       atomic_load_explicit(word, memory_order_acquire) == state)) \
             break;                                                                \
