@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from autofinity.capture.assembly.accesses import Address
 from autofinity.capture.assembly.events import NONE, Event
-from autofinity.capture.assembly.registers import FIRST_VECTORS, FLAGS, VECTORS, bit
+from autofinity.capture.assembly.registers import FLAGS, bit, vector_registers
 
 SLOTS = 62
 """Addresses a thread keeps until they are told."""
@@ -57,8 +57,8 @@ class Hooks:
 
     shared: bool
     """The file is for a shared object: the thread's memory is found by the global offset table."""
-    wide: bool
-    """Vector registers of more than 16 bytes are used in the file."""
+    widest: int = 16
+    """Bytes of the widest vector register that the file names."""
     tables: list[str] = field(default_factory=list)
 
     def keep(self, address: Address, slot: int, needed: int, red_zone: bool) -> list[str]:
@@ -114,26 +114,39 @@ class Hooks:
         save = event is not None or bool(needed & bit("rax"))
         hook = "__af_block"
         if event is not None:
-            hook = "__af_event" + self._saving(needed)
+            hook = "__af_event"
         elif needed & FLAGS:
             hook = "__af_block_flags"
         lines = [f"\tleaq\t{label}(%rip), %rax", f"\tcall\t*{hook}@GOTPCREL(%rip)"]
         if save:
             lines = ["\tpushq\t%rax", *lines, "\tpopq\t%rax"]
+        if event is not None:
+            lines, variety = self._keeping_vectors(lines, needed)
+            lines = [line.replace(f"{hook}@", f"{hook}{variety}@") for line in lines]
         return _beyond_red_zone(lines, red_zone)
 
     def end_atomic(self, needed: int, red_zone: bool) -> list[str]:
         """Code that goes behind an atomic instruction."""
-        hook = "__af_event_end" + self._saving(needed)
-        return _beyond_red_zone([f"\tcall\t*{hook}@GOTPCREL(%rip)"], red_zone)
+        hook = "__af_event_end"
+        lines, variety = self._keeping_vectors([f"\tcall\t*{hook}@GOTPCREL(%rip)"], needed)
+        lines = [line.replace(f"{hook}@", f"{hook}{variety}@") for line in lines]
+        return _beyond_red_zone(lines, red_zone)
 
-    def _saving(self, needed: int) -> str:
-        """Which variety of a hook saves the vector registers that are needed."""
-        vectors = needed & VECTORS
-        if not vectors:
-            return ""
-        # Arguments and results that are merely passed on are the only wide ones that nobody names.
-        return "_all" if self.wide and vectors & ~FIRST_VECTORS else "_xmm"
+    def _keeping_vectors(self, lines: list[str], needed: int) -> tuple[list[str], str]:
+        """The code with the vector registers that are needed saved around it, or the variety of hook
+        that saves all."""
+        saved = [n for n in vector_registers(needed) if n < 16 or self.widest == 64]
+        if saved and self.widest == 64:  # and the mask registers that come with them
+            return lines, "_all"
+        if not saved:
+            return lines, ""
+        name, move = ("ymm", "vmovups") if self.widest == 32 else ("xmm", "movups")
+        room = self.widest * len(saved)
+        places = [(f"%{name}{n}", f"{self.widest * i}(%rsp)") for i, n in enumerate(saved)]
+        before = [f"\t{move}\t{register}, {place}" for register, place in places]
+        after = [f"\t{move}\t{place}, {register}" for register, place in places]
+        down, up = f"\tleaq\t-{room}(%rsp), %rsp", f"\tleaq\t{room}(%rsp), %rsp"
+        return [down, *before, *lines, *after, up], ""
 
     def definitions(self) -> list[str]:
         """What goes to the end of the file: the tables, and the thread's memory."""

@@ -7,7 +7,6 @@ differ in a constant only are kept once. The program's own instructions stay as 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -29,7 +28,6 @@ from autofinity.capture.library_calls import CALL_COSTS, JUMP, Cost
 
 _MOST_ENTRIES = 200
 _MOST_INSTRUCTIONS = 60_000
-_WIDE = re.compile(r"%[yz]mm\d")
 
 
 def instrument(text: str, shared: bool = False) -> str:
@@ -47,7 +45,7 @@ def instrument(text: str, shared: bool = False) -> str:
         _frames(flow),
         _pinned(statements),
         frozenset(flow.labels),
-        Hooks(shared, wide=bool(_WIDE.search(text))),
+        Hooks(shared, _widest(text)),
     )
     for first, last in _blocks(statements):
         _Block(file, first, last).instrument()
@@ -58,6 +56,11 @@ def instrument(text: str, shared: bool = False) -> str:
             lines.append(s.text)
         lines += s.after
     return "\n".join([*lines, *file.hooks.definitions(), ""])
+
+
+def _widest(text: str) -> int:
+    """Bytes of the widest vector register that is named."""
+    return 64 if "%zmm" in text or "%k" in text else 32 if "%ymm" in text else 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,17 +246,17 @@ class _Block:
         for register, is_mask in ((event.index, False), (event.mask, True)):
             if register:
                 s.before += self.file.hooks.keep_vector(register, is_mask, needed, red_zone)
+        follows = at + 1 < len(self.file.needed)
+        after = self.file.needed[at + 1] if follows else registers.ALL
         if event.kind == LOAD:  # it is told what the program has seen
-            needed = self.file.needed[at + 1] if at < self.last else registers.ALL
             s.after += self.file.hooks.tell(
-                self.entries, self.instructions, needed, red_zone, event, slot
+                self.entries, self.instructions, after, red_zone, event, slot
             )
         else:
             s.before += self.file.hooks.tell(
                 self.entries, self.instructions, needed, red_zone, event, slot
             )
         if event.kind in ATOMIC:
-            after = self.file.needed[at + 1] if at < self.last else registers.ALL
             s.after += self.file.hooks.end_atomic(after, red_zone)
         self._forget(at + 1)
 

@@ -34,10 +34,9 @@ def bits(*registers: str) -> int:
 SAVED_BY_CALLEE = bits("rbx", "rsp", "rbp", "r12", "r13", "r14", "r15")
 SAVED_BY_CALLER = (ALL ^ SAVED_BY_CALLEE) | FLAGS
 _ARGUMENT_VECTORS = 0xFF << _VECTOR
-FIRST_VECTORS = 0b11 << _VECTOR
-"""Those that results come in."""
+_RESULT_VECTORS = 0b11 << _VECTOR
 ARGUMENTS = bits("rdi", "rsi", "rdx", "rcx", "r8", "r9", "rax", "r10") | _ARGUMENT_VECTORS
-RESULTS = bits("rax", "rdx") | FIRST_VECTORS
+RESULTS = bits("rax", "rdx") | _RESULT_VECTORS
 
 
 def _names() -> dict[str, tuple[int, int]]:
@@ -84,6 +83,11 @@ _ACCUMULATOR = re.compile(r"^(?:mul|div|idiv|imul)[bwlq]$")
 _STRING = re.compile(r"^(?:movs|stos|scas|cmps|lods)[bwlq]$")
 _KNOWN_BARE = {"cltq", "cwtl", "cltd", "cqto", "cwtd", "ret", "leave", "nop", "vzeroupper", "mfence",
                "lfence", "sfence", "pause", "endbr64", "cld", "emms"}  # fmt: skip
+
+
+def vector_registers(registers: int) -> list[int]:
+    """Numbers of the vector registers in a set."""
+    return [i for i in range(32) if registers >> (_VECTOR + i) & 1]
 
 
 def vectors_of_call(rtl: str) -> int:

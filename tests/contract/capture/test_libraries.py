@@ -44,11 +44,11 @@ def test_memory_and_string_functions_are_seen(shop: Workshop) -> None:
     run = shop.run(STRINGS, flags="-O0 -fno-builtin -pthread")
     assert run.stdout.split()[4:] == ["1000", "1", "(nil)"]
     reads, writes = run.counts(0, run.address("b"), 1024)
-    assert writes == 63  # 1001 bytes, 16 at a time
-    assert reads == 3 * 63 + 63  # strlen, strcmp and strchr with the zero; memcmp without
+    assert writes == 32  # 1001 bytes, 32 at a time
+    assert reads == 3 * 32 + 32  # strlen, strcmp and strchr with the zero; memcmp without
     _, writes = run.counts(0, run.address("a"), 1024)
     # The copy goes by the lines of its source, which are one byte off those of its target.
-    assert 63 + 32 <= writes <= 63 + 40
+    assert 32 + 16 <= writes <= 32 + 24
 
 
 TRANSFERS = r"""
@@ -80,7 +80,7 @@ int main(void) {
 def test_what_the_kernel_and_streams_transfer_is_seen(shop: Workshop) -> None:
     run = shop.run(TRANSFERS)
     assert run.code == 0
-    width = 16
+    width = 32
     assert run.counts(0, run.address("sent"), 4096) == ((3200 + 1600 + 640) // width, 0)
     assert run.counts(0, run.address("got"), 4096) == (0, 3200 // width)
     assert run.counts(0, run.address("parts"), 2048) == (0, 1600 // width)

@@ -34,8 +34,10 @@ def test_accesses_of_all_threads_count_within_the_region(
 ) -> None:
     run = shop.run(ROI, env={"AUTOFINITY_CAPTURE_ROI": region})
     main, *workers = [stream["roi_accesses"] for stream in run.summary["streams"]]
-    assert of_main <= main <= of_main + 15  # and what handles the threads
-    assert workers == [of_worker, of_late_worker]
+    stack = 35  # calls, and what handles the threads
+    assert of_main <= main <= of_main + stack
+    assert of_worker <= workers[0] <= of_worker + stack
+    assert of_late_worker <= workers[1] <= (of_late_worker + stack if of_late_worker else 0)
 
 
 @pytest.mark.parametrize(

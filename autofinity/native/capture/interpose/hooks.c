@@ -21,16 +21,8 @@ AF_HIDDEN uint32_t af_block_quick(const af_block_table* block);
 // Calls of C functions with aligned stack. Their arguments are in rdi and rsi.
 #define FRAME(bytes) "push %rbp; mov %rsp, %rbp; sub $" bytes ", %rsp; and $-64, %rsp;"
 #define END_FRAME "mov %rbp, %rsp; pop %rbp;"
-// No vector register is needed.
+// The caller has saved the vector registers that it needs.
 #define CALL(function) FRAME("0") "cld; call " function ";" END_FRAME
-// Nothing is needed of vector registers but 16 bytes of each. Functions here leave the rest alone.
-#define EACH_XMM(move)                                                                     \
-    move(0) move(1) move(2) move(3) move(4) move(5) move(6) move(7) move(8) move(9) move(10) \
-        move(11) move(12) move(13) move(14) move(15)
-#define SAVE_XMM(n) "movups %xmm" #n ", 16*" #n "(%rsp);"
-#define RESTORE_XMM(n) "movups 16*" #n "(%rsp), %xmm" #n ";"
-#define CALL_SAVING_XMM(function) \
-    FRAME("256") EACH_XMM(SAVE_XMM) "cld; call " function ";" EACH_XMM(RESTORE_XMM) END_FRAME
 // State of the processor behind general registers: SSE, AVX and AVX-512, as xsave writes it.
 #define STATE_BYTES "2816"
 #define STATE_MASK "0xe6"
@@ -63,7 +55,6 @@ FUNCTION("__af_block_flags", PUSH
     FUNCTION("__af_event_end" suffix,                                                    \
              "push %rax;" PUSH PUSH_FLAGS call("af_event_end") POP_FLAGS POP "pop %rax;")
 EVENT("", CALL);
-EVENT("_xmm", CALL_SAVING_XMM);
 EVENT("_all", CALL_SAVING_ALL);
 
 static af_seen* seen_by(const af_block_table* block) {
