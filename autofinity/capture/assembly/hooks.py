@@ -24,7 +24,8 @@ _RED_ZONE = 128
 _SCRATCH = ("r11", "r10", "r9", "r8", "rdi", "rsi", "rcx", "rdx", "rax", "rbx", "rbp",
             "r12", "r13", "r14", "r15")  # fmt: skip
 _POINTER = 8
-TABLES = (".section .rodata", '.section .data.rel.ro.local,"aw"')
+_RUNTIMES = "__af_seen_shared@gottpoff(%rip)"
+"""Where in a thread's memory the runtime's own lies, which code of shared objects uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class Hooks:
         if not self.shared:
             return [f"\t{move}\t{register}, %fs:__af_seen@tpoff+{at}"]
         taken, prologue, epilogue, _ = self._scratch(1, needed, red_zone)
-        found = f"\tmovq\t__af_seen@gottpoff(%rip), %{taken[0]}"
+        found = f"\tmovq\t{_RUNTIMES}, %{taken[0]}"
         return [*prologue, found, f"\t{move}\t{register}, %fs:{at}(%{taken[0]})", *epilogue]
 
     def count(self, instructions: int, needed: int, red_zone: bool) -> list[str]:
@@ -92,7 +93,7 @@ class Hooks:
         place = f"%fs:(%{last})" if self.shared else "%fs:__af_seen@tpoff"
         lines = list(prologue)
         if self.shared:
-            lines.append(f"\tmovq\t__af_seen@gottpoff(%rip), %{last}")
+            lines.append(f"\tmovq\t{_RUNTIMES}, %{last}")
         lines += [
             f"\tmovq\t{place}, %{first}",
             f"\tleaq\t{instructions}(%{first}), %{first}",
@@ -150,10 +151,11 @@ class Hooks:
 
     def definitions(self) -> list[str]:
         """What goes to the end of the file: the tables, and the thread's memory."""
+        tables = ["\t.section .rodata", "\t.align 8", *self.tables]
+        if self.shared:
+            return tables
         return [
-            "\t" + TABLES[self.shared],
-            "\t.align 8",
-            *self.tables,
+            *tables,
             '\t.section .tbss.__af_seen,"awTG",@nobits,__af_seen,comdat',
             "\t.align 64",
             "\t.weak __af_seen",
@@ -168,9 +170,10 @@ class Hooks:
         label = f".Lafd{len(self.tables)}"
         neutral = all(entry.neutral for entry in entries)
         head = (
-            f"\t.quad __af_seen@tpoff\n\t.value {len(entries)}, {instructions}\n"
+            f"\t.quad {'0' if self.shared else '__af_seen@tpoff'}\n\t.value {len(entries)}, {instructions}\n"
             f"\t.byte {event.kind}, {event.size}, {event.order}, {slot}\n"
-            f"\t.byte {event.lanes}, {event.index_bytes}, {int(bool(event.mask))}, {int(neutral)}, 0, 0, 0, 0"
+            f"\t.byte {event.lanes}, {event.index_bytes}, {int(bool(event.mask))}, {int(neutral)}, "
+            f"{int(self.shared)}, 0, 0, 0"
         )
         self.tables.append("\n".join([f"{label}:", head, *(entry.words() for entry in entries)]))
         return label
@@ -179,7 +182,7 @@ class Hooks:
         if not self.shared:
             return [f"\tmovq\t%{register}, %fs:__af_seen@tpoff+{at}"]
         return [
-            f"\tmovq\t__af_seen@gottpoff(%rip), %{spare}",
+            f"\tmovq\t{_RUNTIMES}, %{spare}",
             f"\tmovq\t%{register}, %fs:{at}(%{spare})",
         ]
 

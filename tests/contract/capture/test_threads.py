@@ -33,8 +33,8 @@ def test_every_load_and_store_of_each_thread_is_counted_on_its_lines(shop: Works
     for k in range(4):
         reads, writes = run.counts(k + 1, run.address("data") + k * size, size)
         assert writes == 512
-        assert reads == 512 + size // 16  # the copy reads 16 bytes at a time
-        assert run.counts(k + 1, run.address("copy") + k * size, size) == (0, size // 16)
+        assert reads == 512 + size // 32  # the copy reads 32 bytes at a time
+        assert run.counts(k + 1, run.address("copy") + k * size, size) == (0, size // 32)
         for other in {1, 2, 3, 4} - {k + 1}:
             assert run.counts(other, run.address("data") + k * size, size) == (0, 0)
 

@@ -36,7 +36,7 @@ static inline bool waits(const af_thread* t) {
 AF_HIDDEN uint32_t af_block_quick(const af_block_table* block) {
     af_thread* const t = af_self;
     if (AF_UNLIKELY(t == NULL)) return af_recording() ? 0 : UINT32_MAX;
-    af_seen* const seen = (af_seen*)((char*)__builtin_thread_pointer() + block->seen);
+    af_seen* const seen = af_seen_by(block);
     const bool polling = polls(t, block);
     if (AF_UNLIKELY(polling && waits(t))) {
         seen->instructions = 0;

@@ -57,13 +57,11 @@ FUNCTION("__af_block_flags", PUSH
 EVENT("", CALL);
 EVENT("_all", CALL_SAVING_ALL);
 
-static af_seen* seen_by(const af_block_table* block) {
-    return (af_seen*)((char*)__builtin_thread_pointer() + block->seen);
-}
+__thread af_seen __af_seen_shared;
 
 // The entries from `first` on, with all that may come up; then the block's instructions.
 AF_HIDDEN __attribute__((used)) void af_block_apart(const af_block_table* block, uint32_t first) {
-    af_seen* const seen = seen_by(block);
+    af_seen* const seen = af_seen_by(block);
     af_thread* t = af_self;
     if (t == NULL) t = af_attach();
     if (t == NULL) {
@@ -201,7 +199,7 @@ static void gather(af_thread* t, const af_block_table* block, const af_seen* see
 AF_HIDDEN __attribute__((used)) void af_block_event(const af_block_table* block, const af_saved* saved) {
     const uint32_t done = af_block_quick(block);
     if (done != UINT32_MAX) af_block_apart(block, done);
-    af_seen* const seen = seen_by(block);
+    af_seen* const seen = af_seen_by(block);
     void* const p = (void*)seen->addresses[block->slot];
     af_thread* t = NULL;
     switch (block->event) {

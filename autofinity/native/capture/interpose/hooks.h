@@ -5,7 +5,7 @@
 
 enum { AF_SEEN_SLOTS = 62 };
 
-// A thread's own, in every object of the program: what the block that runs has touched so far.
+// A thread's own, in every program and in the runtime for all shared objects: what the block that runs has touched so far.
 typedef struct af_seen {
     uint64_t instructions;  // of blocks before it that touched nothing
     uint64_t addresses[AF_SEEN_SLOTS];
@@ -13,6 +13,9 @@ typedef struct af_seen {
     uint8_t index[64];  // of a gather: vector registers as they are
     uint8_t mask[64];
 } af_seen;
+
+extern __attribute__((visibility("default"))) __thread af_seen __af_seen_shared
+    __attribute__((tls_model("initial-exec")));
 
 typedef enum af_event_kind {
     AF_EVENT_NONE,
@@ -47,9 +50,15 @@ typedef struct af_block_table {
     uint8_t event, size, order, slot;  // what follows the entries, if anything does
     uint8_t lanes, index_bytes, masked;
     uint8_t neutral;  // it touched nothing but the stack's own words and constants
-    uint8_t unused[4];
+    uint8_t shared;   // the code is in a shared object, which uses __af_seen_shared
+    uint8_t unused[3];
     af_block_entry entries[];
 } af_block_table;
+
+static inline af_seen* af_seen_by(const af_block_table* block) {
+    if (block->shared) return &__af_seen_shared;
+    return (af_seen*)((char*)__builtin_thread_pointer() + block->seen);
+}
 
 // What the hooks have saved of the program's registers.
 typedef struct af_saved {
