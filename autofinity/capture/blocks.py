@@ -23,6 +23,7 @@ MAGIC = 0x314B434F4C424641
 _HOOK = "__sanitizer_cov_trace_pc"
 _LONGEST = 4000
 
+
 @dataclass(frozen=True, slots=True)
 class _Instruction:
     address: int

@@ -1,7 +1,7 @@
-"""What one call of a library function takes: its code is not the program's, so nobody instruments it.
+"""What one call of a library function takes: nobody instruments code that is not the program's.
 
-Other functions of libraries count for nothing but the jump that leads to them; what copies, compares
-and searches memory is recorded by the runtime (native/capture/interpose/memory.c).
+Other functions of libraries count for nothing but the jump that leads to them; what copies,
+compares and searches memory is recorded by the runtime (native/capture/interpose/memory.c).
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ class Cost(NamedTuple):
 JUMP = Cost(1, 1, 0)
 """Through the procedure linkage table to a function of another object."""
 
-# Means over usual arguments with glibc 2.36, libgcc and libgomp of GCC 12 on x86-64 with AVX2 and FMA,
-# by scripts/tools/library_calls.py; of malloc and free, and their like, half of a pair each. Those of
-# realloc are a guess between calloc's and malloc's. Of memcpy and its like what does not move bytes.
+# Means over usual arguments with glibc 2.36, libgcc and libgomp of GCC 12 on x86-64 with AVX2 and
+# FMA, by scripts/tools/library_calls.py; of malloc and free, and their like, half of a pair each;
+# of __divti3 and its like with the jump to a shared libgcc. Those of realloc are a guess between
+# calloc's and malloc's. Of memcpy and its like what does not move bytes.
 # fmt: off
 _MEASURED = {
     "exp": (52, 18, 2), "exp2": (42, 10, 0), "expm1": (53, 14, 0), "log": (52, 14, 0),

@@ -219,6 +219,8 @@ def _describe(request: CaptureRequest, argv: tuple[str, ...], key: str, partial:
             "{cflags} (or {cxxflags}, {fflags}) and {ldflags} to compiler and linker"
         )
     facts = recorded(partial)
+    if request.built.counted == "blocks" and facts.of_run["instructions"] == "counted":
+        facts.of_run["instructions"] = "approximated"
     if facts.roi_begins == 0:
         raise CaptureError(
             f'{spec.name} never began its region of interest (roi = "{spec.roi}"); call '

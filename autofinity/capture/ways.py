@@ -100,6 +100,4 @@ def write_tools(folder: Path, environment: Mapping[str, str]) -> None:
 
 def instrumented(folder: Path) -> bool:
     """Whether something in the folder that a build wrote calls the runtime by assembly's hooks."""
-    return any(
-        path.is_file() and b"__af_block" in path.read_bytes() for path in folder.rglob("*")
-    )
+    return any(path.is_file() and b"__af_block" in path.read_bytes() for path in folder.rglob("*"))

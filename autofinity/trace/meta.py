@@ -57,7 +57,9 @@ class TraceMeta:
     spins: int
     """Polls recognised as waiting, which are not in the trace."""
     instructions: str
-    """`counted` by blocks of the machine code, or `estimated` at 3 per access."""
+    """`counted`: those of the machine code as users run it, and so are the accesses; `approximated`
+    by the blocks of code that was instrumented before it was vectorised; or `estimated` at 3 per
+    access of such code."""
     host: str
     streams: tuple[StreamMeta, ...]
     addresses: str = "unknown"

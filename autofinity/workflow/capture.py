@@ -36,6 +36,12 @@ def capture_traces(
         traces = capture_suite(suite, programs, threads, size, out, report, keep_going=keep_going)
     for now in left_out:
         reporter.notice(f"{now.program} is left out: {now.reason}")
+    scalar = [trace.program for trace in traces if trace.instructions != "counted"]
+    if scalar:
+        reporter.notice(
+            f"accesses and instructions of {', '.join(scalar)} are approximate, those of code "
+            "without vectors: it was not GCC 9 or later on x86-64 that built it (docs/suites.md)"
+        )
     return traces
 
 

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "support"))
-from beside_qemu import beside_qemu, training_suite  # noqa: E402
+from beside_qemu import beside_qemu, training_suite
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Instructions, loads and stores of one call of a library function, as this machine's libraries are.
+"""Instructions, loads and stores of one call of a function of this machine's libraries.
 
     python scripts/tools/library_calls.py [NAME…]          # needs qemu-x86_64
 
@@ -46,22 +46,46 @@ int main(int c, char** v) {
     }
 }
 """
-_ONE = (
-    "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh erf erfc cbrt "
-    "sqrt"
-).split()
-_ROUNDING = "floor ceil round trunc rint nearbyint".split()
+_ONE = [
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "erf",
+    "erfc",
+    "cbrt",
+    "sqrt",
+]
+_ROUNDING = ["floor", "ceil", "round", "trunc", "rint", "nearbyint"]
 _LENGTHS = (8, 64, 200)
-_TWO = "pow atan2 hypot fmod fmax fmin remainder fdim".split()
-_WIDE = "__divti3 __modti3 __udivti3 __umodti3".split()
+_TWO = ["pow", "atan2", "hypot", "fmod", "fmax", "fmin", "remainder", "fdim"]
+_WIDE = ["__divti3", "__modti3", "__udivti3", "__umodti3"]
 _CALLS = {
     **{name: (f"sink = {name}(x[k])", "sink = x[k]") for name in _ONE},
     **{f"{name}f": (f"sinkf = {name}f(f[k])", "sinkf = f[k]") for name in _ONE},
     **{name: (f"sink = {name}(y[k])", "sink = y[k]") for name in _ROUNDING},
     **{f"{name}f": (f"sinkf = {name}f((float)y[k])", "sinkf = (float)y[k]") for name in _ROUNDING},
     **{name: (f"sink = {name}(x[k], x[63 - k])", "sink = x[k] + x[63 - k]") for name in _TWO},
-    **{f"{name}f": (f"sinkf = {name}f(f[k], f[63 - k])", "sinkf = f[k] + f[63 - k]") for name in _TWO},
-    **{name: (f"wide[k] = {name}(wide[63 - k], n[k])", "wide[k] = wide[63 - k] + n[k]") for name in _WIDE},
+    **{
+        f"{name}f": (f"sinkf = {name}f(f[k], f[63 - k])", "sinkf = f[k] + f[63 - k]")
+        for name in _TWO
+    },
+    **{
+        name: (f"wide[k] = {name}(wide[63 - k], n[k])", "wide[k] = wide[63 - k] + n[k]")
+        for name in _WIDE
+    },
     "sincos": ("sincos(x[k], &a, &b); sink = a + b", "sink = x[k]"),
     "sincosf": ("sincosf(f[k], &fa, &fb); sinkf = fa + fb", "sinkf = f[k]"),
     "lround": ("sinkl = lround(y[k])", "sink = y[k]"),
@@ -92,7 +116,16 @@ def measured(call: str) -> tuple[float, float, float]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "p.c").write_text(_HEAD.replace("CALL", call))
-        command = ["gcc", "-O1", "-fno-builtin", "-fopenmp", "-w", folder / "p.c", "-o", folder / "p"]
+        command = [
+            "gcc",
+            "-O1",
+            "-fno-builtin",
+            "-fopenmp",
+            "-w",
+            folder / "p.c",
+            "-o",
+            folder / "p",
+        ]
         subprocess.run([*command, "-lm", "-lstdc++"], check=True)
         few, many = (_run(folder, times) for times in (64, 64 + MORE))
         return tuple((b - a) / MORE for a, b in zip(few, many, strict=True))  # type: ignore[return-value]
@@ -117,7 +150,10 @@ def main() -> None:
         if name in _PAIRS:
             instructions, loads, stores = instructions / 2, loads / 2, stores / 2
         # The call itself, and its return address, are the caller's.
-        print(f'    "{name}": ({instructions - 1:.0f}, {loads:.0f}, {max(stores - 1, 0):.0f}),', flush=True)
+        print(
+            f'    "{name}": ({instructions - 1:.0f}, {loads:.0f}, {max(stores - 1, 0):.0f}),',
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ class Address:
         return self.index.startswith(("xmm", "ymm", "zmm"))
 
     def text(self, moved: int = 0) -> str:
-        """As an operand, when the stack pointer is `moved` bytes lower than where it was written."""
+        """As an operand where the stack pointer is `moved` bytes lower than at its instruction."""
         offset = self.offset + (moved if self.base == "rsp" else 0)
         plus = f"{offset:+d}" if self.symbol and offset else ("" if self.symbol else str(offset))
         inner = f"%{self.base}" if self.base else ""
@@ -87,8 +87,9 @@ def is_string_operation(s: Statement) -> bool:
     if s.kind is not Kind.INSTRUCTION or _STRING.match(s.mnemonic) is None:
         return False
     # movsd and its like move floating-point numbers; movsl and movsbl extend a sign.
-    return not s.operands or not any(operand.startswith("%xmm") for operand in s.operands) and (
-        not s.operands or "(%rsi)" in s.operands[0] or "(%rdi)" in s.operands[-1]
+    return not s.operands or (
+        not any(operand.startswith("%xmm") for operand in s.operands)
+        and (not s.operands or "(%rsi)" in s.operands[0] or "(%rdi)" in s.operands[-1])
     )
 
 
@@ -106,7 +107,7 @@ def accesses_of(s: Statement) -> list[Access]:
     below = Address("", "", -8, "rsp", "", "")
     if s.mnemonic.startswith("push") or s.mnemonic == "call":
         found.append(Access(below, 8, WRITE))
-    elif s.mnemonic.startswith("pop") and not s.mnemonic.startswith("popcnt") or s.mnemonic == "ret":
+    elif s.mnemonic in ("pop", "popq", "ret"):
         found.insert(0, Access(top, 8, READ))
     elif s.mnemonic == "leave":
         found.append(Access(Address("", "", 0, "rbp", "", ""), 8, READ))

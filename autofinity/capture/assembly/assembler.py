@@ -34,7 +34,11 @@ def input_of(arguments: list[str]) -> int | None:
 def main(real: str, arguments: list[str]) -> int:
     """Assemble; returns the real assembler's exit code."""
     at = input_of(arguments)
-    text = Path(arguments[at]).read_text(errors="surrogateescape") if at is not None else sys.stdin.read()
+    text = (
+        Path(arguments[at]).read_text(errors="surrogateescape")
+        if at is not None
+        else sys.stdin.read()
+    )
     with tempfile.TemporaryDirectory(prefix="autofinity-as-") as folder:
         if _BY_GCC.search(text):
             if "--32" in arguments or "--x32" in arguments:

@@ -21,7 +21,9 @@ from autofinity.capture.assembly.accesses import (
 )
 from autofinity.capture.assembly.statements import Kind, Statement
 
-NONE, VOLATILE_READ, VOLATILE_WRITE, LOAD, STORE, CHANGE, EXCHANGE, COMPARE_EXCHANGE, FENCE = range(9)
+NONE, VOLATILE_READ, VOLATILE_WRITE, LOAD, STORE, CHANGE, EXCHANGE, COMPARE_EXCHANGE, FENCE = range(
+    9
+)
 COPY, FILL, SCAN, COMPARE, GATHER, SCATTER = range(9, 15)
 ATOMIC = (STORE, CHANGE, EXCHANGE, COMPARE_EXCHANGE)
 """Those that run while the runtime holds their address."""

@@ -134,8 +134,9 @@ class Hooks:
         return _beyond_red_zone(lines, red_zone)
 
     def _keeping_vectors(self, lines: list[str], needed: int) -> tuple[list[str], str]:
-        """The code with the vector registers that are needed saved around it, or the variety of hook
-        that saves all."""
+        """The code, with the vector registers that are needed saved around it, and the variety of
+        hook: that which saves all, where they are too many.
+        """
         saved = [n for n in vector_registers(needed) if n < 16 or self.widest == 64]
         if saved and self.widest == 64:  # and the mask registers that come with them
             return lines, "_all"
@@ -170,7 +171,8 @@ class Hooks:
         label = f".Lafd{len(self.tables)}"
         neutral = all(entry.neutral for entry in entries)
         head = (
-            f"\t.quad {'0' if self.shared else '__af_seen@tpoff'}\n\t.value {len(entries)}, {instructions}\n"
+            f"\t.quad {'0' if self.shared else '__af_seen@tpoff'}\n"
+            f"\t.value {len(entries)}, {instructions}\n"
             f"\t.byte {event.kind}, {event.size}, {event.order}, {slot}\n"
             f"\t.byte {event.lanes}, {event.index_bytes}, {int(bool(event.mask))}, {int(neutral)}, "
             f"{int(self.shared)}, 0, 0, 0"

@@ -308,10 +308,10 @@ def _can_be_kept(address: Address) -> bool:
 
 
 def _growth(s: Statement) -> int | None:
-    """Bytes that the instruction adds to the stack; None where it does not just move its pointer."""
+    """Bytes that the instruction adds to the stack; None where it does not just do that."""
     if s.mnemonic.startswith("push"):
         return 8
-    if s.mnemonic.startswith("pop") and not s.mnemonic.startswith("popcnt"):
+    if s.mnemonic in ("pop", "popq"):
         return -8
     if s.mnemonic in ("subq", "addq") and s.operands[-1] == "%rsp" and s.operands[0][0] == "$":
         value = int(s.operands[0][1:], 0)

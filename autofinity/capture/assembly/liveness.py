@@ -20,9 +20,7 @@ class ControlFlow:
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         self.statements = statements
-        self.labels = {
-            s.mnemonic: i for i, s in enumerate(statements) if s.kind is Kind.LABEL
-        }
+        self.labels = {s.mnemonic: i for i, s in enumerate(statements) if s.kind is Kind.LABEL}
         self.function_of: list[str] = []
         """Name of the function that each statement is in, or the empty name."""
         functions = _functions(statements)
@@ -57,7 +55,7 @@ class ControlFlow:
         """Registers that are no longer what they were after a call, for sure."""
         name = self.target(s)
         name = self._aliases.get(name, name)
-        return self.spoiled[name] if name in self.spoiled else SAVED_BY_CALLER
+        return self.spoiled.get(name, SAVED_BY_CALLER)
 
     def spoiled_at_return(self, at: int) -> int:
         """What nobody expects to survive the function that the statement is in."""

@@ -67,7 +67,9 @@ _PURE = re.compile(
     r"|v?cvtt?s[sd]2si[lq]?|v?mov[dq]|v?p?movmsk\w+|v?pextr[bwdq]|v?extractps"
     r"|(?:popcnt|lzcnt|tzcnt)[lq]?|(?:pext|pdep|andn|blsr|blsi|blsmsk|bzhi|bextr|shlx|sarx|shrx|rorx)[lq]?)$"
 )
-_PURE_VECTOR = re.compile(r"^v?(?:mov[au]p[sd]|movdq[au]|mov[dq]|movs[sd]|movddup|lddqu)$|^vbroadcast")
+_PURE_VECTOR = re.compile(
+    r"^v?(?:mov[au]p[sd]|movdq[au]|mov[dq]|movs[sd]|movddup|lddqu)$|^vbroadcast"
+)
 _ZEROING = re.compile(r"^(?:xor[lq]|sub[lq])$")
 _ZEROING_VECTOR = re.compile(r"^v?(?:pxor|xorp[sd])$")
 _READS_FLAGS = re.compile(
@@ -78,11 +80,13 @@ _WRITES_FLAGS = re.compile(
     r"blsr|blsi|andn|bzhi|bextr)[bwlq]?|v?u?comis[sd]|v?ptest|vtestp[sd]|call)$"
 )
 _SHIFT = re.compile(r"^(?:sal|shl|sar|shr)[bwlq]$")
-_ONLY_READS = re.compile(r"^(?:cmp|test|bt|push|mul|div|idiv|call|jmp|nop)[bwlq]?$|^v?u?comis[sd]$|^v?ptest|^vtestp|^j")
+_ONLY_READS = re.compile(
+    r"^(?:cmp|test|bt|push|mul|div|idiv|call|jmp|nop)[bwlq]?$|^v?u?comis[sd]$|^v?ptest|^vtestp|^j"
+)
 _ACCUMULATOR = re.compile(r"^(?:mul|div|idiv|imul)[bwlq]$")
 _STRING = re.compile(r"^(?:movs|stos|scas|cmps|lods)[bwlq]$")
-_KNOWN_BARE = {"cltq", "cwtl", "cltd", "cqto", "cwtd", "ret", "leave", "nop", "vzeroupper", "mfence",
-               "lfence", "sfence", "pause", "endbr64", "cld", "emms"}  # fmt: skip
+_KNOWN_BARE = {"cltq", "cwtl", "cltd", "cqto", "cwtd", "ret", "leave", "nop", "vzeroupper",
+               "mfence", "lfence", "sfence", "pause", "endbr64", "cld", "emms"}  # fmt: skip
 
 
 def vector_registers(registers: int) -> list[int]:
@@ -120,14 +124,14 @@ def is_memory(operand: str) -> bool:
 
 
 def reads(s: Statement) -> int:
-    """Registers and flags that the statement may read. Calls and ends of functions: `liveness.py`."""
+    """Registers and flags that the statement may read; for calls and returns see `liveness.py`."""
     if s.kind is Kind.INLINE:
         return ALL
     if s.kind is not Kind.INSTRUCTION:
         return 0
     name = s.mnemonic
     found = FLAGS if _READS_FLAGS.match(name) else 0
-    if s.prefixes and s.prefixes != ("lock",) or _STRING.match(name) and not s.operands:
+    if (s.prefixes and s.prefixes != ("lock",)) or (_STRING.match(name) and not s.operands):
         found |= bits("rax", "rcx", "rsi", "rdi")
     if not s.operands:
         if name not in _KNOWN_BARE:
@@ -163,7 +167,9 @@ def _writes_purely(s: Statement) -> bool:
     last = s.operands[-1]
     size = size_of_register(last)
     if size in (4, 8):
-        return bool(_PURE.match(s.mnemonic)) or (s.mnemonic.startswith("imul") and len(s.operands) == 3)
+        return bool(_PURE.match(s.mnemonic)) or (
+            s.mnemonic.startswith("imul") and len(s.operands) == 3
+        )
     if size >= 16:
         if s.mnemonic.startswith(("movs", "movq", "movd")) and is_register(s.operands[0]):
             return False  # the rest of the destination stays as it was

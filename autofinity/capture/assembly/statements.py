@@ -1,4 +1,4 @@
-"""GCC's assembly (`-S -dP`, AT&T syntax) as statements: labels, instructions and what stands between.
+"""GCC's assembly (`-S -dP`, AT&T syntax) as statements: labels, instructions, what is between.
 
 With `-dP` GCC writes before each instruction what it was made from, in its register transfer
 language (RTL), as comments. That changes no code, and tells what machine code does not: which moves
@@ -84,7 +84,9 @@ def _statements(lines: list[str]) -> Iterator[Statement]:
             yield Statement(Kind.LABEL, line, mnemonic=label[1])
         elif not code or code.startswith("."):
             if code.startswith(".intel_syntax"):
-                raise AssemblyError("assembly in Intel syntax; expected that of AT&T (no -masm=intel)")
+                raise AssemblyError(
+                    "assembly in Intel syntax; expected that of AT&T (no -masm=intel)"
+                )
             yield Statement(Kind.OTHER, line)
         else:
             yield _instruction(line, code, "\n".join(rtl))

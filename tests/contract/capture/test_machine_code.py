@@ -94,7 +94,9 @@ int main(void) {
 """
 
 
-@pytest.mark.parametrize("flags", ["-O0", "-O1", "-O2 -fno-omit-frame-pointer", "-Os", "-O3 -mno-red-zone"])
+@pytest.mark.parametrize(
+    "flags", ["-O0", "-O1", "-O2 -fno-omit-frame-pointer", "-Os", "-O3 -mno-red-zone"]
+)
 def test_registers_and_flags_survive_what_atomics_are_told_by(
     code: Workshop, flags: str, tmp_path: Path
 ) -> None:
@@ -111,16 +113,19 @@ def test_code_of_a_shared_object_is_recorded_too(tmp_path: Path) -> None:
     flags = [flag.replace("{tools}", str(tmp_path / "tools")) for flag in ASSEMBLY_FLAGS]
     (tmp_path / "lib.c").write_text(
         "_Thread_local long own; long table[1000]; static _Atomic long n;\n"
-        "long work(void) { for (int i = 0; i < 1000; i++) table[i] = i; own += 2; return own + n++; }\n"
+        "long work(void) { for (int i = 0; i < 1000; i++) table[i] = i;\n"
+        "own += 2; return own + n++; }\n"
     )
     (tmp_path / "p.c").write_text(
-        '#include <stdio.h>\nextern long work(void), table[1000];\n'
+        "#include <stdio.h>\nextern long work(void), table[1000];\n"
         'int main(void) { work(); printf("table %p %ld\\n", (void*)table, work()); }\n'
     )
-    library = Workshop(tmp_path / "shop", "code") if (tmp_path / "shop").mkdir() is None else None
-    assert library is not None
+    (tmp_path / "shop").mkdir()
+    library = Workshop(tmp_path / "shop", "code")
     build = ["gcc", "-O2", *flags, "-w"]
-    subprocess.run([*build, "-fPIC", "-shared", "lib.c", "-o", "libwork.so"], cwd=tmp_path, check=True)
+    subprocess.run(
+        [*build, "-fPIC", "-shared", "lib.c", "-o", "libwork.so"], cwd=tmp_path, check=True
+    )
     source = (tmp_path / "p.c").read_text()
     linked = f"-O2 -L{tmp_path} -Wl,-rpath,{tmp_path} -Wl,--no-as-needed -lwork"
     run = library.run(source, flags=linked)

@@ -12,7 +12,8 @@ static inline void remember_relaxed(af_thread* t, const volatile void* p, int bi
 }
 
 // A relaxed load awaits nothing unless it ends a wait, so it does without the address's word.
-static inline void after_relaxed_load(af_thread* t, const volatile void* p, int bits, uint64_t value) {
+static inline void after_relaxed_load(af_thread* t, const volatile void* p, int bits,
+                                      uint64_t value) {
     bool woke;
     const bool again = af_polling(t, (uintptr_t)p, value, &woke);
     if (t->polls == 1) watch(word_of(p, bits));
@@ -43,7 +44,7 @@ static inline void after_load(af_thread* t, const volatile void* p, uint64_t val
 
 // A read-modify-write that changed nothing (a failed compare-exchange, a lock that was taken).
 static inline void after_attempt(af_thread* t, const volatile void* p, uint64_t value, seen_write w,
-                          int order) {
+                                 int order) {
     bool woke;
     const bool again = af_polling(t, (uintptr_t)p, value, &woke);
     if (t->polls == 1) watch(w.word);
@@ -57,7 +58,7 @@ static inline void after_attempt(af_thread* t, const volatile void* p, uint64_t 
 }
 
 static inline void after_change(af_thread* t, const volatile void* p, seen_write w, int order,
-                         uint64_t posted) {
+                                uint64_t posted) {
     af_stop_polling(t);
     const bool waited = t->polls > 0;
     af_end_polling(t);

@@ -22,8 +22,9 @@ static inline void join_or_open(af_thread* t, uint64_t now, uintptr_t address, u
     af_note_chase(t, af_open_run(t, o, now, address, reads, writes), address, pointer);
 }
 
-// A loop that waits may call functions and spill registers: that is no progress, and once it is sure
-// that it waits, no work either. What polls a volatile may record nothing in between (volatiles.c).
+// A loop that waits may call functions and spill registers: that is no progress, and once it is
+// sure that it waits, no work either. What polls a volatile may record nothing in between
+// (volatiles.c).
 static inline bool polls(const af_thread* t, const af_block_table* block) {
     return AF_UNLIKELY(t->window_n > 0) && block->neutral && af_position(t) == t->window_seq;
 }
@@ -32,8 +33,7 @@ static inline bool waits(const af_thread* t) {
     return t->polls > AF_PATIENT_POLLS || t->unsettled != NULL;
 }
 
-// How many entries were recorded here: all, unless something has to be done first that takes calls.
-AF_HIDDEN uint32_t af_block_quick(const af_block_table* block) {
+uint32_t af_block_quick(const af_block_table* block) {
     af_thread* const t = af_self;
     if (AF_UNLIKELY(t == NULL)) return af_recording() ? 0 : UINT32_MAX;
     af_seen* const seen = af_seen_by(block);

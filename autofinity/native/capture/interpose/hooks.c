@@ -1,5 +1,5 @@
-// The functions that instrumented assembly calls. They keep all registers; what is in them is looked
-// up by af_saved where an event needs it.
+// The functions that instrumented assembly calls. They keep all registers; what is in them is
+// looked up by af_saved where an event needs it.
 #ifdef __x86_64__
 #include "capture/interpose/hooks.h"
 
@@ -8,10 +8,8 @@
 #include "capture/record/accesses.h"
 #include "capture/threads/streams.h"
 
-AF_HIDDEN uint32_t af_block_quick(const af_block_table* block);
-
-// Registers that a C function may spoil, in the order of af_saved. The one in which the table comes,
-// rax, the caller has saved, where it is needed.
+// Registers that a C function may spoil, in the order of af_saved. The one in which the table
+// comes, rax, the caller has saved, where it is needed.
 #define PUSH "push %rcx; push %rdx; push %rsi; push %rdi; push %r8; push %r9; push %r10; push %r11;"
 #define POP "pop %r11; pop %r10; pop %r9; pop %r8; pop %rdi; pop %rsi; pop %rdx; pop %rcx;"
 // Flags by way of rax: much quicker than by pushf and popf.
@@ -26,33 +24,38 @@ AF_HIDDEN uint32_t af_block_quick(const af_block_table* block);
 // State of the processor behind general registers: SSE, AVX and AVX-512, as xsave writes it.
 #define STATE_BYTES "2816"
 #define STATE_MASK "0xe6"
-#define CALL_SAVING_ALL(function)                                                             \
-    FRAME(STATE_BYTES)                                                                        \
-    "xor %eax, %eax; lea 512(%rsp), %rcx;"                                                    \
-    "mov %rax, (%rcx); mov %rax, 8(%rcx); mov %rax, 16(%rcx); mov %rax, 24(%rcx);"            \
-    "mov %rax, 32(%rcx); mov %rax, 40(%rcx); mov %rax, 48(%rcx); mov %rax, 56(%rcx);"         \
-    "mov $" STATE_MASK ", %eax; xor %edx, %edx; xsave64 (%rsp);"                              \
-    "cld; call " function ";"                                                                 \
+#define CALL_SAVING_ALL(function)                                                     \
+    FRAME(STATE_BYTES)                                                                \
+    "xor %eax, %eax; lea 512(%rsp), %rcx;"                                            \
+    "mov %rax, (%rcx); mov %rax, 8(%rcx); mov %rax, 16(%rcx); mov %rax, 24(%rcx);"    \
+    "mov %rax, 32(%rcx); mov %rax, 40(%rcx); mov %rax, 48(%rcx); mov %rax, 56(%rcx);" \
+    "mov $" STATE_MASK                                                                \
+    ", %eax; xor %edx, %edx; xsave64 (%rsp);"                                         \
+    "cld; call " function                                                             \
+    ";"                                                                               \
     "mov $" STATE_MASK ", %eax; xor %edx, %edx; xrstor64 (%rsp);" END_FRAME
 
-#define FUNCTION(name, code)                                                                    \
-    __asm__(".text; .p2align 4; .globl " name "; .type " name ", @function;" name ":" code "ret;" \
+#define FUNCTION(name, code)                                                               \
+    __asm__(".text; .p2align 4; .globl " name "; .type " name ", @function;" name ":" code \
+            "ret;"                                                                         \
             ".size " name ", .-" name ";")
 
 // The table comes in rax.
 FUNCTION("__af_block", PUSH
          "push %rax; mov %rax, %rdi; call af_block_quick; pop %rdi;"
-         "cmp $-1, %eax; jne 1f; " POP "ret;"
+         "cmp $-1, %eax; jne 1f; " POP
+         "ret;"
          "1: mov %eax, %esi;" CALL_SAVING_ALL("af_block_apart") POP);
-FUNCTION("__af_block_flags", PUSH
-         "mov %rax, %rdi;" PUSH_FLAGS
-         "push %rdi; call af_block_quick; pop %rdi;"
-         "cmp $-1, %eax; jne 1f; " POP_FLAGS POP "ret;"
-         "1: mov %eax, %esi;" CALL_SAVING_ALL("af_block_apart") POP_FLAGS POP);
-#define EVENT(suffix, call)                                                              \
-    FUNCTION("__af_event" suffix, PUSH "mov %rax, %rdi;" PUSH_FLAGS "mov %rsp, %rsi;"    \
-             call("af_block_event") POP_FLAGS POP);                                      \
-    FUNCTION("__af_event_end" suffix,                                                    \
+FUNCTION("__af_block_flags",
+         PUSH "mov %rax, %rdi;" PUSH_FLAGS
+              "push %rdi; call af_block_quick; pop %rdi;"
+              "cmp $-1, %eax; jne 1f; " POP_FLAGS POP
+              "ret;"
+              "1: mov %eax, %esi;" CALL_SAVING_ALL("af_block_apart") POP_FLAGS POP);
+#define EVENT(suffix, call)                                                                     \
+    FUNCTION("__af_event" suffix, PUSH "mov %rax, %rdi;" PUSH_FLAGS                             \
+                                       "mov %rsp, %rsi;" call("af_block_event") POP_FLAGS POP); \
+    FUNCTION("__af_event_end" suffix,                                                           \
              "push %rax;" PUSH PUSH_FLAGS call("af_event_end") POP_FLAGS POP "pop %rax;")
 EVENT("", CALL);
 EVENT("_all", CALL_SAVING_ALL);
@@ -81,7 +84,8 @@ AF_HIDDEN __attribute__((used)) void af_block_apart(const af_block_table* block,
     if (t->budget < 0) af_look_around(t);
 }
 
-// An atomic instruction between af_block_event and af_event_end: it runs while its address's word is held.
+// An atomic instruction between af_block_event and af_event_end: it runs while its address's word
+// is held.
 static __thread struct {
     af_thread* t;
     const volatile void* address;
@@ -95,10 +99,14 @@ static __thread struct {
 
 static uint64_t value_at(const volatile void* p, unsigned size) {
     switch (size) {
-        case 1: return __atomic_load_n((const volatile uint8_t*)p, __ATOMIC_SEQ_CST);
-        case 2: return __atomic_load_n((const volatile uint16_t*)p, __ATOMIC_SEQ_CST);
-        case 4: return __atomic_load_n((const volatile uint32_t*)p, __ATOMIC_SEQ_CST);
-        default: return __atomic_load_n((const volatile uint64_t*)p, __ATOMIC_SEQ_CST);
+        case 1:
+            return __atomic_load_n((const volatile uint8_t*)p, __ATOMIC_SEQ_CST);
+        case 2:
+            return __atomic_load_n((const volatile uint16_t*)p, __ATOMIC_SEQ_CST);
+        case 4:
+            return __atomic_load_n((const volatile uint32_t*)p, __ATOMIC_SEQ_CST);
+        default:
+            return __atomic_load_n((const volatile uint64_t*)p, __ATOMIC_SEQ_CST);
     }
 }
 
@@ -196,7 +204,8 @@ static void gather(af_thread* t, const af_block_table* block, const af_seen* see
 }
 
 // The block, and then the event.
-AF_HIDDEN __attribute__((used)) void af_block_event(const af_block_table* block, const af_saved* saved) {
+AF_HIDDEN __attribute__((used)) void af_block_event(const af_block_table* block,
+                                                    const af_saved* saved) {
     const uint32_t done = af_block_quick(block);
     if (done != UINT32_MAX) af_block_apart(block, done);
     af_seen* const seen = af_seen_by(block);
@@ -204,23 +213,34 @@ AF_HIDDEN __attribute__((used)) void af_block_event(const af_block_table* block,
     af_thread* t = NULL;
     switch (block->event) {
         case AF_EVENT_VOLATILE_READ:
-        case AF_EVENT_VOLATILE_WRITE: volatile_access(block, p); break;
-        case AF_EVENT_LOAD: loaded_atomic(block, p); break;
+        case AF_EVENT_VOLATILE_WRITE:
+            volatile_access(block, p);
+            break;
+        case AF_EVENT_LOAD:
+            loaded_atomic(block, p);
+            break;
         case AF_EVENT_STORE:
         case AF_EVENT_CHANGE:
         case AF_EVENT_EXCHANGE:
-        case AF_EVENT_COMPARE_EXCHANGE: begin_atomic(block, p, saved->rax); break;
-        case AF_EVENT_FENCE: __tsan_atomic_thread_fence(block->order); break;
+        case AF_EVENT_COMPARE_EXCHANGE:
+            begin_atomic(block, p, saved->rax);
+            break;
+        case AF_EVENT_FENCE:
+            __tsan_atomic_thread_fence(block->order);
+            break;
         case AF_EVENT_COPY:
         case AF_EVENT_FILL:
         case AF_EVENT_SCAN:
-        case AF_EVENT_COMPARE: string_operation(block, saved); break;
+        case AF_EVENT_COMPARE:
+            string_operation(block, saved);
+            break;
         case AF_EVENT_GATHER:
         case AF_EVENT_SCATTER:
             t = af_heard();
             if (t != NULL) gather(t, block, seen);
             break;
-        default: break;
+        default:
+            break;
     }
 }
 #endif

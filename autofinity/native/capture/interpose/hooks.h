@@ -3,9 +3,12 @@
 
 #include <stdint.h>
 
+#include "capture/state/attributes.h"
+
 enum { AF_SEEN_SLOTS = 62 };
 
-// A thread's own, in every program and in the runtime for all shared objects: what the block that runs has touched so far.
+// A thread's own, in every program and in the runtime for all shared objects: what the block that
+// runs has touched so far.
 typedef struct af_seen {
     uint64_t instructions;  // of blocks before it that touched nothing
     uint64_t addresses[AF_SEEN_SLOTS];
@@ -64,3 +67,7 @@ static inline af_seen* af_seen_by(const af_block_table* block) {
 typedef struct af_saved {
     uint64_t flags, r11, r10, r9, r8, rdi, rsi, rdx, rcx, back, rax;
 } af_saved;
+
+// How many entries were recorded: UINT32_MAX for all, and then the block's instructions are, too;
+// fewer where something has to be done first that takes calls.
+AF_HIDDEN uint32_t af_block_quick(const af_block_table* block);
