@@ -1,8 +1,9 @@
 """What GCC's register transfer language says of an instruction's operand in memory.
 
 Sources: GCC's print-rtl.cc: `(mem/v:SI ADDRESS [ALIAS EXPR S4 A32])`, where `/v` is volatile, and
-the alias set -1 is that of atomic built-ins (builtins.cc, get_builtin_sync_mem). Atomic instructions carry the C11 memory order as a constant; a load that
-acquires is followed by a memory blockage that was made from the same source position.
+the alias set -1 is that of atomic built-ins (builtins.cc, get_builtin_sync_mem). Atomic
+instructions carry the C11 memory order as a constant; a load that acquires is followed by a memory
+blockage that was made from the same source position.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 // that call this keep all registers of the program; vector registers they keep only where it has to
 // do more than to fill slots, so this file may not use them.
 #ifdef __x86_64__
-#include "capture/interpose/hooks.h"
+#include "capture/interpose/blocks.h"
+
 #include "capture/pace/polling.h"
 #include "capture/record/accesses.h"
 #include "capture/state/common.h"

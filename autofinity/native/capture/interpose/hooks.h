@@ -3,8 +3,6 @@
 
 #include <stdint.h>
 
-#include "capture/state/attributes.h"
-
 enum { AF_SEEN_SLOTS = 62 };
 
 // A thread's own, in every program and in the runtime for all shared objects: what the block that
@@ -67,7 +65,3 @@ static inline af_seen* af_seen_by(const af_block_table* block) {
 typedef struct af_saved {
     uint64_t flags, r11, r10, r9, r8, rdi, rsi, rdx, rcx, back, rax;
 } af_saved;
-
-// How many entries were recorded: UINT32_MAX for all, and then the block's instructions are, too;
-// fewer where something has to be done first that takes calls.
-AF_HIDDEN uint32_t af_block_quick(const af_block_table* block);
