@@ -14,14 +14,17 @@ import pytest
 from click.testing import CliRunner
 
 from autofinity._core import trace as core
+from autofinity.capture import ways
 from autofinity.capture.blocks import block_table, count_blocks
 from autofinity.capture.build import Compilers, build_program, skip_reason
 from autofinity.capture.library_calls import CALL_COSTS
 from autofinity.capture.run import CaptureRequest, capture
 from autofinity.capture.suite_capture import CaptureReport, capture_suite
 from autofinity.model.errors import CaptureError, SuiteError, TraceError, UsageError
+from autofinity.reporter import SILENT
 from autofinity.trace.manifest import Suite, load_suite
 from autofinity.trace.meta import TraceMeta, read_meta, write_meta
+from autofinity.workflow.capture import capture_traces
 
 PROGRAM = r"""
 #include <pthread.h>
@@ -347,3 +350,18 @@ def test_blocks_count_the_programs_instructions_and_not_the_instrumentations() -
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="no objdump")
 def test_a_binary_without_hooks_has_no_block_table() -> None:
     assert block_table(Path("/bin/true")) is None
+
+
+def test_a_program_that_is_built_the_next_best_way_says_so(
+    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ways, "_assembly_can_be_instrumented", lambda *_: False)
+    said: list[str] = []
+
+    class Listener(type(SILENT)):  # type: ignore[misc]
+        def notice(self, message: str) -> None:
+            said.append(message)
+
+    (meta,) = capture_traces(suite, ("one",), 2, "tiny", tmp_path, reporter=Listener())
+    assert meta.instructions == "approximated"
+    assert [message.split(" are ")[0] for message in said] == ["accesses and instructions of one"]
