@@ -30,6 +30,7 @@ from measure_mapping import (  # noqa: E402
     SAME_CORE,
     SAME_CORE_FAR,
     SAME_LLC,
+    SOLVER,
     gains,
     os_ns,
     phased_ns,
@@ -255,7 +256,7 @@ def second_threads() -> Iterator[Row]:
 
 
 def mapping(folder: Path) -> Iterator[Row]:
-    found = gains("cg", "14 3", folder / "cg")
+    found = gains(*SOLVER, folder / "cg")
     source = "Diener et al., TPDS 2016, section 3 (SP; ours: cg)"
     for what, published, ours in (
         ("local threads and data", 62, found.threads_and_data),

@@ -10,8 +10,8 @@
 // locations out by compare-and-swap before it puts them back the other way round, so that none is
 // lost; a move whose elements have been moved meanwhile is given up.
 // Check: the locations are still a permutation; the wires (on a large chip those of a sample of the
-// elements) are shorter than at the start by a tenth, or in proportion if there were few moves; with
-// one thread all wires are measured, and equal the start plus every change booked.
+// elements) are shorter than at the start by a tenth, or in proportion if there were few moves;
+// with one thread all wires are measured, and equal the start plus every change booked.
 #include <pthread.h>
 
 #include <atomic>
@@ -55,8 +55,8 @@ uint32_t wire_end(uint32_t elements, uint32_t from, int wire) {
     return static_cast<uint32_t>((from + (wire % 2 ? elements - step : step)) % elements);
 }
 
-void make_elements(int thread, void* shared) {
-    Annealing& a = *static_cast<Annealing*>(shared);
+// Every thread makes a part of the elements.
+void make_elements(Annealing& a, int thread) {
     const auto end = static_cast<uint32_t>(share_begin(a.elements, thread + 1, a.threads));
     auto e = static_cast<uint32_t>(share_begin(a.elements, thread, a.threads));
     for (; e < end; ++e) {
@@ -105,8 +105,7 @@ bool swap_locations(Annealing& a, uint32_t e, uint32_t f, uint32_t at_e, uint32_
     return true;
 }
 
-void anneal(int thread, void* shared) {
-    Annealing& a = *static_cast<Annealing*>(shared);
+void anneal(Annealing& a, int thread) {
     double temperature = a.width / 16.0;
     int64_t change = 0;
     long swaps = 0;
@@ -134,6 +133,13 @@ void anneal(int thread, void* shared) {
     }
     a.change.fetch_add(change);
     a.swaps.fetch_add(swaps);
+}
+
+void work(int thread, void* shared) {
+    Annealing& a = *static_cast<Annealing*>(shared);
+    make_elements(a, thread);
+    begin_roi_together(thread, &a.barrier);
+    anneal(a, thread);
 }
 
 // Length of the wires of every `stride`-th element. With stride 1 every wire counts once from each
@@ -168,11 +174,9 @@ int main(int argc, char** argv) {
     a.moves = arg_long(argc, argv, 4, "MOVES", 1, 1000000000);
     a.width = static_cast<uint32_t>(std::ceil(std::sqrt(static_cast<double>(a.elements))));
     a.element = static_cast<Element*>(pages_for(sizeof(Element) * a.elements));
-    run_threads(a.threads, make_elements, &a);
     pthread_barrier_init(&a.barrier, nullptr, static_cast<unsigned>(a.threads));
 
-    roi_begin();
-    run_threads(a.threads, anneal, &a);
+    run_threads(a.threads, work, &a);
     roi_end();
 
     // Measuring all wires takes longer than the annealing; one thread is worth it, for more a

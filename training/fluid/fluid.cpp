@@ -203,8 +203,7 @@ void move_particles(Fluid& f, Grid& from, Grid& to, int begin, int end, int thre
     }
 }
 
-void simulate(int thread, void* shared) {
-    Fluid& f = *static_cast<Fluid*>(shared);
+void simulate(Fluid& f, int thread) {
     const int cells = f.grids[0].cells();
     const int begin = static_cast<int>(share_begin(cells, thread, f.threads));
     const int end = static_cast<int>(share_begin(cells, thread + 1, f.threads));
@@ -243,8 +242,7 @@ void mark_shared_cells(Fluid& f) {
 }
 
 // Every thread fills the cells it owns.
-void fill(int thread, void* shared) {
-    Fluid& f = *static_cast<Fluid*>(shared);
+void fill(Fluid& f, int thread) {
     Grid& grid = f.grids[0];
     const int end = static_cast<int>(share_begin(grid.cells(), thread + 1, f.threads));
     int c = static_cast<int>(share_begin(grid.cells(), thread, f.threads));
@@ -281,6 +279,21 @@ Momentum momentum_of(const Grid& grid) {
         }
     }
     return m;
+}
+
+struct Course {
+    Fluid& fluid;
+    Momentum before;
+};
+
+void work(int thread, void* shared) {
+    Course& course = *static_cast<Course*>(shared);
+    Fluid& f = course.fluid;
+    fill(f, thread);
+    pthread_barrier_wait(&f.barrier);
+    if (thread == 0) course.before = momentum_of(f.grids[0]);
+    begin_roi_together(thread, &f.barrier);
+    simulate(f, thread);
 }
 
 double drift(const Momentum& a, const Momentum& b) {
@@ -360,12 +373,10 @@ int main(int argc, char** argv) {
     for (pthread_mutex_t& lock : f.locks) pthread_mutex_init(&lock, nullptr);
     pthread_barrier_init(&f.barrier, nullptr, static_cast<unsigned>(threads));
     mark_shared_cells(f);
-    run_threads(threads, fill, &f);
-    const Momentum before = momentum_of(f.grids[0]);
-
-    roi_begin();
-    run_threads(threads, simulate, &f);
+    Course course = {f, {}};
+    run_threads(threads, work, &course);
     roi_end();
+    const Momentum& before = course.before;
 
     bool lost = false, fast = false;
     for (int t = 0; t < threads; ++t) {

@@ -2,7 +2,7 @@
  *
  * The hooks are weak references: whoever wants the marks (a capture runtime, a preloaded library,
  * a linked object) defines them; without a definition every call here is one test of a pointer.
- * Marks do not nest. Call them from one thread, outside of parallel code: begin before the worker
+ * Marks do not nest. Call them from one thread, while no other works: begin before the worker
  * threads get their work, end after they have handed it in. heartbeat() may be called by any thread
  * and means "a fixed amount of useful work is done".
  */

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "autofinity_roi.h"
+
 enum { MAX_THREADS = 384 };
 
 typedef void (*thread_body)(int thread, void* shared);
@@ -42,6 +44,15 @@ static inline void run_threads(int threads, thread_body body, void* shared) {
     }
     body(0, shared);
     for (int t = 1; t < threads; ++t) pthread_join(ids[t], NULL);
+}
+
+/* All threads call this between their initialisation and their work: the region of interest begins
+ * while they wait. So the thread that first writes data is the one that works on them; threads of
+ * their own for initialisation would sit elsewhere. */
+static inline void begin_roi_together(int thread, pthread_barrier_t* barrier) {
+    pthread_barrier_wait(barrier);
+    if (thread == 0) roi_begin();
+    pthread_barrier_wait(barrier);
 }
 
 /* First index of part `part` when `count` things are split into `parts` nearly equal runs. */
