@@ -9,11 +9,19 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autofinity.capture.build import Built, expand, runtime_folder
-from autofinity.capture.trace_folder import is_whole, keep, recorded, trace_folder
+from autofinity.capture.sampling import WindowPlan
+from autofinity.capture.trace_folder import (
+    empty,
+    is_whole,
+    keep,
+    recorded,
+    sampling_of,
+    trace_folder,
+)
 from autofinity.child_program import ChildProgram
 from autofinity.model.errors import CaptureError, TraceError, UsageError
 from autofinity.trace.manifest import ProgramSpec, Suite
@@ -38,6 +46,9 @@ class CaptureRequest:
     """Folder the trace folder is made in."""
     ahead: int = 50_000
     """Accesses a thread may be ahead of another (fair capture); 0: as the host runs them."""
+    sampling: WindowPlan | None = None
+    """None: the whole run is recorded, as is one whose region has less accesses than lie from one
+    window to the next."""
 
     @property
     def folder(self) -> Path:
@@ -66,11 +77,29 @@ def capture(request: CaptureRequest, environment: Mapping[str, str] = os.environ
         existing = _existing(request.folder, key)  # another process may just have made it
         if existing is not None:
             return existing
-        (partial / "work").mkdir()
-        _run(request, argv, partial, environment)
-        meta = _describe(request, argv, key, partial)
+        meta = _captured(request, argv, key, partial, environment)
+        if meta.sampling is not None and _is_short(request, meta):
+            empty(partial)
+            meta = _captured(replace(request, sampling=None), argv, key, partial, environment)
         keep(partial, meta)
     return meta
+
+
+def _captured(
+    request: CaptureRequest,
+    argv: tuple[str, ...],
+    key: str,
+    partial: Path,
+    environment: Mapping[str, str],
+) -> TraceMeta:
+    (partial / "work").mkdir()
+    _run(request, argv, partial, environment)
+    return _describe(request, argv, key, partial)
+
+
+def _is_short(request: CaptureRequest, meta: TraceMeta) -> bool:
+    """Whether the region is over before the second window, and so soon recorded whole."""
+    return request.sampling is not None and meta.roi_accesses < request.sampling.spacing
 
 
 def arguments_of(request: CaptureRequest) -> tuple[str, ...]:
@@ -115,6 +144,7 @@ def _key(request: CaptureRequest, argv: tuple[str, ...]) -> str:
         request.spec.expect,
         str(request.threads),
         str(request.ahead),
+        *(() if request.sampling is None else (f"sampling {request.sampling}",)),
         hashlib.sha256(runtime).hexdigest(),
     ):
         state.update(part.encode() + b"\0")
@@ -151,6 +181,9 @@ def _run(
         AUTOFINITY_CAPTURE_ROI=spec.roi,
         AUTOFINITY_CAPTURE_AHEAD=str(request.ahead),
     )
+    env.pop("AUTOFINITY_CAPTURE_SAMPLE", None)
+    if request.sampling is not None:
+        env["AUTOFINITY_CAPTURE_SAMPLE"] = str(request.sampling)
     if request.built.counted == "code":
         env["AUTOFINITY_CAPTURE_BLOCKS"] = "code"
     elif request.built.blocks is not None:
@@ -236,5 +269,6 @@ def _describe(request: CaptureRequest, argv: tuple[str, ...], key: str, partial:
         threads=request.threads,
         roi=spec.roi,
         key=key,
+        sampling=sampling_of(partial, request.sampling),
         **facts.of_run,
     )

@@ -10,6 +10,7 @@ from typing import Literal
 
 from autofinity.capture.build import Compilers, build_program, skip_reason
 from autofinity.capture.run import CaptureRequest, capture
+from autofinity.capture.sampling import Choice, WindowPlan
 from autofinity.model.errors import AutofinityError, UsageError
 from autofinity.trace.manifest import Suite
 from autofinity.trace.meta import TraceMeta
@@ -36,9 +37,11 @@ def capture_suite(
     report: Callable[[CaptureReport], None] = lambda _: None,
     builds: Path | None = None,
     keep_going: bool = False,
+    sample: Choice = "never",
 ) -> list[TraceMeta]:
     """Capture the programs named (all when none is) and return their traces, in suite order.
 
+    `sample`: whether windows of each run are recorded instead of all of it.
     `builds` is the cache of binaries, by default `out/.builds`. A program that cannot be built here
     for want of a compiler, or that does not take this thread count or size, is skipped. When one
     fails, the others are still captured; then its error is raised, or with `keep_going` only
@@ -64,7 +67,9 @@ def capture_suite(
             report(CaptureReport(spec.name, "build"))
             built = build_program(suite, spec, compilers, builds or out / ".builds")
             report(CaptureReport(spec.name, "run"))
-            traces.append(capture(CaptureRequest(suite, spec, built, threads, size, out)))
+            sampling = WindowPlan.chosen(sample, size, threads)
+            request = CaptureRequest(suite, spec, built, threads, size, out, sampling=sampling)
+            traces.append(capture(request))
             report(CaptureReport(spec.name, "done"))
         except AutofinityError as error:
             report(CaptureReport(spec.name, "failed", str(error)))

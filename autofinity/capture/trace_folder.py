@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autofinity.capture.sampling import WindowPlan
 from autofinity.model.errors import CaptureError
-from autofinity.trace.meta import StreamMeta, TraceMeta, write_meta
+from autofinity.trace.meta import SamplingMeta, StreamMeta, TraceMeta, write_meta
 
 
 @contextmanager
@@ -34,8 +35,7 @@ def trace_folder(out: Path, name: str, program: str) -> Iterator[Path]:
         out.mkdir(parents=True, exist_ok=True)
         turn = _taken(partial)
         try:
-            for left in partial.iterdir():  # by a process that was killed
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
+            empty(partial)  # of what a process left that was killed
             yield partial
         finally:
             if _is_at(turn, partial):  # kept, it has its final name, and this one may be another's
@@ -45,6 +45,12 @@ def trace_folder(out: Path, name: str, program: str) -> Iterator[Path]:
         raise CaptureError(
             f"cannot keep the trace of {program} in {out}: {error.strerror or error}"
         ) from None
+
+
+def empty(partial: Path) -> None:
+    """Remove all that is in the folder."""
+    for left in partial.iterdir():
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 def _taken(folder: Path) -> int:
@@ -108,4 +114,21 @@ def recorded(partial: Path) -> Recorded:
             f"{platform.system()} {platform.release()}",
             "streams": tuple(StreamMeta(**stream) for stream in summary["streams"]),
         },
+    )
+
+
+def sampling_of(partial: Path, sampling: WindowPlan | None) -> SamplingMeta | None:
+    """What a sampled run has recorded. Raises `TraceError` when its files are damaged."""
+    if sampling is None:
+        return None
+    from autofinity._core import trace
+
+    windows = trace.read_sampled(str(partial)).windows
+    recorded_accesses = (windows["accesses_end"] - windows["accesses_begin"]).sum()
+    return SamplingMeta(
+        windows=len(windows["work_begin"]),
+        window_accesses=sampling.window_accesses,
+        recorded_accesses=int(recorded_accesses),
+        snapshot_bytes=sum(path.stat().st_size for path in partial.glob("warm-*.afw")),
+        seed=sampling.seed,
     )

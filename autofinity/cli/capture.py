@@ -40,6 +40,14 @@ if TYPE_CHECKING:
     "first thread to the last join, or all of it.  [default: parallel]",
 )
 @click.option(
+    "--sampled/--whole",
+    "sample",
+    default=None,
+    help="Record windows of each run, a few million accesses, and of what lies between only which "
+    "lines threads touched last; a region that is not longer than that is recorded whole.  "
+    "[default: not for the sizes tiny, small, medium, core and llc]",
+)
+@click.option(
     "--output",
     "-o",
     type=click.Path(path_type=Path, file_okay=False),
@@ -55,6 +63,7 @@ def command(
     threads: int | None,
     size: str | None,
     roi: Literal["marks", "parallel", "whole"] | None,
+    sample: bool | None,
     output: Path,
     as_json: bool,
     binary: tuple[str, ...],
@@ -68,6 +77,8 @@ def command(
         for option, value in (("--suite", suite_path), ("--program", programs), ("--size", size)):
             if value:
                 raise UsageError(f"{option} is for the programs of a suite, not for {binary[0]}")
+        if sample:
+            raise UsageError(f"--sampled is for the programs of a suite, not for {binary[0]}")
         traces = [_capture_binary(binary, output, threads, roi or "parallel", as_json)]
     else:
         from autofinity.resources import shipped
@@ -78,7 +89,13 @@ def command(
             raise UsageError("--roi is for a binary; a suite's manifest says it for each program")
         suite = load_suite(suite_path or shipped("training", "suite.toml"))
         traces = capture_traces(
-            suite, programs, threads or 8, size or "small", output, reporter=Terminal()
+            suite,
+            programs,
+            threads or 8,
+            size or "small",
+            output,
+            sample="auto" if sample is None else "always" if sample else "never",
+            reporter=Terminal(),
         )
     if as_json:
         click.echo(json.dumps([_document(meta) for meta in traces]))
@@ -112,7 +129,7 @@ def _print(traces: list[TraceMeta]) -> None:
     from rich.table import Column, Table
 
     table = Table(Column("trace", overflow="fold"), box=None, pad_edge=False)
-    for heading in ("streams", "M accesses", "in ROI", "M events", "MB", "CPU s"):
+    for heading in ("streams", "M accesses", "in ROI", "windows", "M events", "MB", "CPU s"):
         table.add_column(heading, justify="right")
     table.add_column("instructions")
     for meta in traces:
@@ -122,6 +139,7 @@ def _print(traces: list[TraceMeta]) -> None:
             str(len(meta.streams)),
             f"{meta.accesses / 1e6:.1f}",
             f"{meta.roi_accesses / 1e6:.1f}",
+            "all" if meta.sampling is None else str(meta.sampling.windows),
             f"{events / 1e6:.2f}",
             f"{meta.bytes / 1e6:.1f}",
             f"{meta.cpu_s:.2f}",

@@ -43,6 +43,8 @@ class ReadyProgram:
     request: RunRequest
     origin: str = ""
     """What its runs are made of, such as the trace's digest: when it changes, they are stale."""
+    sampled: bool = False
+    """Whether it runs in windows, so that its threads stay where they are bound."""
 
     @property
     def workload(self) -> Workload:
@@ -93,7 +95,9 @@ def plan(
 
 
 def plan_baselines(topology: Topology, programs: Iterable[ReadyProgram]) -> list[Cell]:
-    """Cells of what policies are compared with: every baseline with each of its seeds."""
+    """Cells of what policies are compared with: every baseline with each of its seeds. A sampled
+    program has none under the operating system.
+    """
     return [
         Cell(
             program,
@@ -109,6 +113,7 @@ def plan_baselines(topology: Topology, programs: Iterable[ReadyProgram]) -> list
         for program in programs
         for placement, seeds in SEEDS.items()
         for seed in range(1, 1 + seeds)
+        if not (program.sampled and placement == "os")
     ]
 
 

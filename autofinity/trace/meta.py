@@ -36,6 +36,21 @@ class StreamMeta:
 
 
 @dataclass(frozen=True, slots=True)
+class SamplingMeta:
+    """How a run was sampled: what of it is recorded."""
+
+    windows: int
+    window_accesses: int
+    """That each was to hold, of all threads together."""
+    recorded_accesses: int
+    """In all windows."""
+    snapshot_bytes: int
+    """Of the lines that threads touched last before each window."""
+    seed: int
+    """Of the windows' places."""
+
+
+@dataclass(frozen=True, slots=True)
 class TraceMeta:
     """A captured program, without its events."""
 
@@ -65,6 +80,9 @@ class TraceMeta:
     addresses: str = "unknown"
     """`steady`: the same in every run; or `as they came`, where the system allowed neither that
     they are fixed nor that they are found out; `unknown` in traces that do not tell."""
+    sampling: SamplingMeta | None = None
+    """None: all of the run is recorded. Otherwise windows of it are, and the totals of the streams
+    are still those of the whole run."""
 
     @property
     def accesses(self) -> int:
@@ -122,8 +140,13 @@ def read_meta(folder: Path) -> TraceMeta:
             )
         streams = tuple(StreamMeta(**stream) for stream in document.pop("streams"))
         arguments = tuple(document.pop("arguments"))
-        meta = TraceMeta(path=folder, streams=streams, arguments=arguments, **document)
+        sampled = document.pop("sampling", None)
+        sampling = None if sampled is None else SamplingMeta(**sampled)
+        meta = TraceMeta(
+            path=folder, streams=streams, arguments=arguments, sampling=sampling, **document
+        )
         numbers = [meta.threads, meta.spins, *(n for s in streams for n in asdict(s).values())]
+        numbers += [] if sampling is None else asdict(sampling).values()
         if not all(type(n) is int and n >= 0 for n in numbers) or not streams:
             raise TypeError("a count is missing or no whole number")
     except (TypeError, KeyError, AttributeError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from autofinity.capture.sampling import Choice
 from autofinity.capture.suite_capture import CaptureReport, capture_suite
 from autofinity.ports import RunRequest
 from autofinity.profiling.campaign import ReadyProgram
@@ -21,6 +22,7 @@ def capture_traces(
     out: Path,
     *,
     keep_going: bool = False,
+    sample: Choice = "never",
     reporter: Reporter = SILENT,
 ) -> list[TraceMeta]:
     """`capture_suite`, whose errors it raises; of what is left out there is a notice with why."""
@@ -33,7 +35,9 @@ def capture_traces(
             if now.stage in ("done", "skipped", "failed"):
                 done.step(now.program)
 
-        traces = capture_suite(suite, programs, threads, size, out, report, keep_going=keep_going)
+        traces = capture_suite(
+            suite, programs, threads, size, out, report, keep_going=keep_going, sample=sample
+        )
     for now in left_out:
         reporter.notice(f"{now.program} is left out: {now.reason}")
     scalar = [trace.program for trace in traces if trace.instructions != "counted"]
@@ -66,6 +70,7 @@ def capture(wanted: Wanted, threads: int, reporter: Reporter = SILENT) -> list[R
             trace.threads,
             RunRequest(program=str(trace.path), threads=trace.threads),
             origin=trace.digest,
+            sampled=trace.sampling is not None,
         )
         for trace in traces
     ]

@@ -9,10 +9,12 @@ for the most memory it had (RSS), the seconds of the whole and of the region of 
 CPU seconds in the region; and built as for capture with a library that only counts
 (`scripts/tools/counted/`) in the place of the capture's runtime: loads and stores in the region
 and outside of it, the distinct lines of 64 bytes touched in the region by the thread that touches
-most and by all, and what caches of 1 MiB, one a thread, would fetch there. What is fetched over the
-CPU seconds, times the threads, is what all threads would fetch in a second on cores as fast as the
-host's: what they want from a shared cache or from memory. No trace is written, so a region of many
-G accesses costs seconds or minutes. Seconds are the host's: read them against each other.
+most and by all, and what caches of 1 MiB, one a thread, would fetch there. Loads and stores are
+those that a capture records: of the machine code, vectors for one; but without those to lock words,
+and with those of threads that wait for a flag. What is fetched over the CPU seconds, times the
+threads, is what all threads would fetch in a second on cores as fast as the host's: what they want
+from a shared cache or from memory. No trace is written, so a region of many G accesses costs
+seconds or minutes. Seconds are the host's: read them against each other.
 """
 
 from __future__ import annotations
@@ -34,7 +36,13 @@ from autofinity.resources import shipped
 from autofinity.trace.manifest import ProgramSpec, Suite, load_suite
 
 SOURCES = Path(__file__).resolve().parent / "counted"
+NATIVE = Path(__file__).resolve().parents[2] / "autofinity" / "native"
+COUNTING = (
+    *(SOURCES / name for name in ("tally.c", "copies.c", "sanitizer.c", "code.c")),
+    NATIVE / "capture" / "interpose" / "entries.c",
+)
 FLAGS = ("-O2", "-fPIC", "-shared", "-fno-builtin", "-Wall", "-Wextra", "-Werror")
+"""No call of memcpy or memset may be made up: those functions are in here."""
 GIB, MIB = 2**30, 2**20
 LINE_BYTES = 64
 
@@ -71,13 +79,12 @@ class Counter:
     def __init__(self, suite: Suite, folder: Path) -> None:
         self.suite, self.folder = suite, folder
         self.compilers = Compilers.find(os.environ)
-        self._library("region.so", "region.c")
-        self._library("libtsan.so.2", "region.c", "accesses.c")
+        self._library("region.so", SOURCES / "region.c")
+        self._library("libtsan.so.2", SOURCES / "region.c", *COUNTING)
 
-    def _library(self, name: str, *sources: str) -> None:
-        paths = [str(SOURCES / source) for source in sources]
-        line = [self.compilers.cc, *FLAGS, f"-Wl,-soname,{name}", "-o", str(self.folder / name)]
-        subprocess.run([*line, *paths], check=True)
+    def _library(self, name: str, *sources: Path) -> None:
+        line = [self.compilers.cc, *FLAGS, f"-I{NATIVE}", f"-Wl,-soname,{name}", "-o"]
+        subprocess.run([*line, str(self.folder / name), *map(str, sources)], check=True)
 
     def footprint(self, spec: ProgramSpec, size: str, threads: int) -> Footprint:
         """Run a program plainly and counted. Raises `SystemExit` where it does not say ok."""

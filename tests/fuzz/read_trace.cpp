@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         // Dropped candidates of the region's end are the only events a reader may leave out.
         for (const trace::Stream& stream : read->streams) there += stream.events.size();
     } catch (const trace::TraceError& error) {
-        if (std::string_view(error.what()).find(".aft") == std::string_view::npos) {
+        if (std::string_view(error.what()).find(".af") == std::string_view::npos) {
             std::fprintf(stderr, "an error without its file: %s\n", error.what());
             std::abort();
         }

@@ -16,7 +16,7 @@ ROOMS = (
     {"affinity", "mapping", "qemu_plugin", "sim"},
 )
 """A room includes files of its own and of rooms further up in this list."""
-CAPTURE_LAYERS = ("state", "pace", "record", "order", "threads", "process", "interpose")
+CAPTURE_LAYERS = ("state", "pace", "warm", "record", "order", "threads", "process", "interpose")
 """As capture/state/thread.h explains them."""
 HOMES = {"threads/instructions.h": ("threads/blocks.c", "threads/plugin_side.c")}
 """Headers of the runtime that each library has a file of its own for."""

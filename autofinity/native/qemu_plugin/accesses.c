@@ -50,7 +50,10 @@ static __attribute__((noinline)) void access_apart(vcpu* c, af_thread* t, uint64
     const uintptr_t after = instruction & AFTER;
     t->now -= after;
     if (is_next_part(c, address, store, instruction)) {
-        if ((address & 63) == 0) af_line(t, address, !store, store);
+        if ((address & 63) == 0) {  // of a second line: one access to either
+            af_line(t, address, !store, store);
+            t->budget--;
+        }
     } else if (!spinning_before(&c->spin, t, address, size, !store)) {
         af_access(t, address, size, store);
         spinning_after(&c->spin, t, address, size, !store, store);

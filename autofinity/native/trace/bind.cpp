@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "trace/trace.hpp"
+#include "trace/whole_window.hpp"
 
 namespace nb = nanobind;
 using namespace autofinity::trace;
@@ -117,11 +118,14 @@ nb::dict summary_of(const std::string& directory) {
     result["spins"] = summary.spins;
     result["counted_instructions"] = summary.counted_instructions;
     result["steady_addresses"] = summary.steady_addresses;
+    result["sampled"] = summary.sampled;
     result["streams"] = streams;
     return result;
 }
 
 }  // namespace
+
+void bind_sampled_trace(nb::module_& module);
 
 void bind_trace(nb::module_& module) {
     nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
@@ -164,8 +168,15 @@ void bind_trace(nb::module_& module) {
 
     module.def("read", &read_trace, nb::arg("directory"), nb::call_guard<nb::gil_scoped_release>(),
                "Read a trace directory. Raises TraceError naming file and offset.");
+    module.def(
+        "whole_window",
+        [](const Trace& recorded) { return std::make_shared<Trace>(whole_window(recorded)); },
+        nb::arg("recorded"), nb::call_guard<nb::gil_scoped_release>(),
+        "What was recorded in a window of a run, made a trace that can be replayed by itself.");
     module.def("summary", &summary_of, nb::arg("directory"),
                "What the index of a trace directory tells, without decoding events.");
+
+    bind_sampled_trace(module);
 
     nb::class_<TraceBuilder>(module, "TraceBuilder", "Makes traces by hand, event by event.")
         .def(nb::init<>())

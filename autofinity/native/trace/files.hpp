@@ -24,6 +24,16 @@ inline std::string stream_path(const std::string& directory, std::uint32_t strea
     return directory + name;
 }
 
+inline std::string snapshots_path(const std::string& directory, std::uint32_t stream) {
+    char name[32];
+    std::snprintf(name, sizeof name, "/warm-%04u.afw", stream);
+    return directory + name;
+}
+
+inline std::string windows_path(const std::string& directory) { return directory + "/windows.afs"; }
+
+inline std::string pages_path(const std::string& directory) { return directory + "/pages.afp"; }
+
 inline const af_crc_table& crc_table() {
     static const af_crc_table table = [] {
         af_crc_table made;

@@ -86,6 +86,8 @@ typedef struct af_index_stream {
 #define AF_INDEX_COUNTED_INSTRUCTIONS 2u
 // Addresses are those of a process without randomisation, whether it ran at them or not.
 #define AF_INDEX_STEADY_ADDRESSES 4u
+// Only windows were recorded (sampled_format.h).
+#define AF_INDEX_SAMPLED 8u
 
 typedef struct af_crc_table {
     uint32_t t[8][256];

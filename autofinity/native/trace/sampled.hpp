@@ -6,6 +6,7 @@
 // Nothing here depends on a machine. On disk: sampled_format.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -40,6 +41,7 @@ struct WindowStream {
 struct Window {
     std::uint64_t work_begin, work_end;  // accesses of all streams in the region until then
     std::uint64_t met_begin, met_end;    // meetings in the region until then
+    std::uint64_t pages;  // entries of SampledTrace::pages that were touched until its begin
     std::vector<WindowStream> streams;
 };
 
@@ -51,6 +53,15 @@ struct Meeting {
     std::vector<std::uint64_t> instructions;  // of each stream
 };
 
+// What all streams did in an interval of the region's work: touches of lines by how long ago the
+// stream had touched the line before, in doubling steps of the coarse clock; the last: never.
+struct Interval {
+    std::array<std::uint64_t, 16> touches;
+    std::uint64_t writes;  // of the touches
+    std::uint64_t instructions;
+    std::uint64_t who;  // bit i: a stream whose number modulo 64 is i did something
+};
+
 struct SampledTrace {
     std::string directory;
     std::string digest;
@@ -59,6 +70,8 @@ struct SampledTrace {
     std::uint64_t work = 0, met = 0;  // of the whole region
     std::vector<Window> windows;      // in order of work
     std::vector<Meeting> meetings;    // in order of work
+    std::uint64_t interval_work = 0;
+    std::vector<Interval> intervals;  // of the region, each of so much work
     std::vector<PageRun> pages;       // in order of first touch
 };
 

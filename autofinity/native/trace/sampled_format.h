@@ -4,7 +4,7 @@
 //   stream-0000.aft   header | chunks of window 0 | chunks of window 1 | …     only windows are
 //   kept warm-0000.afw     header | snapshot of window 0 | snapshot of window 1 | … of each stream
 //   pages.afp         header | first touches of pages, in order | crc
-//   windows.afs       header | windows | meetings | crc                        written last but
+//   windows.afs       header | windows | meetings | intervals | crc            written last but
 //   index meta.json         as of a whole trace, and how it was sampled
 //
 // A window is a cut through all threads at one moment of the capture and another cut some work
@@ -21,6 +21,8 @@
 #define AF_SAMPLED_VERSION 1u
 #define AF_MAX_WINDOWS (1u << 12)
 #define AF_MAX_MEETINGS (1u << 11)
+#define AF_MAX_INTERVALS (1u << 11)
+#define AF_TOUCHES 16
 
 typedef struct af_windows_header {
     uint64_t magic;
@@ -31,14 +33,27 @@ typedef struct af_windows_header {
     uint64_t work;    // of the whole region
     uint64_t stamps;  // the clock of snapshots at the end of the run
     uint64_t met;     // meetings in the region, those that are not kept included
-    uint64_t reserved;
+    uint64_t interval_work;
+    uint32_t intervals;
+    uint32_t reserved;
 } af_windows_header;
+
+// What all threads did in an interval of the region's work: touches of lines by how long ago the
+// thread had touched the line before (0: at the same stamp; i: 2^(i-1) to 2^i - 1 stamps; the last
+// one: longer ago, or never), those that were writes, instructions, and by whom.
+typedef struct af_interval {
+    uint64_t touches[AF_TOUCHES];
+    uint64_t writes;
+    uint64_t instructions;
+    uint64_t who;  // bit i: a stream whose number modulo 64 is i did something
+} af_interval;
 
 // Followed by `streams` af_window_stream.
 typedef struct af_window {
     uint64_t work_begin, work_end;  // when it was opened and closed
     uint64_t met_begin, met_end;    // meetings of the region until then
     uint64_t stamp;                 // of the clock of snapshots when it was opened
+    uint64_t pages;                 // runs in pages.afp that were touched until then
 } af_window;
 
 // The thread exists (its snapshot is there), has events, or waits at the end of the window: what it
@@ -60,10 +75,10 @@ typedef struct af_window_stream {
 // All threads of the largest team had come to one point. Followed by `streams` uint64_t: the
 // instructions of each thread then. The first one is the begin of the region, the last one its end.
 // Of many, evenly spread ones are kept.
-typedef struct af_meeting {
+typedef struct af_meeting_record {
     uint64_t work;
     uint64_t met;  // meetings up to this one
-} af_meeting;
+} af_meeting_record;
 
 // Header of warm-*.afw and pages.afp.
 typedef struct af_sampled_file {
@@ -75,7 +90,7 @@ typedef struct af_sampled_file {
 // A snapshot: groups of lines that the thread touched last at one stamp of the run's coarse clock,
 // newest first; at most so many lines. Varints:
 //     groups
-//     each: stamp (first: header's stamp - it; others: the group before - it), runs
+//     each: stamp (others than the first: that of the group before - it), runs
 //           each run: zigzag(first line - line after the run before it), lines << 1 | written
 // Lines of a group ascend.
 //

@@ -59,6 +59,7 @@ struct TraceSummary {
     std::uint64_t spins = 0;
     bool counted_instructions = false;
     bool steady_addresses = false;
+    bool sampled = false;  // events are those of windows only (sampled.hpp)
     std::vector<StreamSummary> streams;
 };
 TraceSummary read_summary(const std::string& directory);

@@ -1,5 +1,5 @@
 // Times the region of interest, for scripts/tools/footprints.py: preloaded alone into a plain
-// build, or with accesses.c in the place of a sanitizer's runtime. Figures go to the file that
+// build, or with what counts in the place of a capture's runtime. Figures go to the file that
 // FOOTPRINT_FILE names, a line for each.
 #include "region.h"
 

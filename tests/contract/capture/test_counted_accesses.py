@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
+import importlib.util
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -15,36 +16,44 @@ from autofinity.trace.manifest import load_suite
 
 TOOL = Path(__file__).resolve().parents[3] / "scripts" / "tools" / "footprints.py"
 SUITE = shipped("training", "suite.toml")
+THREADS = 2
 
 
-def counted(program: str, threads: int) -> list[float]:
-    """Accesses in millions, a thread's and all threads' MiB, of size tiny."""
-    words = ["--size", "tiny", "--program", program, "--threads", str(threads)]
-    done = subprocess.run(
-        [sys.executable, TOOL, *words, "--suite", SUITE], capture_output=True, text=True, check=True
-    )
-    row = next(line for line in done.stdout.splitlines() if line.startswith(f"| {program} |"))
-    return [float(cell) for cell in row.split("|")[2:5]]
+@pytest.fixture(scope="module")
+def footprints() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("footprints", TOOL)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["footprints"] = module
+    spec.loader.exec_module(module)
+    return module
 
 
-@pytest.mark.parametrize(("program", "accesses"), [("stencil", 0.2), ("cg", 0.4), ("scan", 0.5)])
+@pytest.mark.parametrize("program", ["stencil", "cg", "scan", "pricer", "pic", "dedup"])
 def test_accesses_in_the_region_are_those_of_a_capture(
-    program: str, accesses: float, tmp_path: Path
+    program: str, footprints: ModuleType, tmp_path: Path
 ) -> None:
+    """Vectors, accesses that cross lines, what mathematical functions take, atomic additions; not
+    lock words.
+    """
     suite = load_suite(SUITE)
     spec = suite.programs[program]
     built = build_program(suite, spec, Compilers.find({}), tmp_path / "builds")
-    meta = capture(CaptureRequest(suite, spec, built, 2, "tiny", tmp_path / "traces"))
-    recorded = meta.roi_accesses
-    assert recorded / 1e6 == pytest.approx(accesses, abs=0.06)
-    assert counted(program, 2)[0] == pytest.approx(recorded / 1e6, abs=0.051)
+    meta = capture(CaptureRequest(suite, spec, built, THREADS, "tiny", tmp_path / "traces"))
+    counted = footprints.Counter(suite, tmp_path).footprint(spec, "tiny", THREADS)
+    assert counted.accesses == pytest.approx(meta.roi_accesses, rel=0.01)
 
 
-def test_lines_are_those_of_the_arrays_that_the_region_goes_through() -> None:
+def test_lines_are_those_of_the_arrays_that_the_region_goes_through(
+    footprints: ModuleType, tmp_path: Path
+) -> None:
     """stencil 24 4 with two threads: two arrays of 26 planes of 26 rows of 14 pairs, of which each
     thread sweeps half.
     """
-    _, thread_mib, all_mib = counted("stencil", 2)
-    arrays_mib = 2 * 26 * 26 * 14 * 16 / 2**20
-    assert all_mib == pytest.approx(arrays_mib, abs=0.06)
-    assert thread_mib == pytest.approx(arrays_mib / 2, abs=0.04)
+    suite = load_suite(SUITE)
+    spec = suite.programs["stencil"]
+    counted = footprints.Counter(suite, tmp_path).footprint(spec, "tiny", THREADS)
+    arrays = 2 * 26 * 26 * 14 * 16
+    assert counted.all_bytes == pytest.approx(arrays, abs=0.06 * 2**20)
+    assert counted.thread_bytes == pytest.approx(arrays / 2, abs=0.04 * 2**20)

@@ -1,11 +1,17 @@
 // What gcc, g++, gfortran and clang emit with -fsanitize=thread for loads and stores.
-#include "capture/record/accesses.h"
+#include "capture/interpose/second_lines.h"
 #include "capture/threads/streams.h"
 
 // The paths that few accesses take are calls at the very end: the others need no stack for them.
 static __attribute__((noinline)) void touch_first(void* address, unsigned size, bool write) {
     af_thread* t = af_attach();
-    if (t != NULL) af_access(t, (uintptr_t)address, size, write);
+    if (t != NULL) af_access_unaligned(t, (uintptr_t)address, size, write);
+}
+
+static __attribute__((noinline)) void touch_apart(af_thread* t, void* address, unsigned size,
+                                                  bool write) {
+    af_count_second_line(t, (uintptr_t)address, size, 1);
+    af_access_apart(t, (uintptr_t)address, size, write);
 }
 
 static inline void touch(void* address, unsigned size, bool aligned, bool write) {
@@ -15,19 +21,19 @@ static inline void touch(void* address, unsigned size, bool aligned, bool write)
     else if (AF_LIKELY(af_access_quick(t, t->now, (uintptr_t)address, size, aligned, write)))
         af_spend(t);
     else
-        af_access_apart(t, (uintptr_t)address, size, write);
+        touch_apart(t, address, size, write);
 }
 
 // A load of pointer size may be the base of the next access.
 static __attribute__((noinline)) void load8_apart(af_thread* t, void* address) {
-    af_access_apart(t, (uintptr_t)address, 8, false);
+    touch_apart(t, address, 8, false);
     af_loaded_from(t, (uintptr_t)address);
 }
 
 static __attribute__((noinline)) void load8_first(void* address) {
     af_thread* t = af_attach();
     if (t == NULL) return;
-    af_access(t, (uintptr_t)address, 8, false);
+    af_access_unaligned(t, (uintptr_t)address, 8, false);
     af_loaded_from(t, (uintptr_t)address);
 }
 

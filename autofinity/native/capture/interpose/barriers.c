@@ -3,6 +3,7 @@
 #include "capture/order/objects.h"
 #include "capture/record/accesses.h"
 #include "capture/state/arena.h"
+#include "capture/threads/meetings.h"
 
 typedef struct {
     af_object object;
@@ -29,6 +30,7 @@ AF_API int pthread_barrier_wait(pthread_barrier_t* b) {
     if (barrier->count > 1) af_event_add(t, AF_BARRIER, barrier->object.id, barrier->count);
     const uint64_t count = barrier->count > 0 ? barrier->count : 1;
     const uint64_t mine = atomic_fetch_add(&barrier->arrivals, 1);
+    if ((mine + 1) % count == 0) af_meeting((unsigned)count);
     af_block_at(t, &barrier->arrivals, (mine / count + 1) * count);
     const int result = AF_QUIETLY(AF_REAL(pthread_barrier_wait)(b));
     af_unblock(t);

@@ -55,10 +55,12 @@ uint32_t af_block_quick(const af_block_table* block) {
             return i;
         }
         join_or_open(t, now, address, e.reads, e.writes);
-        if (AF_UNLIKELY((address & 63) + (1u << e.size_log) > 64))
-            join_or_open(t, now, (address | 63) + 1, e.reads, e.writes);
-        if (e.pointer) af_loaded_from(t, address);
         accesses += e.reads + e.writes;
+        if (AF_UNLIKELY((address & 63) + (1u << e.size_log) > 64)) {
+            join_or_open(t, now, (address | 63) + 1, e.reads, e.writes);
+            accesses += e.reads + e.writes;
+        }
+        if (e.pointer) af_loaded_from(t, address);
     }
     t->budget -= accesses;
     if (AF_UNLIKELY(t->budget < 0)) return count;

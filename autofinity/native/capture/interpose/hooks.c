@@ -1,70 +1,16 @@
-// The functions that instrumented assembly calls. They keep all registers; what is in them is
-// looked up by af_saved where an event needs it.
+// What the functions that instrumented assembly calls (entries.c) do where more than slots is to be
+// filled.
 #ifdef __x86_64__
 #include "capture/interpose/hooks.h"
 
 #include "capture/interpose/after_atomics.h"
 #include "capture/interpose/blocks.h"
 #include "capture/interpose/ranges.h"
-#include "capture/record/accesses.h"
+#include "capture/interpose/second_lines.h"
 #include "capture/threads/streams.h"
 
-// Registers that a C function may spoil, in the order of af_saved. The one in which the table
-// comes, rax, the caller has saved, where it is needed.
-#define PUSH "push %rcx; push %rdx; push %rsi; push %rdi; push %r8; push %r9; push %r10; push %r11;"
-#define POP "pop %r11; pop %r10; pop %r9; pop %r8; pop %rdi; pop %rsi; pop %rdx; pop %rcx;"
-// Flags by way of rax: much quicker than by pushf and popf.
-#define PUSH_FLAGS "lahf; seto %al; push %rax;"
-#define POP_FLAGS "pop %rax; add $127, %al; sahf;"
-
-// Calls of C functions with aligned stack. Their arguments are in rdi and rsi.
-#define FRAME(bytes) "push %rbp; mov %rsp, %rbp; sub $" bytes ", %rsp; and $-64, %rsp;"
-#define END_FRAME "mov %rbp, %rsp; pop %rbp;"
-// The caller has saved the vector registers that it needs.
-#define CALL(function) FRAME("0") "cld; call " function ";" END_FRAME
-// State of the processor behind general registers: SSE, AVX and AVX-512, as xsave writes it.
-#define STATE_BYTES "2816"
-#define STATE_MASK "0xe6"
-#define CALL_SAVING_ALL(function)                                                     \
-    FRAME(STATE_BYTES)                                                                \
-    "xor %eax, %eax; lea 512(%rsp), %rcx;"                                            \
-    "mov %rax, (%rcx); mov %rax, 8(%rcx); mov %rax, 16(%rcx); mov %rax, 24(%rcx);"    \
-    "mov %rax, 32(%rcx); mov %rax, 40(%rcx); mov %rax, 48(%rcx); mov %rax, 56(%rcx);" \
-    "mov $" STATE_MASK                                                                \
-    ", %eax; xor %edx, %edx; xsave64 (%rsp);"                                         \
-    "cld; call " function                                                             \
-    ";"                                                                               \
-    "mov $" STATE_MASK ", %eax; xor %edx, %edx; xrstor64 (%rsp);" END_FRAME
-
-#define FUNCTION(name, code)                                                               \
-    __asm__(".text; .p2align 4; .globl " name "; .type " name ", @function;" name ":" code \
-            "ret;"                                                                         \
-            ".size " name ", .-" name ";")
-
-// The table comes in rax.
-FUNCTION("__af_block", PUSH
-         "push %rax; mov %rax, %rdi; call af_block_quick; pop %rdi;"
-         "cmp $-1, %eax; jne 1f; " POP
-         "ret;"
-         "1: mov %eax, %esi;" CALL_SAVING_ALL("af_block_apart") POP);
-FUNCTION("__af_block_flags",
-         PUSH "mov %rax, %rdi;" PUSH_FLAGS
-              "push %rdi; call af_block_quick; pop %rdi;"
-              "cmp $-1, %eax; jne 1f; " POP_FLAGS POP
-              "ret;"
-              "1: mov %eax, %esi;" CALL_SAVING_ALL("af_block_apart") POP_FLAGS POP);
-#define EVENT(suffix, call)                                                                     \
-    FUNCTION("__af_event" suffix, PUSH "mov %rax, %rdi;" PUSH_FLAGS                             \
-                                       "mov %rsp, %rsi;" call("af_block_event") POP_FLAGS POP); \
-    FUNCTION("__af_event_end" suffix,                                                           \
-             "push %rax;" PUSH PUSH_FLAGS call("af_event_end") POP_FLAGS POP "pop %rax;")
-EVENT("", CALL);
-EVENT("_all", CALL_SAVING_ALL);
-
-__thread af_seen __af_seen_shared;
-
 // The entries from `first` on, with all that may come up; then the block's instructions.
-AF_HIDDEN __attribute__((used)) void af_block_apart(const af_block_table* block, uint32_t first) {
+void af_block_apart(const af_block_table* block, uint32_t first) {
     af_seen* const seen = af_seen_by(block);
     af_thread* t = af_self;
     if (t == NULL) t = af_attach();
@@ -78,7 +24,9 @@ AF_HIDDEN __attribute__((used)) void af_block_apart(const af_block_table* block,
         const af_block_entry e = block->entries[i];
         const uintptr_t address = seen->addresses[e.slot] + (intptr_t)e.delta;
         t->now = before + e.offset;
-        af_accesses_apart(t, address, 1u << e.size_log, e.reads, e.writes);
+        const unsigned size = 1u << e.size_log;
+        af_count_second_line(t, address, size, e.reads + e.writes);
+        af_accesses_apart(t, address, size, e.reads, e.writes);
         if (e.pointer) af_loaded_from(t, address);
     }
     t->now = before + block->instructions;
@@ -125,7 +73,7 @@ static void begin_atomic(const af_block_table* block, const volatile void* p, ui
     atomic.done = bits == 64 ? atomic.old == rax : ((atomic.old ^ rax) << (64 - bits)) == 0;
 }
 
-AF_HIDDEN __attribute__((used)) void af_event_end(void) {
+void af_event_end(void) {
     af_thread* const t = atomic.t;
     const volatile void* const p = atomic.address;
     const bool store = atomic.kind == AF_EVENT_STORE;
@@ -175,38 +123,25 @@ static void volatile_access(const af_block_table* block, void* p) {
     (block->event == AF_EVENT_VOLATILE_READ ? reads : writes)[size](p);
 }
 
-// `rcx` elements of `size` bytes from rsi to rdi, or from or to one of them. Upwards, as compilers
-// use them; where one may end early it is taken to the end of the line at least.
 static void string_operation(const af_block_table* block, const af_saved* saved) {
-    const size_t bytes = (block->order ? saved->rcx : 1) * block->size;
-    const bool ends_early = block->event == AF_EVENT_SCAN || block->event == AF_EVENT_COMPARE;
-    const size_t size = ends_early && bytes > 64 ? 64 : bytes;
-    if (block->event == AF_EVENT_COPY || block->event == AF_EVENT_COMPARE)
-        af_read_range((const void*)saved->rsi, size);
-    if (block->event == AF_EVENT_COPY || block->event == AF_EVENT_FILL)
+    const size_t size = af_string_bytes(block, saved);
+    if (af_string_reads_source(block)) af_read_range((const void*)saved->rsi, size);
+    if (af_string_writes(block))
         af_write_range((void*)saved->rdi, size);
     else
         af_read_range((const void*)saved->rdi, size);
 }
 
 static void gather(af_thread* t, const af_block_table* block, const af_seen* seen) {
-    const uintptr_t base = seen->addresses[block->slot];
     for (unsigned i = 0; i < block->lanes; i++) {
-        const int8_t sign = (int8_t)seen->mask[(i + 1) * block->size - 1];
-        if (block->masked && sign >= 0) continue;
-        int64_t at = 0;
-        if (block->index_bytes == 8)
-            at = ((const int64_t*)(const void*)seen->index)[i];
-        else
-            at = ((const int32_t*)(const void*)seen->index)[i];
-        af_access(t, base + (uintptr_t)(at * block->order), block->size,
-                  block->event == AF_EVENT_SCATTER);
+        if (!af_lane_counts(block, seen, i)) continue;
+        af_access_unaligned(t, af_lane_address(block, seen, i), block->size,
+                            block->event == AF_EVENT_SCATTER);
     }
 }
 
 // The block, and then the event.
-AF_HIDDEN __attribute__((used)) void af_block_event(const af_block_table* block,
-                                                    const af_saved* saved) {
+void af_block_event(const af_block_table* block, const af_saved* saved) {
     const uint32_t done = af_block_quick(block);
     if (done != UINT32_MAX) af_block_apart(block, done);
     af_seen* const seen = af_seen_by(block);

@@ -1,7 +1,11 @@
 // What instrumented assembly hands over (autofinity/capture/assembly/hooks.py writes it).
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "capture/state/attributes.h"
 
 enum { AF_SEEN_SLOTS = 62 };
 
@@ -65,3 +69,37 @@ static inline af_seen* af_seen_by(const af_block_table* block) {
 typedef struct af_saved {
     uint64_t flags, r11, r10, r9, r8, rdi, rsi, rdx, rcx, back, rax;
 } af_saved;
+
+// The entries from `first` on, with all that may come up; then the block's instructions.
+AF_HIDDEN void af_block_apart(const af_block_table* block, uint32_t first);
+
+// The block, and then the event. An atomic instruction comes between this and af_event_end.
+AF_HIDDEN void af_block_event(const af_block_table* block, const af_saved* saved);
+AF_HIDDEN void af_event_end(void);
+
+// Of string operations: `rcx` elements, or one, of `size` bytes from rsi to rdi, or from or to one
+// of them. Upwards, as compilers use them; where one may end early it is taken to the end of the
+// line at least.
+static inline size_t af_string_bytes(const af_block_table* block, const af_saved* saved) {
+    const size_t bytes = (block->order ? saved->rcx : 1) * block->size;
+    const bool ends_early = block->event == AF_EVENT_SCAN || block->event == AF_EVENT_COMPARE;
+    return ends_early && bytes > 64 ? 64 : bytes;
+}
+static inline bool af_string_reads_source(const af_block_table* block) {
+    return block->event == AF_EVENT_COPY || block->event == AF_EVENT_COMPARE;
+}
+static inline bool af_string_writes(const af_block_table* block) {
+    return block->event == AF_EVENT_COPY || block->event == AF_EVENT_FILL;
+}
+
+// Of gathers and scatters: whether the mask lets a lane through, and where it goes.
+static inline bool af_lane_counts(const af_block_table* block, const af_seen* seen, unsigned lane) {
+    return !block->masked || (int8_t)seen->mask[(lane + 1) * block->size - 1] < 0;
+}
+static inline uintptr_t af_lane_address(const af_block_table* block, const af_seen* seen,
+                                        unsigned lane) {
+    const void* const index = seen->index;
+    const int64_t at =
+        block->index_bytes == 8 ? ((const int64_t*)index)[lane] : ((const int32_t*)index)[lane];
+    return seen->addresses[block->slot] + (uintptr_t)(at * block->order);
+}

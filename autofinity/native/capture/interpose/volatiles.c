@@ -8,10 +8,10 @@
 // Instrumented code calls before it accesses: the value that a poll compares is looked up here, and
 // a write is noted a little before it can be seen. A poll's write may come between our look and the
 // program's own: whatever is recorded next looks again.
+#include "capture/interpose/second_lines.h"
 #include "capture/order/writes.h"
 #include "capture/pace/fair.h"
 #include "capture/pace/polling.h"
-#include "capture/record/accesses.h"
 #include "capture/threads/streams.h"
 
 enum { SLEEP_EVERY = 16, SLEEP_LESS_AFTER = 100000, SLEEP_LESS_EVERY = 1024, SLEEP_US = 50 };
@@ -58,7 +58,7 @@ __attribute__((always_inline)) static inline void volatile_read(void* p, unsigne
     af_thread* const t = af_here();
     if (t == NULL) return;
     if (alone() || size > 8) {
-        af_access(t, (uintptr_t)p, size, false);
+        af_access_unaligned(t, (uintptr_t)p, size, false);
         return;
     }
     _Atomic uint64_t* const word = word_of(p, (int)size * 8);
@@ -71,7 +71,7 @@ __attribute__((always_inline)) static inline void volatile_read(void* p, unsigne
         return;
     }
     await_write(t, look_at(word));
-    af_access(t, (uintptr_t)p, size, false);
+    af_access_unaligned(t, (uintptr_t)p, size, false);
     if (size == 8) t->pointer = value;
     af_polled(t, (uintptr_t)p, value);
     if (t->polls > 0) look_again_later(t, word);
@@ -80,7 +80,7 @@ __attribute__((always_inline)) static inline void volatile_read(void* p, unsigne
 static void volatile_write(void* p, unsigned size) {
     af_thread* const t = af_here();
     if (t == NULL) return;
-    af_access(t, (uintptr_t)p, size, true);
+    af_access_unaligned(t, (uintptr_t)p, size, true);
     if (alone() || size > 8) return;
     _Atomic uint64_t* const word = word_of(p, (int)size * 8);
     uint64_t state = take(word);

@@ -118,6 +118,8 @@ void af_unblock(af_thread* t) {
             atomic_store_explicit(&t->progress, moved < now ? moved : now, memory_order_relaxed);
         }
     }
+    // What it does next waited for another thread: a window that ended meanwhile ends there.
+    t->woke |= t->epoch != atomic_load_explicit(&af_shared->sampling.epoch, memory_order_relaxed);
     atomic_fetch_sub_explicit(&t->blocked, 1, memory_order_relaxed);
 }
 
@@ -139,7 +141,8 @@ static bool wants_to_run(const af_thread* t) {
 // Whoever has come too far waits until it is ahead by half of that: it would wait again at the next
 // look around otherwise, and to sleep takes as long as hundreds of accesses.
 static void wait_for_slowest(const af_thread* t, uint64_t mine) {
-    uint64_t allowed = af_shared->ahead;
+    const uint64_t most = af_sampled_ahead(&af_shared->sampling, af_shared->ahead);
+    uint64_t allowed = most;
     unsigned asleep_us = 0, waited_us = 0, nap_us = AF_SHORTEST_NAP_US;
     const af_thread* watched = NULL;
     uint64_t seen = 0;
@@ -148,7 +151,7 @@ static void wait_for_slowest(const af_thread* t, uint64_t mine) {
         if (other == NULL) return;
         const uint64_t least = atomic_load_explicit(&other->progress, memory_order_relaxed);
         if (mine <= least + allowed) return;
-        allowed = af_shared->ahead / 2;
+        allowed = most / 2;
         if (other != watched || least != seen) {
             watched = other;
             seen = least;

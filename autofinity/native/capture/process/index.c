@@ -24,6 +24,7 @@ void af_write_index(const af_facts* facts) {
     header->version = AF_VERSION;
     header->streams = streams;
     header->flags = (af_roi_chosen() == AF_ROI_PARALLEL ? AF_INDEX_ROI_CANDIDATES : 0) |
+                    (af_shared->sampling.on ? AF_INDEX_SAMPLED : 0) |
                     (facts->counted ? AF_INDEX_COUNTED_INSTRUCTIONS : 0) |
                     (facts->steady ? AF_INDEX_STEADY_ADDRESSES : 0);
     header->wall_ns = nanoseconds(now) - nanoseconds(facts->begin);

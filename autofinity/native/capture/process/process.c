@@ -4,6 +4,8 @@
 //   AUTOFINITY_CAPTURE_DIR     folder for the trace; without it the program just runs
 //   AUTOFINITY_CAPTURE_ROI     marks (default), parallel or whole
 //   AUTOFINITY_CAPTURE_ADDRESSES   steady (default), or own: as the program sees them
+//   AUTOFINITY_CAPTURE_SAMPLE  SPACING,LENGTH,SEED of windows (record/cuts.h); without it all is
+//                              recorded. Not for binaries.
 //   AUTOFINITY_CAPTURE_AHEAD   accesses a thread may be ahead of another; 0: as the host runs them
 #include "capture/process/process.h"
 
@@ -19,6 +21,7 @@
 #include "capture/pace/fair.h"
 #include "capture/process/addresses.h"
 #include "capture/process/index.h"
+#include "capture/process/sampled.h"
 #include "capture/state/common.h"
 #include "capture/state/failure.h"
 #include "capture/threads/instructions.h"
@@ -72,6 +75,10 @@ static void start_recording(char** arguments) {
     }
     const char* ahead = getenv("AUTOFINITY_CAPTURE_AHEAD");
     if (ahead != NULL) af_shared->ahead = strtoull(ahead, NULL, 10);
+#ifndef AF_UNDER_PLUGIN
+    const char* sample = getenv("AUTOFINITY_CAPTURE_SAMPLE");
+    if (sample != NULL && *sample != 0 && !af_sampled_begin(sample)) return;
+#endif
     // Its teams and barriers are calls we do not know: the trace would hold no order.
     if (dlsym(RTLD_DEFAULT, "__kmpc_fork_call") != NULL) {
         af_fail("the program uses LLVM's OpenMP runtime, which cannot be captured;",
@@ -132,6 +139,7 @@ void af_finish(void) {
         af_thread* t = af_registry_at(k);
         if (t != NULL && take_on(t)) af_thread_settle(t);
     }
+    if (af_recording()) af_sampled_write();
     if (af_recording()) af_write_index(&facts);
     atomic_store(&af_shared->recording, 0);
 }

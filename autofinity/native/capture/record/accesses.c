@@ -2,6 +2,7 @@
 
 #include "capture/pace/fair.h"
 #include "capture/pace/polling.h"
+#include "capture/record/windows.h"
 #include "capture/state/common.h"
 
 void af_accesses_apart(af_thread* t, uintptr_t address, unsigned size, unsigned reads,
@@ -42,5 +43,6 @@ void af_look_around(af_thread* t) {
         return;
     }
     if (t->polls > 0) af_stop_polling(t);  // the loop was left for another reason than its value
+    if (AF_UNLIKELY(t->recency != NULL)) af_windows_tick(t);
     af_fair_check(t);
 }

@@ -2,6 +2,7 @@
 
 #include "capture/record/buffer.h"
 #include "capture/record/files.h"
+#include "capture/record/windows.h"
 #include "capture/state/common.h"
 
 void af_seal_chunk(af_thread* t) {
@@ -82,6 +83,25 @@ static void encode_slots(af_thread* t) {
     if (af_encoder_full(e)) af_seal_chunk(t);
 }
 
+static void forget_slots(af_thread* t) {
+    for (af_slot* s = t->slots; s != t->next; s++) s->kind = AF_SKIP;
+}
+
+void af_drain_slots(af_thread* t) {
+    if (af_recording()) {
+        if (t->recency != NULL) af_windows_warm(t);
+        if (t->recency == NULL || af_in_window(t))
+            encode_slots(t);
+        else
+            forget_slots(t);
+    }
+    for (int i = 0; i < AF_OPEN; i++) t->open[i].base = AF_NO_LINE;
+    t->base += (uint64_t)(t->next - t->slots);
+    t->next = t->warmed = t->slots;
+    af_close_lines(t);
+    t->pointer = 0;
+}
+
 void af_drain(af_thread* t) {
     if (t->busy) {  // in a signal handler that interrupted this very function
         if (t->next >= t->slots + AF_SLOTS) t->next = t->slots + AF_SLOTS - 1;
@@ -89,12 +109,7 @@ void af_drain(af_thread* t) {
     }
     t->busy = true;
     atomic_signal_fence(memory_order_seq_cst);
-    if (af_recording()) encode_slots(t);
-    for (int i = 0; i < AF_OPEN; i++) t->open[i].base = AF_NO_LINE;
-    t->base += (uint64_t)(t->next - t->slots);
-    t->next = t->slots;
-    af_close_lines(t);
-    t->pointer = 0;
+    af_drain_slots(t);
     atomic_signal_fence(memory_order_seq_cst);
     t->busy = false;
 }

@@ -35,3 +35,7 @@ void af_append(const char* path, const void* data, size_t size) {
 void af_stream_path(const af_thread* t, char* path, size_t size) {
     snprintf(path, size, "%s/stream-%04u.aft", af_shared->directory, t->number);
 }
+
+void af_snapshot_path(const af_thread* t, char* path, size_t size) {
+    snprintf(path, size, "%s/warm-%04u.afw", af_shared->directory, t->number);
+}

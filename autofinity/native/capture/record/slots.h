@@ -2,6 +2,7 @@
 #pragma once
 
 #include "capture/record/buffer.h"
+#include "capture/record/windows.h"
 
 // Settles what is unsettled, and encodes what is there when the buffer is full.
 AF_HIDDEN void af_make_room_apart(af_thread* t);
@@ -28,6 +29,7 @@ static inline af_slot* af_fill_slot(af_thread* t, uint64_t now, uint64_t value, 
 
 // An event that is not an access. Returns its number for good (see af_slot_at).
 static inline uint64_t af_event_add(af_thread* t, uint8_t kind, uint64_t value, unsigned aux) {
+    if (AF_UNLIKELY(t->recency != NULL)) af_windows_event(t, kind, value, aux);
     af_make_room(t);
     af_slot* const s = af_fill_slot(t, t->now, value, af_slot_shape(0, 0, 0, kind));
     s->aux = (uint16_t)aux;

@@ -26,6 +26,8 @@ void* af_map(size_t bytes) {
     return p == MAP_FAILED ? NULL : p;
 }
 
+void af_unmap(void* pages, size_t bytes) { syscall(SYS_munmap, pages, bytes); }
+
 void* af_alloc(size_t bytes) {
     bytes = (bytes + 15) & ~(size_t)15;
     while (atomic_flag_test_and_set_explicit(&arena.lock, memory_order_acquire)) sched_yield();

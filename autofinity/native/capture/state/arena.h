@@ -1,4 +1,4 @@
-// Numbers that are never used twice and memory that is never given back.
+// Numbers that are never used twice, and memory: pages, or pieces that are never given back.
 #pragma once
 
 #include <stddef.h>
@@ -8,4 +8,5 @@
 
 AF_HIDDEN uint64_t af_ids(uint64_t count);  // `count` unique numbers for objects and instances
 AF_HIDDEN void* af_map(size_t bytes);       // zeroed pages, or NULL
-AF_HIDDEN void* af_alloc(size_t bytes);     // zeroed; ends the program when there is no memory
+AF_HIDDEN void af_unmap(void* pages, size_t bytes);
+AF_HIDDEN void* af_alloc(size_t bytes);  // zeroed; ends the program when there is no memory

@@ -8,6 +8,7 @@
 
 #include "capture/state/areas.h"
 #include "capture/state/attributes.h"
+#include "capture/state/sampling.h"
 #include "trace/format.h"
 
 enum { AF_SEATS = 1024 };  // threads at a time that fairness looks at
@@ -22,6 +23,7 @@ typedef struct af_common {
     _Atomic uint64_t token;  // the last one given out
     af_areas areas;          // set before anything is recorded
     uint64_t ahead;          // accesses a thread may be ahead of another; 0: no fairness
+    af_sampling sampling;
     char directory[4096];
     af_crc_table crc;
     struct {

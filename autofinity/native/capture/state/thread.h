@@ -9,7 +9,9 @@
 //   process/    the beginning and the end of a recording
 //   threads/    records: who is one, since when; regions of interest; who counts instructions
 //   order/      who must come after whom in a replay: locks, awaits, writes to atomics
-//   record/     the buffer of a thread: accesses and events to slots, slots to files
+//   record/     the buffer of a thread: accesses and events to slots, slots to files; windows of a
+//               sampled capture
+//   warm/       between windows: which lines each thread touched last, and who a page first
 //   pace/       how far a thread has got: fairness, and loops that only wait
 //   state/      the data of all that, failures, memory
 //
@@ -29,6 +31,7 @@
 #include "capture/state/attributes.h"
 #include "capture/state/slot.h"
 #include "trace/codec.h"
+#include "trace/sampled_format.h"
 
 enum {
     AF_SLOTS = AF_ROOM_EVENTS - 1,  // events between two encodings
@@ -39,6 +42,7 @@ enum {
     AF_AWAITED = 64,
     AF_HELD = 16,
     AF_RELAXED = 4,
+    AF_STANDING = 64,
 };
 
 typedef struct af_poll {
@@ -59,6 +63,20 @@ typedef struct af_loop {
     uint64_t guided_position, guided_ordinal;
 } af_loop;
 
+// A lock that a thread holds or a unit of work that it is in: the event that said so.
+typedef struct af_standing {
+    uint64_t value;
+    uint16_t aux;
+    uint8_t kind;  // AF_LOCK or AF_UNIT_BEGIN
+} af_standing;
+
+// What a thread did in a window.
+typedef struct af_window_note {
+    uint32_t window;
+    af_window_stream stream;
+} af_window_note;
+
+struct af_recency;
 struct af_team;
 struct af_task;
 struct af_mutex;
@@ -168,6 +186,22 @@ typedef struct af_thread {
     uint8_t* out;            // a sealed chunk on its way to the file
     uint64_t encoded_until;  // instruction count of the last encoded event
     af_index_stream record;
+
+    // Sampled capture (record/windows.c).
+    struct af_recency* recency;  // NULL: all is recorded
+    af_slot* warmed;             // accesses in slots below are in there
+    uint32_t stamp;              // of the coarse clock, at its last look around
+    af_interval did;             // since it was last booked (warm/history.c)
+    uint64_t did_until;          // instructions then
+    uint64_t counted;            // accesses that are in the work of all threads, or before it
+    uint64_t epoch;              // that it has passed to
+    bool woke;                   // from a wait during which the epoch changed
+    af_standing standing[AF_STANDING];  // outermost first
+    uint32_t standing_n;
+    af_window_note* windows;
+    uint32_t windows_n, windows_room;
+    uint64_t warm_bytes;     // of its file of snapshots
+    uint64_t warm_accesses;  // when it made the last of them
 } af_thread;
 
 // The record of the calling thread while its accesses count; NULL in runtime code that is not the

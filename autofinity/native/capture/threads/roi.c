@@ -1,7 +1,9 @@
 #include "capture/threads/roi.h"
 
+#include "capture/record/cuts.h"
 #include "capture/record/slots.h"
 #include "capture/state/common.h"
+#include "capture/threads/meetings.h"
 #include "capture/threads/registry.h"
 
 static struct {
@@ -19,12 +21,14 @@ uint64_t af_roi_count(void) { return atomic_load(&roi.begins); }
 static void open_roi(af_thread* t) {
     t->roi_from_accesses = af_accesses_of(t);
     t->roi_from_instructions = t->now;
+    af_cuts_count_from_now(t);
 }
 
 // Adds up what the open region held so far.
 static void close_roi(af_thread* t) {
     t->roi_accesses += af_accesses_of(t) - t->roi_from_accesses;
     t->roi_instructions += t->now - t->roi_from_instructions;
+    af_cuts_count(t);
     open_roi(t);
 }
 
@@ -41,6 +45,8 @@ void af_roi_begin(af_thread* t) {
     atomic_fetch_add(&roi.begins, 1);
     af_event_add(t, AF_ROI_BEGIN, 0, 0);
     for_all_that_run(open_roi);
+    af_meetings_begin();
+    af_cuts_region(true);
 }
 
 static void add_end(af_thread* t) {
@@ -52,6 +58,8 @@ void af_roi_end(af_thread* t) {
     if (!af_recording() || !atomic_compare_exchange_strong(&roi.open, &open, 0)) return;
     add_end(t);
     for_all_that_run(close_roi);
+    af_meetings_end();
+    af_cuts_region(false);
 }
 
 void af_parallel_begins(af_thread* t) {
@@ -65,6 +73,7 @@ void af_parallel_ends(af_thread* t) {
     if (!af_recording() || roi.kind != AF_ROI_PARALLEL || !atomic_load(&roi.open)) return;
     add_end(t);
     for_all_that_run(close_roi);
+    af_meetings_end();
 }
 
 void af_roi_enter(af_thread* t) {
@@ -82,4 +91,8 @@ void af_roi_settle(af_thread* t) {
 
 void af_roi_finish(af_thread* t) {
     if (atomic_load(&roi.open) && roi.kind != AF_ROI_PARALLEL) add_end(t);
+}
+
+void af_roi_sum_up(void) {
+    if (atomic_load(&roi.open) && roi.kind != AF_ROI_PARALLEL) af_meetings_end();
 }

@@ -19,3 +19,4 @@ AF_HIDDEN void af_parallel_ends(af_thread* t);
 AF_HIDDEN void af_roi_enter(af_thread* t);   // the thread begins
 AF_HIDDEN void af_roi_settle(af_thread* t);  // the thread's end has come: its sums
 AF_HIDDEN void af_roi_finish(af_thread* t);  // the program ends, in this thread
+AF_HIDDEN void af_roi_sum_up(void);          // all threads are settled

@@ -9,6 +9,7 @@
 #include "capture/record/encode.h"
 #include "capture/record/files.h"
 #include "capture/record/slots.h"
+#include "capture/record/windows.h"
 #include "capture/state/arena.h"
 #include "capture/state/common.h"
 #include "capture/state/failure.h"
@@ -49,6 +50,10 @@ af_thread* af_thread_new(uint32_t parent) {
     t->seat = -1;
     for (int i = 0; i < AF_SLOTS; i++) t->slots[i].kind = AF_SKIP;
     for (int i = 0; i < AF_OPEN; i++) t->open[i].base = AF_NO_LINE;
+    if (!af_windows_prepare(t)) {
+        af_fail("out of memory for a thread's lines", "", ENOMEM);
+        return NULL;
+    }
     af_registry_enter(t);
 
     af_stream_header header = {AF_STREAM_MAGIC, AF_VERSION, number, t->parent, 0};
@@ -70,6 +75,7 @@ void af_thread_enter(af_thread* t) {
     if (atomic_load(&af_shared->finishing) ||
         !atomic_compare_exchange_strong(&t->life, &created, AF_LIFE_CHANGES))
         return;
+    af_windows_enter(t);
     af_event_add(t, AF_THREAD_BEGIN, t->number, 0);
     if (t->begin_token != 0) af_event_add(t, AF_AWAIT, t->begin_token, 0);
     af_roi_enter(t);
@@ -84,6 +90,7 @@ void af_thread_settle(af_thread* t) {
     af_event_add(t, AF_THREAD_END, t->number, 0);
     af_drain(t);
     if (af_recording()) af_seal_chunk(t);
+    af_windows_settle(t);
     t->record.accesses = af_accesses_of(t);
     t->record.instructions = t->now;
     t->record.roi_accesses = t->roi_accesses;
@@ -103,6 +110,7 @@ void af_thread_leave(af_thread* t) {
     af_event_add(t, AF_POST, t->end_token, 0);
     af_fair_leave(t);
     af_thread_settle(t);
+    af_windows_leave(t);
     atomic_store(&t->life, AF_LIFE_SETTLED);
     // The record stays (joins look it up), its buffers go back: the pages behind the struct.
     const uintptr_t page = 4096;

@@ -3,13 +3,16 @@
 
 #include "capture/interpose/openmp/units.h"
 #include "capture/record/slots.h"
+#include "capture/threads/meetings.h"
 
 void af_block_at_barrier(af_thread* t, af_team* team, int team_size) {
     if (team == NULL || team_size <= 1) {
         af_block(t);
         return;
     }
+    af_warm(t);
     const uint64_t mine = atomic_fetch_add(&team->arrivals, 1), size = (uint64_t)team_size;
+    if ((mine + 1) % size == 0) af_meeting((unsigned)team_size);
     af_block_at(t, &team->arrivals, (mine / size + 1) * size);
     atomic_store_explicit(&t->work, &team->tasks_waiting, memory_order_release);
 }

@@ -1,0 +1,10 @@
+// The file of first touches: runs of pages in order, those before a window apart from those in it.
+#pragma once
+
+#include <stdint.h>
+
+#include "capture/state/attributes.h"
+
+// Writes it; returns how many of its runs were touched in each epoch or before it, by epochs from
+// 0 on, in pages of their own. NULL: there is no memory.
+AF_HIDDEN const uint64_t* af_pages_write(void);
