@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autofinity._core.topology import Machine
-from autofinity._core.trace import Trace
+from autofinity._core.trace import SampledTrace, Trace
 
 TICKS_PER_CLOCK: int
 INSTRUCTION_SET: Literal["any", "x86-64-v4"]
@@ -122,6 +122,22 @@ class Program:
         file and offset.
         """
 
+    @staticmethod
+    def read_window(sampled: SampledTrace, window: int) -> Program:
+        """One window of a sampled trace, by number. Raises TraceError naming file and offset."""
+
+    @staticmethod
+    def window(
+        recorded: Trace,
+        pages: Sequence[tuple[int, int, int]],
+        warm: Sequence[Sequence[tuple[int, int, bool, int]]],
+        waits: Sequence[bool],
+    ) -> Program:
+        """A window of a run, from what was recorded of it: events; pages (first, pages, stream) in
+        order of first touch; of each stream the lines it touched last (first, lines, written,
+        stamp), newest first, and whether it waits when the window ends. Raises SimulationError.
+        """
+
     @property
     def processes(self) -> list[tuple[int, int]]:
         """First stream and number of streams of each."""
@@ -132,6 +148,8 @@ class Program:
     def events(self) -> int: ...
     @property
     def accesses(self) -> int: ...
+    @property
+    def size_bytes(self) -> int: ...
     @property
     def has_roi(self) -> bool: ...
     @property
@@ -181,6 +199,14 @@ class Simulation:
 
     def advance(self, ns: float) -> bool: ...
     def run(self) -> bool: ...
+    def run_window(
+        self, lead: float = 0.12
+    ) -> tuple[float, int, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Runs a window, of whose instructions a share, the lead, is not measured. Returns time in
+        ns, barriers passed, and of each stream the ns it waited at barriers, and after its last
+        event. `totals` and `samples` are of what was measured. Raises SimulationError.
+        """
+
     @property
     def ended(self) -> bool: ...
     @property
@@ -200,6 +226,17 @@ class Simulation:
     @property
     def process_times_ns(self) -> list[tuple[int, int, bool]]:
         """Begin and end (or now) of each process's region, and whether it has ended."""
+
+    @property
+    def positions(self) -> list[int]:
+        """Instructions of each stream since it began."""
+
+    def contents(
+        self, cache: Literal["l1", "l2", "llc"], number: int
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint8]]:
+        """Lines (addresses >> 6) that the L1 or L2 of a core or an LLC has, and their states: 1 S,
+        2 E, 3 O, 4 M. For tests. Raises SimulationError.
+        """
 
     def check(self) -> None: ...
     def take_sharing(self) -> list[list[int]]:

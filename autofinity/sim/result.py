@@ -35,6 +35,8 @@ class SimResult:
     cpus: tuple[OsIndex, ...]
     """PU of each worker."""
     clock_hz: float
+    error: float = 0.0
+    """Relative standard error of the time; 0 where the whole region was replayed."""
 
     def total(self, event: str) -> int:
         """Count of an event over the region and all streams."""

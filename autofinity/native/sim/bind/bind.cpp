@@ -17,6 +17,7 @@
 #include "bind_machine.hpp"
 #include "sim/error.hpp"
 #include "sim/program/whole_trace.hpp"
+#include "sim/program/window_program.hpp"
 #include "sim/replay/simulation.hpp"
 
 namespace nb = nanobind;
@@ -103,6 +104,37 @@ void bind_sim(nb::module_& module) {
             "A trace directory, with less memory than by way of a `Trace`. Raises TraceError "
             "naming "
             "file and offset.")
+        .def_static(
+            "read_window",
+            [](const autofinity::trace::SampledTrace& sampled, std::size_t window) {
+                if (window >= sampled.windows.size()) throw nb::index_error("no such window");
+                return window_program(sampled, window);
+            },
+            nb::arg("sampled"), nb::arg("window"), nb::call_guard<nb::gil_scoped_release>(),
+            "One window of a sampled trace. Raises TraceError naming file and offset.")
+        .def_static(
+            "window",
+            [](const autofinity::trace::Trace& recorded,
+               const std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>>& pages,
+               const std::vector<std::vector<
+                   std::tuple<std::uint64_t, std::uint32_t, bool, std::uint64_t>>>& warm,
+               const std::vector<bool>& waits) {
+                autofinity::trace::WindowEvents window;
+                std::vector<autofinity::trace::PageRun> runs;
+                for (const auto& [first, n, stream] : pages) runs.push_back({first, n, stream});
+                for (const auto& lines : warm) {
+                    auto& of = window.warm.emplace_back();
+                    for (const auto& [first, n, written, stamp] : lines)
+                        of.push_back({first, n, written, stamp});
+                }
+                window.events = recorded;
+                return window_program(std::move(window), std::move(runs), waits);
+            },
+            nb::arg("recorded"), nb::arg("pages"), nb::arg("warm"), nb::arg("waits"),
+            nb::call_guard<nb::gil_scoped_release>(),
+            "A window of a run, from what was recorded of it: events; pages (first, pages, stream) "
+            "in order of first touch; of each stream the lines it touched last (first, lines, "
+            "written, stamp), newest first, and whether it waits when the window ends.")
         .def_prop_ro("processes",
                      [](const Program& p) {
                          std::vector<std::pair<std::uint32_t, std::uint32_t>> all;
@@ -113,6 +145,16 @@ void bind_sim(nb::module_& module) {
         .def_prop_ro("streams", [](const Program& p) { return p.streams.size(); })
         .def_prop_ro("events", [](const Program& p) { return p.events; })
         .def_prop_ro("accesses", [](const Program& p) { return p.accesses; })
+        .def_prop_ro("size_bytes",
+                     [](const Program& p) {
+                         std::size_t sum = p.virtual_page.size() * sizeof(std::uint64_t);
+                         for (const auto& stream : p.streams)
+                             sum += stream.steps.size() * sizeof(Step);
+                         if (p.beginning)
+                             sum += p.beginning->lines.size() * sizeof(WarmLine) +
+                                    p.beginning->pages.size() * sizeof(FirstTouch);
+                         return sum;
+                     })
         .def_prop_ro("has_roi", &Program::has_roi)
         .def_prop_ro("instructions", [](const Program& p) {
             std::vector<std::uint64_t> all;
@@ -203,6 +245,29 @@ void bind_sim(nb::module_& module) {
             nb::arg("ns"), "Runs on for `ns` of simulated time; True when the region has ended.")
         .def("run", &Simulation::run, nb::call_guard<nb::gil_scoped_release>(),
              "Runs to the end of the region of interest.")
+        .def(
+            "run_window",
+            [](Simulation& self, double lead) {
+                MeasuredWindow measured;
+                {
+                    nb::gil_scoped_release release;
+                    measured = self.run_window(lead);
+                }
+                const auto ns = [&](const std::vector<Ticks>& ticks) {
+                    std::vector<double> all;
+                    for (const Ticks each : ticks)
+                        all.push_back(static_cast<double>(each) / ticks_per_ns(self.machine()));
+                    const std::size_t n = all.size();
+                    return array_of<double, 1>(std::move(all), {n});
+                };
+                return nb::make_tuple(
+                    static_cast<double>(measured.duration) / ticks_per_ns(self.machine()),
+                    measured.barriers, ns(measured.at_barriers), ns(measured.after_end));
+            },
+            nb::arg("lead") = 0.12,
+            "Runs a window, of whose instructions a share, the lead, is not measured. Returns time "
+            "in ns, barriers passed, and of each stream the ns it waited at barriers, and after "
+            "its last event. `totals` and `samples` are of what was measured.")
         .def_prop_ro("ended", &Simulation::ended)
         .def_prop_ro("progress", &Simulation::progress)
         .def_prop_ro("elapsed_ns",
@@ -268,5 +333,45 @@ void bind_sim(nb::module_& module) {
                          }
                          return all;
                      })
+        .def_prop_ro("positions",
+                     [](const Simulation& s) {
+                         std::vector<std::uint64_t> all;
+                         for (std::uint32_t i = 0; i < s.program().streams.size(); ++i)
+                             all.push_back(s.position_of(i));
+                         return all;
+                     })
+        .def(
+            "contents",
+            [](const Simulation& self, const std::string& cache, std::uint32_t number) {
+                const auto& topology = self.machine().topology;
+                if (number >= (cache == "llc" ? topology.llcs() : topology.cores()))
+                    throw SimulationError("the machine has no " + cache + " " +
+                                          std::to_string(number));
+                const Memory& memory = self.memory();
+                std::vector<Word> words;
+                if (cache == "l1")
+                    words = memory.l1_contents(number);
+                else if (cache == "l2")
+                    words = memory.l2_contents(number);
+                else if (cache == "llc")
+                    words = memory.llc_contents(number);
+                else
+                    throw SimulationError("no cache '" + cache + "'; there are l1, l2 and llc");
+                std::vector<std::uint64_t> lines;
+                std::vector<std::uint8_t> states;
+                for (const Word word : words) {
+                    const Line line = line_of(word);
+                    const std::uint64_t page = self.virtual_page(line >> page_shift);
+                    if (page == 0) continue;  // of the simulator's own
+                    lines.push_back(page << page_shift | (line & (lines_per_page - 1)));
+                    states.push_back(static_cast<std::uint8_t>(state_of(word)));
+                }
+                const std::size_t n = lines.size();
+                return nb::make_tuple(array_of<std::uint64_t, 1>(std::move(lines), {n}),
+                                      array_of<std::uint8_t, 1>(std::move(states), {n}));
+            },
+            nb::arg("cache"), nb::arg("number"),
+            "Lines (addresses >> 6) that the l1 or l2 of a core or an llc has, and their states: "
+            "1 S, 2 E, 3 O, 4 M. For tests.")
         .def("check", &Simulation::check, "Raises SimulationError when an invariant is broken.");
 }

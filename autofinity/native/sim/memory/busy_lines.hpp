@@ -15,6 +15,7 @@ class BusyLines {
         const Busy& busy = busy_[line % busy_.size()];
         return busy.line == line && busy.until > now ? busy.until : now;
     }
+    void forget() { busy_ = {}; }
     void keep(Line line, Ticks until) { busy_[line % busy_.size()] = {line, until}; }
 
   private:

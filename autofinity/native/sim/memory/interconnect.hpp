@@ -20,6 +20,12 @@ class Interconnect {
   public:
     explicit Interconnect(const MachineModel& machine);
 
+    // As if nothing had been on its way yet.
+    void forget() {
+        for (auto* servers : {&controllers_, &links_, &fabrics_, &fabrics_out_, &llcs_})
+            servers->assign(servers->size(), Server{});
+    }
+
     // Class of the distance of two LLCs.
     std::uint32_t distance(std::uint32_t llc_a, std::uint32_t llc_b) const {
         return machine_.llc_distance[llc_a * machine_.topology.llcs() + llc_b];

@@ -22,6 +22,8 @@ class Llcs {
     LlcRequests& requests(std::uint32_t llc) { return requests_[llc]; }
     const LlcRequests& requests(std::uint32_t llc) const { return requests_[llc]; }
 
+    void forget_requests() { requests_.assign(requests_.size(), {}); }
+
     // Makes a line that is there the most recent one of its set.
     void touch(std::uint32_t llc, Line line, std::uint32_t place) {
         Word* set = arrays_.at(llc, place);

@@ -66,6 +66,21 @@ class Memory {
     // `faulted`: a fault has just written the page-table entry.
     Served access(std::uint32_t cached_core, const Step& step, Ticks now, bool faulted);
 
+    // Before a window of a run begins (warming.cpp).
+    //
+    // A page that nobody has touched yet is placed as a fault of a core of this node would place
+    // it.
+    void place_page(std::uint32_t page, std::uint32_t node);
+    // An access to a mapped page without time: caches, directory and TLBs are then as after any
+    // other, but no prefetcher learns of it.
+    void warm(std::uint32_t cached_core, Line line, bool writes);
+    // Bring what it will look at into the host's caches, one after the other.
+    void bring_line_near(std::uint32_t cached_core, Line line) const;
+    void bring_sets_near(std::uint32_t cached_core, Line line) const;
+    void bring_victims_near(std::uint32_t cached_core, Line line) const;
+    // No line is on its way or waited for, nothing has been asked of anyone: caches stay.
+    void forget_times();
+
     // Lost lines since the last call of clear_lost().
     const std::vector<Lost>& lost() const { return under_way_.lost; }
     void clear_lost() { under_way_.lost.clear(); }
@@ -83,12 +98,20 @@ class Memory {
 
     // How long a line that one core has modified takes to another one.
     Ticks transfer(std::uint32_t from_core, std::uint32_t to_core) const;
+    // Lines that a cache has, each with its state; that of an LLC is M where it must write the
+    // line back, otherwise S. Nothing where the core has not been in use.
+    std::vector<Word> l1_contents(std::uint32_t core) const;
+    std::vector<Word> l2_contents(std::uint32_t core) const;
+    std::vector<Word> llc_contents(std::uint32_t llc) const;
     // Throws SimulationError naming the first broken invariant.
     void check() const;
 
   private:
     template <MachineKind kind>
     Served access_on(PrivateCaches& c, const Step& step, Ticks now, bool faulted);
+
+    template <MachineKind kind>
+    void warm_on(PrivateCaches& c, Line line, bool writes);
 
     Hierarchy& hierarchy() { return coherence_.hierarchy(); }
     const Hierarchy& hierarchy() const { return coherence_.hierarchy(); }

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "beginning.hpp"
 #include "page_tables.hpp"
 #include "step.hpp"
 #include "trace/trace.hpp"
@@ -85,7 +86,11 @@ class Program {
     // process that has it.
     Program(const std::vector<trace::TracePtr>& traces, std::vector<SharedRange> shared);
 
+    // A window of a longer run, and what it begins with. The same errors.
+    Program(trace::Trace&& whole_window, const WindowStart& start);  // of whole_window.hpp
+
     std::vector<StreamPlan> streams;
+    std::shared_ptr<const Beginning> beginning;  // of a window; otherwise null
     // What the steps refer to.
     std::vector<Process> processes;
     std::vector<Unit> units;

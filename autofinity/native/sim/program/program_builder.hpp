@@ -15,6 +15,8 @@ class ProgramBuilder {
 
     void add(const trace::Trace& trace);
     void add(trace::Trace&& trace);  // which is empty afterwards
+    // The process that was added is a window that begins so (window_program.cpp).
+    void begin_with(const WindowStart& start);
     // Orders the units, numbers the lines of locks and barriers, marks what needs no order.
     void finish();
 
@@ -71,6 +73,8 @@ class ProgramBuilder {
     bool marks_region(const Reader& r) const;
     Step access(const Reader& r, const trace::Event& event);
     std::uint32_t group_of_line(const Reader& r, std::uint64_t line);
+    void add_warm_lines(const WindowStart& start, Beginning& beginning);
+    void add_first_touches(const WindowStart& start, Beginning& beginning);
     // Of the objects that events name: their dense numbers.
     void open_lock(Reader& r, std::uint32_t number);
     void close_lock(Reader& r, std::uint32_t number);

@@ -14,6 +14,7 @@ struct Account {
     // Since it came to this kind of core, and the instructions it had then.
     Ticks run_ticks = 0, halted_ticks = 0, sync_ticks = 0, stall_ticks = 0;
     std::uint64_t settled_instructions = 0;
+    Ticks barrier_ticks = 0;  // of all that waiting, at barriers, on any core
     // Of the LLC domains it was in, and what its present one had when it came.
     std::uint64_t any_reads = 0, any_modifies = 0;
     LlcRequests any_seen{};

@@ -13,7 +13,9 @@ void Accounting::account(Stream& s, Ticks until) {
         a.run_ticks += time;
     else if (s.status != Status::absent)
         a.halted_ticks += time;
-    if (s.status == Status::blocked) a.sync_ticks += time;
+    if (s.status != Status::blocked) return;
+    a.sync_ticks += time;
+    if (s.waits_at_barrier()) a.barrier_ticks += time;
 }
 
 void Accounting::account_all(Ticks until) {

@@ -57,7 +57,8 @@ Parts::Parts(std::shared_ptr<const MachineModel> machine_of, ProgramPtr program_
       synchroniser(*program, memory, board, issue, accesses, run_queues),
       processes(*program, board, timetable, accounting, regions, samples, watching, run_queues,
                 synchroniser, options),
-      page_moves(*machine, *program, memory, bursts, watching, timetable) {
+      page_moves(*machine, *program, memory, bursts, watching, timetable),
+      warm_start(*machine, *program, memory, board, cached_cores) {
     check_length(*machine, *program, options.repeats);
 }
 

@@ -24,6 +24,7 @@
 #include "sim/threads/run_queues.hpp"
 #include "sim/threads/synchroniser.hpp"
 #include "timetable.hpp"
+#include "warm_start.hpp"
 
 namespace autofinity::sim {
 
@@ -53,6 +54,7 @@ struct Parts {
     Synchroniser synchroniser;
     Processes processes;
     PageMoves page_moves;
+    WarmStart warm_start;
 };
 
 }  // namespace autofinity::sim

@@ -107,7 +107,24 @@ void Processes::end_region(std::uint32_t process, Ticks at) {
 void Processes::end_stream(std::uint32_t pu, Stream& s) {
     const Ticks at = board_.pus[pu].time;
     run_queues_.leave(pu, s);
-    if (--processes_[s.process].live == 0) end_region(s.process, at);
+    const bool over = program_.beginning != nullptr && ends_window(s, at);
+    if (--processes_[s.process].live == 0 || over) end_region(s.process, at);
+}
+
+// A window is over with the first stream whose events it has to the end: what this would do next,
+// which others may wait for, is not known.
+bool Processes::ends_window(Stream& s, Ticks at) const {
+    const After after = program_.beginning->after[board_.number_of(s)];
+    s.left_pu = at;
+    if (after == After::waits) s.status = Status::blocked;
+    return after == After::goes_on;
+}
+
+void Processes::begin_region_anew() {
+    accounting_.account_all(timetable_.now);
+    regions_.begin_anew(timetable_.now);
+    samples_.begin_anew(timetable_.now);
+    timetable_.set_stop();
 }
 
 void Processes::retire(std::uint32_t pu) {

@@ -30,6 +30,9 @@ class Processes {
     void begin_region(std::uint32_t process, Ticks at);
     void end_region(std::uint32_t process, Ticks at);
     void end_stream(std::uint32_t pu, Stream& s);
+    // Between two calls of advance: what has been counted so far is not of the region, which begins
+    // now, and is of the only process.
+    void begin_region_anew();
 
     // Of those whose regions have ended since, after a turn of the PU.
     bool any_retiring() const { return !retiring_.empty(); }
@@ -46,6 +49,8 @@ class Processes {
     void start_stream(std::uint32_t stream, Ticks at);
     void retire(std::uint32_t process, Ticks at);
     void begin_again(Ticks at);
+    // Of a stream without further events, at a time.
+    bool ends_window(Stream& s, Ticks at) const;
     bool stuck() const;
     // When the last of its streams has come to its end, if all have; `at` otherwise.
     Ticks end_of_streams(std::uint32_t process, Ticks at) const;

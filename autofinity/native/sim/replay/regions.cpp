@@ -28,6 +28,11 @@ bool Regions::begin(std::uint32_t process, Ticks at) {
     return true;
 }
 
+void Regions::begin_anew(Ticks at) {
+    begin(0, at);
+    first_begin_ = at;
+}
+
 bool Regions::end(std::uint32_t process, Ticks at) {
     Region& region = regions_[process];
     const Process& of = program_.processes[process];

@@ -38,6 +38,8 @@ class Regions {
     // Of a process, at a time. Whether it is the first one to begin, the last one to end.
     bool begin(std::uint32_t process, Ticks at);
     bool end(std::uint32_t process, Ticks at);
+    // The region of the only process, which has begun, begins now instead.
+    void begin_anew(Ticks at);
 
   private:
     struct Region {

@@ -17,6 +17,11 @@ void Samples::begin(Ticks at) {
     timetable_.sample = period_ != 0 ? at + period_ : forever;
 }
 
+void Samples::begin_anew(Ticks at) {
+    samples_.clear();
+    begin(at);
+}
+
 void Samples::take_due(Ticks at, double progress) {
     take(at, progress);
     timetable_.sample += period_;

@@ -24,6 +24,8 @@ class Samples {
 
     const std::vector<Sample>& all() const { return samples_; }
     void begin(Ticks at);
+    // Those so far were of something else.
+    void begin_anew(Ticks at);
     // Throws SimulationError when they are too many.
     void take(Ticks at, double progress);
     // The one that was due, and when the next one is.

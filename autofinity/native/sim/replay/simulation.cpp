@@ -12,7 +12,66 @@ namespace autofinity::sim {
 Simulation::Simulation(std::shared_ptr<const MachineModel> machine, ProgramPtr program,
                        Options options)
     : parts_(std::move(machine), std::move(program), std::move(options)) {
+    if (parts_.program->beginning != nullptr) parts_.warm_start.warm();
     parts_.processes.start_due(0);
+}
+
+// Time for a part of the lead, at full speed: it may take longer.
+Ticks Simulation::lead_step(double lead) const {
+    constexpr double steps = 16;
+    const auto pus = static_cast<double>(
+        std::ranges::count_if(parts_.board.pus, [](const Pu& p) { return p.stream != nobody; }));
+    const double instructions = static_cast<double>(parts_.program->processes.front().instructions);
+    double part = lead * instructions / std::max(pus, 1.0);
+    const Program& program = *parts_.program;
+    for (std::size_t s = 0; s < program.streams.size(); ++s)
+        if (program.beginning->after[s] == After::goes_on)
+            part = std::min(part, static_cast<double>(program.streams[s].instructions) / 2);
+    const auto instruction = static_cast<double>(parts_.machine->classes.front().instruction);
+    return std::max<Ticks>(static_cast<Ticks>(part / steps * instruction), ticks_per_clock);
+}
+
+// Streams need not come to the end of theirs together: the one that ends the window must be there.
+bool Simulation::lead_is_over(double lead) const {
+    if (parts_.regions.progress() >= lead) return true;
+    const Beginning& beginning = *parts_.program->beginning;
+    for (std::size_t s = 0; s < beginning.after.size(); ++s) {
+        const std::uint64_t all = parts_.program->streams[s].instructions;
+        if (beginning.after[s] == After::goes_on && all != 0 &&
+            2 * parts_.board.streams[s].instructions >= all)
+            return true;
+    }
+    return false;
+}
+
+MeasuredWindow Simulation::run_window(double lead) {
+    if (parts_.program->beginning == nullptr || parts_.timetable.now != 0)
+        throw SimulationError("only a window that has not begun can be run as one");
+    if (!(lead >= 0 && lead < 1))
+        throw SimulationError("got a lead of " + std::to_string(lead) +
+                              " of the window; expected 0 or more and less than 1");
+    while (!lead_is_over(lead))
+        if (advance(lead_step(lead)))
+            throw SimulationError("the window is over before its lead is; it is too short");
+    parts_.processes.begin_region_anew();
+    MeasuredWindow measured;
+    for (const Stream& s : parts_.board.streams)
+        measured.at_barriers.push_back(s.account.barrier_ticks);
+    const std::uint64_t released = parts_.synchroniser.barrier_releases();
+    const Ticks begin = parts_.timetable.now;
+    run();
+    const Ticks end = parts_.timetable.now;
+    measured.duration = end - begin;
+    measured.barriers = parts_.synchroniser.barrier_releases() - released;
+    for (std::size_t i = 0; i < measured.at_barriers.size(); ++i) {
+        const Stream& s = parts_.board.streams[i];
+        measured.at_barriers[i] = s.account.barrier_ticks - measured.at_barriers[i];
+        const bool at_end =
+            parts_.program->streams[i].steps.data() == nullptr || s.position.at->is_sentinel();
+        measured.after_end.push_back(
+            at_end && s.status != Status::running ? end - std::clamp(s.left_pu, begin, end) : 0);
+    }
+    return measured;
 }
 
 bool Simulation::advance(Ticks duration) {

@@ -20,6 +20,15 @@
 
 namespace autofinity::sim {
 
+// What was measured of a window besides counts: from the end of its lead to its own, when the first
+// stream had no event left and would have gone on, or all had none left.
+struct MeasuredWindow {
+    Ticks duration = 0;
+    std::uint64_t barriers = 0;      // that all came to, each time
+    std::vector<Ticks> at_barriers;  // of each stream: it waited so long
+    std::vector<Ticks> after_end;    // of each stream: it had no event left for so long
+};
+
 class Simulation {
   public:
     // `machine` and `program` are shared by any number of simulations and never changed.
@@ -31,6 +40,10 @@ class Simulation {
     bool advance(Ticks duration);
     bool run() { return advance(forever); }
 
+    // Of a window: runs it. The first `lead` (a share of the window's instructions, 0 to 1) warms
+    // what its beginning does not say and is not counted. Throws SimulationError as above.
+    MeasuredWindow run_window(double lead);
+
     bool ended() const { return parts_.regions.all_ended(); }
     Ticks elapsed() const { return parts_.regions.elapsed(); }
     double progress() const { return parts_.regions.progress(); }
@@ -38,6 +51,11 @@ class Simulation {
     // Counts of each stream in the region of its process.
     std::vector<Counts> totals() const { return parts_.regions.totals(); }
     RegionTimes times_of(std::uint32_t process) const { return parts_.regions.times_of(process); }
+    // Instructions that a stream has done since it began.
+    std::uint64_t position_of(std::uint32_t stream) const {
+        return parts_.board.streams[stream].instructions;
+    }
+    const Memory& memory() const { return parts_.memory; }
     const Program& program() const { return *parts_.program; }
     const MachineModel& machine() const { return *parts_.machine; }
 
@@ -69,6 +87,9 @@ class Simulation {
     }
 
   private:
+    Ticks lead_step(double lead) const;
+    bool lead_is_over(double lead) const;
+
     Parts parts_;
 };
 

@@ -41,6 +41,12 @@ struct Stream : Progress {
         const std::uint64_t gap = position.at->gap();
         return gap - std::min(skip, gap);
     }
+    // What keeps it is a barrier, if anything does.
+    bool waits_at_barrier() const {
+        if (resume == Resume::choose)
+            return !units.frames.empty() && units.frames.back().until == Until::released;
+        return resume == Resume::leave_barrier;
+    }
     // What it has done is undone.
     void forget() {
         skip = 0;

@@ -30,6 +30,7 @@ bool Barriers::wait(std::uint32_t pu, Stream& s, std::uint32_t number) {
         run_queues_.block(pu, s);
         return false;
     }
+    ++releases_;
     const Ticks at = board_.pus[pu].time;
     for (const std::uint32_t other : barrier.waiting) run_queues_.wake(other, at);
     barrier.waiting.clear();
@@ -47,6 +48,7 @@ void Barriers::release(std::uint32_t number, Ticks at) {
     Barrier& barrier = barriers_[number];
     if (barrier.waiting.empty() || barrier.waiting.size() < barrier.expected) return;
     ++barrier.generation;
+    ++releases_;
     for (const std::uint32_t other : std::exchange(barrier.waiting, {})) {
         Stream& s = board_.streams[other];
         ++s.units.resumable;

@@ -37,6 +37,8 @@ class Barriers final : public Repeatable {
     }
 
     Line line_of(std::uint32_t barrier) const { return program_.first_barrier_line + barrier; }
+    // How often all have come to one, so far.
+    std::uint64_t releases() const { return releases_; }
     std::uint32_t expected(std::uint32_t barrier) const { return barriers_[barrier].expected; }
     std::size_t arrived(std::uint32_t barrier) const { return barriers_[barrier].waiting.size(); }
 
@@ -57,6 +59,7 @@ class Barriers final : public Repeatable {
     Accesses& accesses_;
     RunQueues& run_queues_;
     std::vector<Barrier> barriers_, barriers_at_start_;
+    std::uint64_t releases_ = 0;
 };
 
 }  // namespace autofinity::sim

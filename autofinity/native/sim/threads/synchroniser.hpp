@@ -26,6 +26,8 @@ class Synchroniser final : public Repeatable {
     // Whether a stream begins with the await of its creation, which is still to come.
     bool awaits_creation(const Stream& s) const;
     void await_creation(Stream& s, Ticks at);
+    // Barriers that all have come to, each time, so far.
+    std::uint64_t barrier_releases() const { return barriers_.releases(); }
     // Throws SimulationError saying who waits for what.
     [[noreturn]] void deadlock() const;
 

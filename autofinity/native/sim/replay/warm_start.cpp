@@ -1,0 +1,123 @@
+#include "warm_start.hpp"
+
+#include <algorithm>
+
+#include "sim/memory/zeroed.hpp"
+
+namespace autofinity::sim {
+namespace {
+
+// A line leaves a set of 16 ways after 16 others: where sets are hit at random, few stay until one
+// and a half times as many have come as the caches hold.
+constexpr double beyond_capacity = 1.5;
+// A line that was read since it was written is dirty if it has stayed in the caches all the time:
+// for sure when fewer lines than they hold have been touched since. When more have, how long it was
+// not touched in between decides, which no snapshot says: most of these have been evicted.
+constexpr double dirty_within = 1.0;
+constexpr std::size_t lines_ahead = 4;
+
+std::uint64_t lines_of(CacheShape shape) { return std::uint64_t{shape.sets} * shape.ways; }
+
+// Which lines have been seen, of a program.
+class SeenLines {
+  public:
+    explicit SeenLines(std::uint32_t lines) : words_(lines / 64 + 1) {}
+
+    // Returns whether it is new.
+    bool add(Line line) {
+        std::uint64_t& word = words_[line / 64];
+        const std::uint64_t bit = std::uint64_t{1} << line % 64;
+        const bool added = (word & bit) == 0;
+        word |= bit;
+        return added;
+    }
+
+  private:
+    Zeroed<std::uint64_t> words_;
+};
+
+// The caches of an LLC's domain, as far as streams are in it.
+struct Domain {
+    std::uint64_t room = 0;   // lines that may be touched further
+    std::uint64_t clean = 0;  // of these, when what was written before does not matter any more
+    std::vector<std::uint32_t> cores;
+    std::unique_ptr<SeenLines> seen;
+};
+
+}  // namespace
+
+void WarmStart::warm() {
+    place_pages();
+    touch_lines();
+    memory_.forget_times();
+}
+
+void WarmStart::place_pages() {
+    const auto& node_of_core = machine_.topology.node_of_core();
+    for (const FirstTouch& touch : program_.beginning->pages)
+        memory_.place_page(touch.page, node_of_core[core_of(touch.stream)]);
+    // Locks and barriers have been used before.
+    const std::uint32_t node = node_of_core[core_of(0)];
+    for (std::uint32_t page = program_.first_lock_line >> page_shift;
+         page << page_shift < program_.first_barrier_line + program_.barrier_objects.size(); ++page)
+        memory_.place_page(page, node);
+}
+
+std::vector<std::uint32_t> WarmStart::worth_touching() const {
+    std::vector<Domain> domains(machine_.topology.llcs());
+    const auto& llc_of_core = machine_.topology.llc_of_core();
+    for (std::uint32_t stream = 0; stream < board_.streams.size(); ++stream) {
+        const std::uint32_t core = core_of(stream);
+        Domain& domain = domains[llc_of_core[core]];
+        if (domain.seen == nullptr) {
+            domain.seen = std::make_unique<SeenLines>(program_.n_lines);
+            domain.room = lines_of(machine_.llc);
+        }
+        if (std::ranges::find(domain.cores, core) != domain.cores.end()) continue;
+        domain.cores.push_back(core);
+        const PrivateSide& side = machine_.classes[machine_.class_of_core[core]].side;
+        domain.room += lines_of(side.l1) + lines_of(side.l2);
+    }
+    for (Domain& domain : domains) {
+        const auto lines = static_cast<double>(domain.room);
+        domain.room = static_cast<std::uint64_t>(lines * beyond_capacity);
+        domain.clean = static_cast<std::uint64_t>(lines * (beyond_capacity - dirty_within));
+    }
+    const std::vector<WarmLine>& lines = program_.beginning->lines;
+    std::vector<std::uint32_t> places;
+    for (std::uint32_t i = 0; i < lines.size(); ++i) {
+        Domain& domain = domains[llc_of_core[core_of(lines[i].stream())]];
+        if (domain.room == 0) continue;
+        const bool newest = domain.seen->add(lines[i].line());
+        if (!newest && domain.room < domain.clean) continue;
+        domain.room -= newest;
+        places.push_back(i);
+    }
+    return places;
+}
+
+void WarmStart::touch_lines() {
+    const std::vector<WarmLine>& lines = program_.beginning->lines;
+    const std::vector<std::uint32_t> places = worth_touching();
+    const auto foresee = [&](std::size_t i, std::size_t ahead, auto bring_near) {
+        if (i < ahead) return;
+        const WarmLine& line = lines[places[i - ahead]];
+        const Pu& p = board_.pus[board_.streams[line.stream()].pu];
+        if (p.cached_core != nobody) (memory_.*bring_near)(p.cached_core, line.line());
+    };
+    for (std::size_t i = places.size(); i-- > 0;) {
+        const WarmLine& line = lines[places[i]];
+        const std::uint32_t pu = board_.streams[line.stream()].pu;
+        const Pu& p = board_.pus[pu];
+        cached_cores_.admit(pu);
+        // A snapshot may have lines of a page that the run's list of first touches does not have.
+        if (memory_.faults(line.line()))
+            memory_.place_page(line.line() >> page_shift, machine_.topology.node_of_core()[p.core]);
+        foresee(i, 3 * lines_ahead, &Memory::bring_line_near);
+        foresee(i, 2 * lines_ahead, &Memory::bring_sets_near);
+        foresee(i, lines_ahead, &Memory::bring_victims_near);
+        memory_.warm(p.cached_core, line.line(), line.written());
+    }
+}
+
+}  // namespace autofinity::sim
