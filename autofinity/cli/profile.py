@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from autofinity.cli.options.error import error_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.output import output_option
 from autofinity.cli.options.profiling import (
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     multiple=True,
     help="Run this program in all affinities, whatever is selected; may be given several times.",
 )
+@error_option
 @click.option(
     "--estimate",
     "only_estimate",
@@ -83,6 +85,7 @@ def command(
     baselines: bool,
     search: int,
     certify: tuple[str, ...],
+    error: float,
     only_estimate: bool,
     output: Path | None,
     pack: bool,
@@ -109,6 +112,7 @@ def command(
         baselines=baselines,
         search=search,
         certify=certify,
+        error=error,
     )
     wanted.suite.pick(certify)
     if only_estimate:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from autofinity.cli.options.cpus import cpus_in_order
+from autofinity.cli.options.error import error_option
 from autofinity.cli.options.hint import hint_of
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
@@ -97,6 +99,7 @@ _PAGES = "first_touch"
     show_default=True,
     help="Sample period, simulated microseconds.",
 )
+@error_option
 @click.option("--all", "every", is_flag=True, help="Show every counter.")
 @json_option
 def command(
@@ -116,6 +119,7 @@ def command(
     after: bool,
     restart: bool,
     period_us: float,
+    error: float,
     every: bool,
     as_json: bool,
 ) -> None:
@@ -124,6 +128,7 @@ def command(
     Without --hint, --affinity or --cpus the threads are distributed (SLP). Several traces run side
     by side, each in an address space of its own.
     """
+    from autofinity.sim.sampled import Precision
     from autofinity.workflow.backends import simulated_spec
     from autofinity.workflow.policies import named_policy
     from autofinity.workflow.simulate import (
@@ -184,6 +189,7 @@ def command(
         period_us=period_us,
         seed=seed,
         pages="interleave" if pages == "interleave" else "first_touch",
+        precision=Precision(error=error, jobs=len(os.sched_getaffinity(0))),
     )
     _show(trace, spec, result, every, as_json)
 
@@ -222,6 +228,7 @@ def _document(trace: Path, spec: MachineSpec, result: SimResult) -> dict[str, ob
         "cpus": list(result.cpus),
         "workers": list(result.workers),
         "roi_ns": result.roi_ns,
+        "error": result.error,
         "ipc": result.ipc,
         "totals": {event: result.total(event) for event in EVENTS},
         "per_thread": {event: result.of_workers(event).tolist() for event in EVENTS},
@@ -239,8 +246,9 @@ def _print(trace: Path, spec: MachineSpec, result: SimResult, every: bool) -> No
     console.print(
         f"{trace.name} on {spec.name}, CPUs {','.join(map(str, result.cpus))}", soft_wrap=True
     )
+    error = f" ± {100 * result.error:.2f} %" if result.error else ""
     console.print(
-        f"region of interest {result.roi_ns / 1e6:.3f} ms, IPC {result.ipc:.3f} per thread, "
+        f"region of interest {result.roi_ns / 1e6:.3f} ms{error}, IPC {result.ipc:.3f} per thread, "
         f"{len(result.samples)} samples",
         soft_wrap=True,
     )

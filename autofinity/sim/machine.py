@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from autofinity._core import sim as core
+from autofinity._core import trace as traces
 from autofinity.model.errors import CapabilityError, PlacementError, SimulationError
 from autofinity.model.placement import FIRST_TOUCH, PagePlacement, Placement
 from autofinity.model.topology import Topology
@@ -18,6 +19,9 @@ from autofinity.sim.preset import load_preset
 from autofinity.sim.process import SimProcess
 from autofinity.sim.pu_choice import choose_pus
 from autofinity.sim.replay import load_program, pus_of_streams, workers_of
+from autofinity.sim.sampled import Precision, SampledProgram, replay_sampled
+from autofinity.sim.sampled_process import SampledProcess
+from autofinity.sim.sampled_window import Pages
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.together import (
     ProgramRun,
@@ -31,11 +35,13 @@ from autofinity.sim.together import (
 class SimMachine:
     """A simulated machine. Safe to use from several threads; keeps the last trace in memory."""
 
-    def __init__(self, spec: MachineSpec) -> None:
+    def __init__(self, spec: MachineSpec, precision: Precision | None = None) -> None:
+        """`precision`: how closely sampled traces are replayed."""
         self.spec = spec
         self._native = machine_model(spec)
+        self._precision = precision or Precision()
         self._lock = threading.Lock()
-        self._program: tuple[tuple[str, int], core.Program] | None = None
+        self._program: tuple[tuple[str, int], core.Program | SampledProgram] | None = None
 
     @staticmethod
     def preset(name: str) -> SimMachine:
@@ -62,20 +68,22 @@ class SimMachine:
 
     def start(
         self, request: RunRequest, placement: Placement | None, sensors: Sensors, seed: int = 0
-    ) -> SimProcess:
+    ) -> SimProcess | SampledProcess:
         """Start the replay of the trace directory `request.program`.
 
         Without a placement the operating system's scheduler (its draws are those of `seed`) moves
-        the threads between all allowed PUs.
+        the threads between all allowed PUs. Sampled traces are replayed in one placement only.
 
-        Raises `CapabilityError` for an unknown counter or detectors that sense the same,
-        `TraceError`, `PlacementError`, `SimulationError`.
+        Raises `CapabilityError` for an unknown counter, detectors that sense the same, and what a
+        sampled trace cannot do, `TraceError`, `PlacementError`, `SimulationError`.
         """
         self._check(sensors)
         if placement is not None and len(placement.masks) != request.threads:
             raise PlacementError(
                 f"got {len(placement.masks)} masks for {request.threads} threads; expected one each"
             )
+        if traces.is_sampled(request.program):
+            return self._start_sampled(request, placement, sensors, seed)
         if request.beside:
             return self._start_beside(request, placement, sensors, seed)
         if placement is None:
@@ -96,6 +104,30 @@ class SimMachine:
             threads=workers,
         )
         return SimProcess(simulation, self.spec, workers, sensors)
+
+    def _start_sampled(
+        self, request: RunRequest, placement: Placement | None, sensors: Sensors, seed: int
+    ) -> SampledProcess:
+        if placement is None or request.beside or request.repeats != 1:
+            raise CapabilityError(
+                f"{request.program} is a sampled trace, which is replayed by itself, once and with "
+                "its threads bound; capture the program with --whole"
+            )
+        cpus = choose_pus(placement, self.topology)
+        program = self._load_sampled(request.program)
+        workers = workers_of(request.program, request.threads)
+        pus = pus_of_streams(self.topology, program.streams, cpus, workers)
+        pages = Pages(request.pages.policy, nodes=request.pages.nodes)
+        return SampledProcess(
+            lambda: (
+                replay_sampled(
+                    self._native, program, pus, seed=seed, pages=pages, precision=self._precision
+                ).estimate
+            ),
+            self.spec,
+            workers,
+            sensors,
+        )
 
     def _start_unplaced(self, request: RunRequest, sensors: Sensors, seed: int) -> SimProcess:
         program = self._load(request.program)
@@ -177,11 +209,23 @@ class SimMachine:
             )
 
     def _load(self, directory: str) -> core.Program:
+        loaded = self._kept(directory, load_program)
+        assert isinstance(loaded, core.Program)
+        return loaded
+
+    def _load_sampled(self, directory: str) -> SampledProgram:
+        loaded = self._kept(directory, SampledProgram)
+        assert isinstance(loaded, SampledProgram)
+        return loaded
+
+    def _kept(
+        self, directory: str, load: Callable[[str], core.Program | SampledProgram]
+    ) -> core.Program | SampledProgram:
         """Affinities of one program follow each other: the last prepared trace is kept."""
         meta = Path(directory) / "meta.json"
         key = (str(Path(directory).resolve()), meta.stat().st_mtime_ns if meta.exists() else 0)
         with self._lock:
             if self._program is None or self._program[0] != key:
                 self._program = None  # the old one goes before the new one comes
-                self._program = (key, load_program(directory))
+                self._program = (key, load(directory))
             return self._program[1]

@@ -1,19 +1,20 @@
 """From timed windows of a sampled trace to the time and counts of the whole region.
 
-    work     ├───────── stretch 0 ─────────┼───────── stretch 1 ─────────┤
-    windows         [■■■]                         [■■■]
-    meetings │      │      │      │      │      │      │      │      │   │
+    work      ├──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┤   intervals
+    windows         [■■■]               [■■■]           [■■■]
+    stretch   0  0  0  0  0  1  1  1  1  1  2  2  0  0  2  2  2  0
+    meetings  │        │        │        │        │        │      │
 
-A stretch is what lies nearer to one window than to another; the window stands for it. Work is done
+Each interval of the region belongs to the stretch of the window that it is most like
+(`likeness.py`); the window stands for its stretch. Work is done
 at the rates of the window: of each stream its busy clocks an instruction. Between two meetings of
 all threads each stream needs the sum of its own, and the slowest decides (LoopPoint, HPCA 2022,
 does the same between barriers). Where threads meet so often that meetings lie within a window, or
 wait for each other otherwise, the window's time already holds the waiting, and the stretch takes
 that time for each part of its work.
 
-The standard error is that of systematic sampling, from differences of neighbouring windows
-(Wolter, Introduction to Variance Estimation, 2007, section 8.2, estimator v2): what drifts slowly
-over a run does not count as scatter.
+The standard error is that of the mean of strata: each window is guessed from the one that is most
+like it, and how far off that is tells how far off a window may be for its stretch.
 """
 
 from __future__ import annotations
@@ -24,7 +25,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from autofinity.sim.likeness import Intervals, Likeness
+
 type Floats = npt.NDArray[np.float64]
+
+ENOUGH = 0.1
+"""Of what the busiest stream did in a window: a stream with less tells nothing of its own rate."""
+FITTED = 10
+"""Rounds in which rates of windows and of streams are fitted to each other."""
+COUPLED = 0.05
+"""Share of time at locks and awaits from which on threads go at each other's pace."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +66,8 @@ class RegionWork:
     """Of the meetings that are kept; first the region's begin, last its end."""
     met: Floats
     """Meetings up to each of these, those that are not kept included."""
+    intervals: Intervals
+    """What was done when."""
 
     @property
     def work(self) -> float:
@@ -71,8 +83,10 @@ class TimedWindow:
     time_ns: float
     counts: npt.NDArray[np.uint64]
     """[streams, events]; the first event is `instructions`."""
-    barrier_wait_ns: Floats
-    """How long each stream waited at barriers, [streams]."""
+    idle_ns: Floats
+    """How long each stream waited at barriers, or after its last event, [streams]."""
+    blocked_ns: Floats
+    """How long each stream waited for others elsewhere: at locks and awaits, [streams]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +103,7 @@ class RegionEstimate:
     counts: Floats
     """Of each stretch, [windows, streams, events]."""
     progress: Floats
-    """Share of the region's work done at the end of each stretch, [windows]."""
+    """Share of the region's work in this stretch and those before, [windows]."""
 
     @property
     def totals(self) -> Floats:
@@ -106,56 +120,57 @@ def estimate(region: RegionWork, timed: Sequence[TimedWindow]) -> RegionEstimate
     if not timed:
         raise ValueError("got no timed window; expected at least one")
     timed = sorted(timed, key=lambda window: window.number)
-    spans = region.window_work[[window.number for window in timed]]
-    edges = _stretch_edges(spans, region.meeting_work[0], region.meeting_work[-1])
-    parts = _Parts.between(region, edges)
+    numbers = [window.number for window in timed]
+    likeness = Likeness.of(region.intervals, region.window_work[numbers])
+    parts = _Parts.between(region, likeness.nearest)
     rates = _Rates.of(timed)
     part_ns = _part_times(parts, rates)
     stretch_ns = np.bincount(parts.stretch, part_ns, minlength=len(timed))
     done = _sum_by(parts.stretch, parts.instructions, len(timed))
+    share = np.bincount(parts.stretch, parts.work, minlength=len(timed)) / max(region.work, 1.0)
     return RegionEstimate(
         roi_ns=float(stretch_ns.sum()),
-        error=_relative_error(stretch_ns, np.diff(edges)),
-        windows=tuple(window.number for window in timed),
+        error=_relative_error(rates.together, stretch_ns, likeness.other),
+        windows=tuple(numbers),
         stretch_ns=stretch_ns,
         counts=_scaled_counts(timed, done),
-        progress=(edges[1:] - edges[0]) / max(edges[-1] - edges[0], 1.0),
+        progress=np.cumsum(share),
     )
-
-
-def _stretch_edges(spans: Floats, begin: float, end: float) -> Floats:
-    """Where one window's stretch ends and the next one's begins: half way between them."""
-    between = (spans[:-1, 1] + spans[1:, 0]) / 2
-    return np.concatenate([[begin], between, [end]])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Parts:
-    """The region cut at the edges of stretches and at the meetings, in order."""
+    """The region cut at the edges of intervals and at the meetings, in order."""
 
     stretch: npt.NDArray[np.intp]
     segment: npt.NDArray[np.intp]
     """Number of the kept meeting before it."""
     meets: npt.NDArray[np.bool_]
     """Whether more than one meeting lies in its segment."""
+    work: Floats
     instructions: Floats
     """Done in it, [parts, streams]."""
 
     @staticmethod
-    def between(region: RegionWork, edges: Floats) -> _Parts:
-        cuts = np.unique(np.concatenate([edges, region.meeting_work]))
+    def between(region: RegionWork, nearest: npt.NDArray[np.intp]) -> _Parts:
+        begin, end = region.meeting_work[0], region.meeting_work[-1]
+        edges = region.intervals.edges
+        inner = edges[(edges > begin) & (edges < end)]
+        cuts = np.unique(np.concatenate([inner, region.meeting_work]))
         middle = (cuts[:-1] + cuts[1:]) / 2
         segment = np.clip(
             np.searchsorted(region.meeting_work, middle, side="right") - 1,
             0,
             len(region.meeting_work) - 2,
         )
-        stretch = np.clip(np.searchsorted(edges, middle, side="right") - 1, 0, len(edges) - 2)
+        interval = np.searchsorted(edges, middle, side="right") - 1
+        stretch = nearest[np.clip(interval, 0, len(nearest) - 1)]
         meetings = np.diff(region.met)
         return _Parts(
             stretch,
             segment,
             meetings[segment] > 1,
+            np.diff(cuts),
             np.maximum(np.diff(region.line.at(cuts), axis=0), 0.0),
         )
 
@@ -167,27 +182,39 @@ class _Rates:
     together: Floats
     """All streams as one, waiting included, [windows]."""
     busy: Floats
-    """Of each stream while it does not wait at barriers, [windows, streams]."""
+    """Of each stream while it waits for nobody, [windows, streams]."""
+    blocked: float
+    """Share of the streams' time in which they wait for others elsewhere than at barriers."""
 
     @staticmethod
     def of(timed: Sequence[TimedWindow]) -> _Rates:
         time_ns = np.array([window.time_ns for window in timed])
         done = np.array([window.counts[:, 0] for window in timed], dtype=np.float64)
-        busy_ns = time_ns[:, None] - np.array([window.barrier_wait_ns for window in timed])
-        together = time_ns / np.maximum(done.sum(axis=1), 1.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            busy = np.where(done > 0, np.maximum(busy_ns, 0.0) / done, np.nan)
-        return _Rates(together, _filled(busy, together, done))
+        here_ns = time_ns[:, None] - np.array([window.idle_ns for window in timed])
+        blocked_ns = np.array([window.blocked_ns for window in timed])
+        busy_ns = np.maximum(here_ns - blocked_ns, 0.0) * (done > 0)
+        working = max(float((here_ns * (done > 0)).sum()), 1.0)
+        return _Rates(
+            time_ns / np.maximum(done.sum(axis=1), 1.0),
+            _busy_rates(busy_ns, done),
+            float((blocked_ns * (done > 0)).sum()) / working,
+        )
 
 
-def _filled(busy: Floats, together: Floats, done: Floats) -> Floats:
-    """Streams that did nothing in a window take their mean in others, else that of all streams."""
-    weight = np.where(np.isnan(busy), 0.0, done)
-    known = weight.sum(axis=0)
-    own = np.nansum(np.nan_to_num(busy) * weight, axis=0) / np.maximum(known, 1.0)
-    streams = np.maximum((done > 0).sum(axis=1), 1)
-    filled = np.where(known > 0, own[None, :], (together * streams)[:, None])
-    result: Floats = np.where(np.isnan(busy), filled, busy)
+def _busy_rates(busy_ns: Floats, done: Floats) -> Floats:
+    """Streams that did next to nothing in a window are as much slower there than others as they are
+    elsewhere.
+    """
+    factor = np.ones(done.shape[1])
+    rate = np.ones(done.shape[0])
+    for _ in range(FITTED):
+        rate = busy_ns.sum(axis=1) / np.maximum(done @ factor, 1e-12)
+        expected = rate @ done
+        factor = np.where(expected > 0, busy_ns.sum(axis=0) / np.maximum(expected, 1e-12), 1.0)
+    enough = done >= ENOUGH * done.max(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = busy_ns / done
+    result: Floats = np.where(enough & (done > 0), own, rate[:, None] * factor[None, :])
     return result
 
 
@@ -200,7 +227,8 @@ def _part_times(parts: _Parts, rates: _Rates) -> Floats:
     shares = np.bincount(parts.segment, together, minlength=segments)
     with np.errstate(divide="ignore", invalid="ignore"):
         stretched = np.where(shares > 0, slowest / shares, 0.0)
-    result: Floats = np.where(parts.meets, together, together * stretched[parts.segment])
+    coupled = parts.meets | (rates.blocked > COUPLED)
+    result: Floats = np.where(coupled, together, together * stretched[parts.segment])
     return result
 
 
@@ -210,15 +238,13 @@ def _sum_by(index: npt.NDArray[np.intp], rows: Floats, length: int) -> Floats:
     return sums
 
 
-def _relative_error(stretch_ns: Floats, work: Floats) -> float:
-    """Of the sum, from how much neighbours differ in time a unit of work."""
-    if len(stretch_ns) < 2:
-        return float("nan")
-    rate = stretch_ns / np.maximum(work, 1.0)
-    differences = np.diff(rate) ** 2
-    variance = float(differences.mean()) / 2 * float((work**2).sum())
+def _relative_error(rate: Floats, stretch_ns: Floats, other: npt.NDArray[np.intp]) -> float:
+    """Of the sum: each window's rate is off as the one most like it differs, by 1/sqrt(2)."""
     total = float(stretch_ns.sum())
-    return float(np.sqrt(variance)) / total if total > 0 else float("nan")
+    if len(rate) < 2 or total <= 0:
+        return float("nan")
+    off = (rate - rate[other]) / np.maximum(rate, 1e-12) * stretch_ns
+    return float(np.sqrt((off**2).sum() / 2)) / total
 
 
 def _scaled_counts(timed: Sequence[TimedWindow], done: Floats) -> Floats:

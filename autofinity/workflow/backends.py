@@ -13,6 +13,7 @@ from autofinity.resources import shipped
 
 if TYPE_CHECKING:
     from autofinity.sim.machine import SimMachine
+    from autofinity.sim.sampled import Precision
     from autofinity.sim.spec import MachineSpec
 
 SYNTHETIC = "synthetic:"
@@ -56,12 +57,14 @@ def simulated(
     page_size: str | None = None,
     *,
     twin: bool = False,
+    precision: Precision | None = None,
     reporter: Reporter = SILENT,
 ) -> SimMachine:
     """The machine of `simulated_spec`, which raises the errors, too."""
     from autofinity.sim.machine import SimMachine
 
-    return SimMachine(simulated_spec(name, latencies, page_size, twin=twin, reporter=reporter))
+    spec = simulated_spec(name, latencies, page_size, twin=twin, reporter=reporter)
+    return SimMachine(spec, precision)
 
 
 def simulated_spec(

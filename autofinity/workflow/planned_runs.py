@@ -22,6 +22,7 @@ from autofinity.profiling.campaign import (
 from autofinity.profiling.sampling import Run
 from autofinity.profiling.selection import select
 from autofinity.reporter import Reporter
+from autofinity.sim.sampled import Precision
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import ObservationStore
 from autofinity.workflow.backends import simulated
@@ -97,6 +98,11 @@ def planned(wanted: Wanted, reporter: Reporter) -> PlannedRuns:
     if wanted.baselines:
         cells += plan_baselines(topology, programs)
         cells += plan_switches(topology, programs)
+        sampled = sorted({program.name for program in programs if program.sampled})
+        if sampled:
+            reporter.notice(
+                f"{', '.join(sampled)}: sampled, so not run under the OS's scheduler or switched"
+            )
     store = ObservationStore(observations_folder(wanted))
     store.expect({p.workload: f"{p.origin} {made_by}" for p in programs})
     jobs = 1 if wanted.native else wanted.jobs  # a run has the machine to itself
@@ -105,8 +111,14 @@ def planned(wanted: Wanted, reporter: Reporter) -> PlannedRuns:
 
 def _in_simulation(wanted: Wanted, reporter: Reporter) -> tuple[Target, list[ReadyProgram], str]:
     """The simulated machine, captured programs, and a digest of what makes their times."""
+    precision = Precision(error=wanted.error)
     machine = simulated(
-        wanted.machine, wanted.latencies, wanted.page_size, twin=wanted.twin, reporter=reporter
+        wanted.machine,
+        wanted.latencies,
+        wanted.page_size,
+        twin=wanted.twin,
+        precision=precision,
+        reporter=reporter,
     )
     target = Target(
         machine=machine,
@@ -119,7 +131,10 @@ def _in_simulation(wanted: Wanted, reporter: Reporter) -> tuple[Target, list[Rea
     programs = [
         program for threads in wanted.threads for program in capture(wanted, threads, reporter)
     ]
-    return target, programs, hashlib.sha256(f"{__version__} {machine.spec!r}".encode()).hexdigest()
+    made_by = f"{__version__} {machine.spec!r}"
+    if any(program.sampled for program in programs):
+        made_by += f" {precision!r}"
+    return target, programs, hashlib.sha256(made_by.encode()).hexdigest()
 
 
 def _on_host(wanted: Wanted, reporter: Reporter) -> tuple[Target, list[ReadyProgram], str]:

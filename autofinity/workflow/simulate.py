@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autofinity._core.trace import is_sampled
 from autofinity.affinity.enumerate import place
 from autofinity.affinity.hints import get_affinity
 from autofinity.evaluation.in_run import InRun, Sampling, run_in
@@ -18,6 +19,8 @@ from autofinity.ports import RunRequest
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.replay import PagePolicy, load_program, simulate, workers_of
 from autofinity.sim.result import SimResult
+from autofinity.sim.sampled import Precision, SampledProgram, simulate_sampled
+from autofinity.sim.sampled_window import Pages
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.together import ProgramRun, TogetherResult, simulate_together
 from autofinity.trace.meta import read_meta
@@ -62,16 +65,28 @@ def simulate_trace(
     period_us: float = DEFAULT_PERIOD_US,
     seed: int = 0,
     pages: PagePolicy = "first_touch",
+    precision: Precision | None = None,
 ) -> SimResult:
     """One program, its threads bound.
 
     `threads` are those that are placed, by default as many as there are CPUs in `seats`, or as the
-    program had. Raises `UsageError`, `TraceError`, `PlacementError`, `SimulationError`.
+    program had. Of a sampled trace windows are replayed as `precision` says, and each is a sample.
+    Raises `UsageError`, `TraceError`, `PlacementError`, `SimulationError`.
     """
     seats = seats or Seats()
     check_run(seed, period_us)
     if threads is None:
         threads = len(seats.cpus) or threads_of(trace)
+    if is_sampled(str(trace)):
+        return simulate_sampled(
+            spec,
+            SampledProgram(trace),
+            seats.on(spec.topology, threads),
+            workers=workers_of(trace, threads),
+            seed=seed,
+            pages=Pages(pages),
+            precision=precision,
+        )
     return simulate(
         spec,
         load_program(trace),

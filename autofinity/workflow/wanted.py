@@ -58,6 +58,8 @@ class Wanted:
     """Affinities that may be added to the selected ones near the best of them, of each program."""
     certify: tuple[str, ...] = ()
     """Programs to run in all affinities, whatever is selected."""
+    error: float = 0.01
+    """Relative standard error of the time that replays of sampled traces go down to."""
 
     def __post_init__(self) -> None:
         counts = {"threads": min(self.threads, default=1), "jobs": self.jobs}

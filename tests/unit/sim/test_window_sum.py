@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autofinity.sim.likeness import Intervals
 from autofinity.sim.window_sum import RegionWork, TimedWindow, WorkLine, estimate
 
 WORK = 1_000.0
+INTERVAL = 25.0
 WINDOWS = ((100.0, 150.0), (400.0, 450.0), (800.0, 850.0))
 
 
@@ -20,8 +22,11 @@ def region(
     meetings: tuple[float, ...] = (),
     met: tuple[float, ...] | None = None,
     windows: tuple[tuple[float, float], ...] = WINDOWS,
+    writing: tuple[int, ...] = (),
 ) -> RegionWork:
-    """Streams that do `shares` instructions a unit of work, evenly over the region."""
+    """Streams that do `shares` instructions a unit of work, evenly over the region; in intervals
+    `writing` all touches are writes, in others none.
+    """
     points = np.array([0.0, WORK])
     kept = np.array([0.0, *meetings, WORK])
     return RegionWork(
@@ -29,18 +34,30 @@ def region(
         np.array(windows),
         kept,
         np.arange(len(kept), dtype=float) if met is None else np.array(met),
+        intervals(writing),
     )
+
+
+def intervals(writing: tuple[int, ...] = ()) -> Intervals:
+    number = round(WORK / INTERVAL)
+    touches = np.full((number, 16), 10.0)
+    writes = np.zeros(number)
+    writes[list(writing)] = 160.0
+    return Intervals.of(INTERVAL, touches, writes, np.full(number, 500.0), np.full(number, 2.0))
 
 
 def window(
     number: int,
     time_ns: float,
     instructions: tuple[int, ...],
-    wait_ns: tuple[float, ...] | None = None,
+    idle_ns: tuple[float, ...] | None = None,
+    blocked_ns: tuple[float, ...] | None = None,
 ) -> TimedWindow:
     counts = np.array([[done, 2 * done] for done in instructions], dtype=np.uint64)
-    waits = np.zeros(len(instructions)) if wait_ns is None else np.array(wait_ns)
-    return TimedWindow(number, time_ns, counts, waits)
+    nothing = np.zeros(len(instructions))
+    idle = nothing if idle_ns is None else np.array(idle_ns)
+    blocked = nothing if blocked_ns is None else np.array(blocked_ns)
+    return TimedWindow(number, time_ns, counts, idle, blocked)
 
 
 def test_windows_of_one_rate_give_the_region_at_that_rate_without_error() -> None:
@@ -80,6 +97,22 @@ def test_a_stretch_goes_at_the_rate_of_its_own_window() -> None:
     found = estimate(region((1,)), timed)
     assert found.stretch_ns == pytest.approx([275.0, 700.0, 375.0])
     assert found.error > 0.1
+
+
+def test_intervals_go_at_the_rate_of_the_window_that_they_are_most_like() -> None:
+    # Windows 0 and 2 write, and so do the intervals around window 1: it stands for the others.
+    writing = (4, 5, 14, 15, 18, 19, 20, 32, 33)
+    timed = [window(0, 50.0, (50,)), window(1, 100.0, (50,)), window(2, 50.0, (50,))]
+    found = estimate(
+        region((1,), windows=((100, 150), (425, 450), (800, 850)), writing=writing), timed
+    )
+    slow = WORK - len(writing) * INTERVAL
+    assert found.roi_ns == pytest.approx(2 * slow + len(writing) * INTERVAL)
+
+
+def test_streams_that_wait_for_each_other_at_locks_take_the_windows_own_time() -> None:
+    blocked = [window(k, 100.0, (100, 25), blocked_ns=(0.0, 75.0)) for k in range(3)]
+    assert estimate(region((1, 0.25)), blocked).roi_ns == pytest.approx(1_000.0)
 
 
 def test_a_stream_that_did_nothing_in_a_window_goes_at_its_rate_in_others() -> None:

@@ -1,0 +1,213 @@
+"""A sampled trace, and its replay in one placement: windows are timed until the error is small.
+
+Windows are independent, and what comes out is the same for any number of workers: a batch is
+decided by what the batches before it gave. The order of windows is such that any first few of them
+lie evenly over the work.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity._core import sim as core
+from autofinity._core import trace as traces
+from autofinity.model.errors import SimulationError
+from autofinity.model.topology import OsIndex
+from autofinity.sim.likeness import Intervals, streams_at_work
+from autofinity.sim.native import machine_model
+from autofinity.sim.replay import pus_of_streams
+from autofinity.sim.result import EVENT_INDEX, SimResult
+from autofinity.sim.sampled_window import LEAD, Pages, replay_window
+from autofinity.sim.spec import MachineSpec
+from autofinity.sim.window_sum import (
+    RegionEstimate,
+    RegionWork,
+    TimedWindow,
+    WorkLine,
+    estimate,
+)
+
+AHEAD = 400_000
+"""Work in which every thread of a capture that can go on does something: eight that may be 50,000
+accesses ahead of each other (`CaptureRequest.ahead`) take turns on fewer cores."""
+KEPT_BYTES = 1 << 30
+"""Of prepared windows that stay in memory for the next placement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How many windows are timed."""
+
+    error: float = 0.01
+    """Relative standard error of the time below which no more windows are taken."""
+    at_least: int = 16
+    """Windows that are timed in any case, where there are so many."""
+    jobs: int = 1
+    """Windows that are replayed side by side."""
+    lead: float = LEAD
+    """Share of each window that is replayed but not measured."""
+
+
+class SampledProgram:
+    """A sampled trace, read once. Safe to use from several threads; keeps prepared windows."""
+
+    def __init__(self, directory: str | Path) -> None:
+        """Raises `TraceError` for damaged files."""
+        self._trace = traces.read_sampled(str(directory))
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[int, core.Program] = OrderedDict()
+        self._kept_bytes = 0
+        self.region = _region_of(self._trace)
+        self.order = spread_order(self.region.window_work.mean(axis=1))
+        """Numbers of the windows: any first few lie evenly over the work."""
+
+    @property
+    def streams(self) -> int:
+        """Threads of the trace, helpers included."""
+        return self._trace.streams
+
+    def window(self, number: int) -> core.Program:
+        """A window, ready for any number of replays. Raises `TraceError`, `SimulationError`."""
+        with self._lock:
+            found = self._kept.get(number)
+            if found is not None:
+                self._kept.move_to_end(number)
+                return found
+        made = core.Program.read_window(self._trace, number)
+        with self._lock:
+            if number not in self._kept:
+                self._kept[number] = made
+                self._kept_bytes += made.size_bytes
+            while self._kept_bytes > KEPT_BYTES and len(self._kept) > 1:
+                self._kept_bytes -= self._kept.popitem(last=False)[1].size_bytes
+        return made
+
+
+def _region_of(trace: traces.SampledTrace) -> RegionWork:
+    windows, meetings = trace.windows, trace.meetings
+    work = np.concatenate([meetings["work"], windows["work_begin"], windows["work_end"]])
+    done = np.concatenate(
+        [meetings["instructions"], windows["instructions_begin"], windows["instructions_end"]]
+    ).astype(np.float64)
+    order = np.argsort(work, kind="stable")
+    return RegionWork(
+        WorkLine(work[order].astype(np.float64), np.maximum.accumulate(done[order], axis=0)),
+        np.stack([windows["work_begin"], windows["work_end"]], axis=1).astype(np.float64),
+        meetings["work"].astype(np.float64),
+        meetings["met"].astype(np.float64),
+        Intervals.of(
+            float(trace.interval_work),
+            trace.intervals["touches"].astype(np.float64),
+            trace.intervals["writes"].astype(np.float64),
+            trace.intervals["instructions"].astype(np.float64),
+            streams_at_work(trace.intervals["who"], AHEAD / trace.interval_work),
+        ),
+    )
+
+
+def spread_order(places: npt.NDArray[np.float64]) -> list[int]:
+    """Indices of `places`, ascending, so ordered that each first few are as far apart as can be."""
+    if len(places) == 0:
+        return []
+    first = int(np.argmin(np.abs(places - (places[0] + places[-1]) / 2)))
+    order = [first]
+    distance = np.abs(places - places[first])
+    distance[first] = -1.0
+    while len(order) < len(places):
+        following = int(np.argmax(distance))
+        order.append(following)
+        distance = np.minimum(distance, np.abs(places - places[following]))
+        distance[following] = -1.0
+    return order
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One placement of a sampled trace."""
+
+    estimate: RegionEstimate
+    reached: bool
+    """Whether the error asked for was reached before windows ran out."""
+
+
+def replay_sampled(
+    machine: core.MachineModel,
+    program: SampledProgram,
+    pus: Sequence[int],
+    *,
+    seed: int = 0,
+    pages: Pages | None = None,
+    precision: Precision | None = None,
+) -> Replayed:
+    """Time windows in one placement until the error is small enough, and add them up.
+
+    `pus`: logical PU of each stream. Raises `TraceError`, `SimulationError`.
+    """
+    pages, precision = pages or Pages(), precision or Precision()
+    if not program.order:
+        raise SimulationError(
+            "the sampled trace holds no window: its region of interest is too short to be sampled; "
+            "capture it with --whole"
+        )
+
+    def timed(number: int) -> TimedWindow:
+        found = replay_window(
+            machine, program.window(number), pus, lead=precision.lead, seed=seed, pages=pages
+        )
+        idle_ns = found.barrier_wait_ns + found.after_end_ns
+        waiting_ns = found.totals[:, EVENT_INDEX["stall_cycles_sync"]] / machine.ghz
+        blocked_ns = np.maximum(waiting_ns - idle_ns, 0.0)
+        return TimedWindow(number, found.time_ns, found.totals, idle_ns, blocked_ns)
+
+    found: list[TimedWindow] = []
+    wanted = max(2, precision.at_least)
+    with ThreadPoolExecutor(max_workers=precision.jobs) as pool:
+        while True:
+            found += pool.map(timed, program.order[len(found) : wanted])
+            whole = estimate(program.region, found)
+            reached = whole.error <= precision.error
+            if reached or len(found) == len(program.order):
+                return Replayed(whole, reached)
+            wanted = 2 * len(found)
+
+
+def simulate_sampled(
+    spec: MachineSpec,
+    program: SampledProgram,
+    cpus: Sequence[OsIndex],
+    *,
+    workers: Sequence[int],
+    seed: int = 0,
+    pages: Pages | None = None,
+    precision: Precision | None = None,
+) -> SimResult:
+    """As `autofinity.sim.replay.simulate`; each window's stretch is a sample.
+
+    `cpus`: PU (OS index) of each worker; other streams share the first. Raises `TraceError`,
+    `PlacementError`, `SimulationError`.
+    """
+    pus = pus_of_streams(spec.topology, program.streams, cpus, workers)
+    whole = replay_sampled(
+        machine_model(spec), program, pus, seed=seed, pages=pages, precision=precision
+    ).estimate
+    ends_ns = np.cumsum(whole.stretch_ns)
+    times_ns = np.stack([ends_ns - whole.stretch_ns, ends_ns], axis=1)
+    return SimResult(
+        roi_ns=round(whole.roi_ns),
+        totals=np.rint(whole.totals).astype(np.uint64),
+        samples=np.rint(whole.counts).astype(np.uint64),
+        times_ns=np.rint(times_ns).astype(np.uint64),
+        progress=whole.progress,
+        workers=tuple(workers),
+        cpus=tuple(cpus),
+        clock_hz=spec.clock_hz,
+        error=whole.error,
+    )
