@@ -119,10 +119,12 @@ def plan_baselines(topology: Topology, programs: Iterable[ReadyProgram]) -> list
 
 def plan_switches(topology: Topology, programs: Iterable[ReadyProgram]) -> list[Cell]:
     """Cells that begin distributed and are switched to the best match of each other hint, at once
-    and by way of a second look.
+    and by way of a second look. A sampled program has none: its threads stay where they are.
     """
     found = []
     for program in programs:
+        if program.sampled:
+            continue
         start, probe = (
             get_affinity(topology, program.threads, hint).affinity for hint in (DISTRIBUTED, PROBE)
         )

@@ -49,7 +49,9 @@ def capture_traces(
     return traces
 
 
-def capture(wanted: Wanted, threads: int, reporter: Reporter = SILENT) -> list[ReadyProgram]:
+def capture(
+    wanted: Wanted, threads: int, reporter: Reporter = SILENT, *, sample: Choice = "never"
+) -> list[ReadyProgram]:
     """The wanted programs with `threads` threads, captured, for the simulator to replay.
 
     Those that cannot be captured are left out. Raises what `capture_suite` raises when none can.
@@ -61,6 +63,7 @@ def capture(wanted: Wanted, threads: int, reporter: Reporter = SILENT) -> list[R
         wanted.size,
         wanted.work / "traces",
         keep_going=True,
+        sample=sample,
         reporter=reporter,
     )
     return [

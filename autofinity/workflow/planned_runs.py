@@ -129,7 +129,9 @@ def _in_simulation(wanted: Wanted, reporter: Reporter) -> tuple[Target, list[Rea
         version=__version__,
     )
     programs = [
-        program for threads in wanted.threads for program in capture(wanted, threads, reporter)
+        program
+        for threads in wanted.threads
+        for program in capture(wanted, threads, reporter, sample="auto")
     ]
     made_by = f"{__version__} {machine.spec!r}"
     if any(program.sampled for program in programs):

@@ -184,3 +184,10 @@ def test_a_second_look_is_taken_packed_between_two_switches() -> None:
     packed, chosen = (cpus for _, cpus in machine.bound)
     assert packed == (0, 1)
     assert chosen == (0, 3)
+
+
+def test_a_sampled_program_is_never_moved_or_left_to_the_scheduler() -> None:
+    programs = [replace(cells("a")[0].program, sampled=True)]
+    assert not plan_switches(TOPOLOGY, programs)
+    baselines = {cell.run.placement for cell in plan_baselines(TOPOLOGY, programs)}
+    assert baselines == {"compact", "random"}

@@ -1,0 +1,56 @@
+"""From a suite to observations by way of sampled traces: the same times, nearly, as whole ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from told import Told
+
+from autofinity.capture import sampling
+from autofinity.capture.sampling import WindowPlan
+from autofinity.capture.suite_capture import capture_suite
+from autofinity.model.errors import CapabilityError
+from autofinity.ports import RunRequest, Sensors
+from autofinity.sim.machine import SimMachine
+from autofinity.workflow.profile import gather
+from autofinity.workflow.simulate import simulate_trace
+from autofinity.workflow.wanted import Wanted, wanted_on
+
+THREADS = 4
+NEAR = 0.25
+"""Of the time: in a region of milliseconds few windows tell little."""
+
+
+@pytest.fixture
+def wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Wanted:
+    """A program whose small input is sampled, in windows close to each other."""
+    monkeypatch.setattr(sampling, "WHOLE_SIZES", ())
+    monkeypatch.setattr(WindowPlan, "of", lambda threads: WindowPlan(1 << 20, 1 << 18))
+    asked = wanted_on("opteron-6164he", programs=("stencil",), size="small", work=tmp_path)
+    return replace(asked, threads=(THREADS,), affinities="hints", baselines=True, period_us=20.0)
+
+
+def test_observations_of_windows_are_near_those_of_the_whole(wanted: Wanted) -> None:
+    told = Told()
+    table = gather(wanted, told)
+    assert set(table.placement.text()) == {"affinity", "compact", "random"}
+    assert any("sampled" in notice for notice in told.notices)
+    spec = SimMachine.preset("opteron-6164he").spec
+    (meta,) = capture_suite(wanted.suite, ("stencil",), THREADS, "small", wanted.work / "whole")
+    whole = simulate_trace(spec, meta.path)
+    sampled = simulate_trace(spec, wanted.work / "traces" / meta.path.name, seed=1)
+    assert whole.error == 0 < sampled.error
+    assert sampled.progress[-1] == pytest.approx(1)
+    assert sampled.roi_ns == pytest.approx(whole.roi_ns, rel=NEAR)
+    assert sampled.total("instructions") == pytest.approx(whole.total("instructions"), rel=NEAR)
+    assert (abs(table.roi_s * 1e9 - sampled.roi_ns) < 2).any()  # the distributed affinity's
+
+
+def test_a_sampled_trace_is_not_run_where_threads_move(wanted: Wanted) -> None:
+    gather(replace(wanted, baselines=False), Told())
+    trace = str(wanted.work / "traces" / f"stencil-small-{THREADS}t")
+    machine = SimMachine.preset("opteron-6164he")
+    with pytest.raises(CapabilityError, match="--whole"):
+        machine.start(RunRequest(program=trace, threads=THREADS), None, Sensors(("cycles",)))
