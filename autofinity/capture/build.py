@@ -14,6 +14,7 @@ from pathlib import Path
 
 from autofinity.capture import ways
 from autofinity.capture.blocks import block_table
+from autofinity.capture.vectors import vector_flags
 from autofinity.model.errors import SuiteError
 from autofinity.trace.manifest import ProgramSpec, Suite
 
@@ -61,6 +62,10 @@ class Compilers:
                 "install them, for example `apt install gcc g++`"
             )
         return cls(cc=cc, cxx=cxx, fc=first("FC", "gfortran"))
+
+    def all(self) -> list[str]:
+        """Those that there are."""
+        return [name for name in (self.cc, self.cxx, self.fc) if name is not None]
 
 
 def runtime_folder() -> Path:
@@ -150,6 +155,10 @@ def _ways(
     return ways.ways({name: _version(name, environment) for name in used}, environment)
 
 
+def _vectors(compilers: Compilers, environment: Mapping[str, str]) -> str:
+    return vector_flags([_version(name, environment) for name in compilers.all()])
+
+
 def _run_lines(
     suite: Suite,
     spec: ProgramSpec,
@@ -197,6 +206,7 @@ def _run_lines_in(
         "cxxflags": flags,
         "fflags": flags,
         "ldflags": link,
+        "vectors": _vectors(compilers, environment),
         "dir": str(folder),
         "out": str(out),
         "jobs": str(len(os.sched_getaffinity(0))),
@@ -242,8 +252,9 @@ def _digest(
             state.update(part.encode() + b"\0")
 
     add(*spec.build, spec.run[0], str(instrumented), str(suite.folder))
-    for compiler in (compilers.cc, compilers.cxx, compilers.fc or ""):
+    for compiler in compilers.all():
         add(compiler, _version(compiler, environment))
+    add(_vectors(compilers, environment))
     for path in _sources(suite.folder, spec):
         state.update(str(path.relative_to(suite.folder)).encode() + b"\0")
         state.update(path.read_bytes())
@@ -259,8 +270,6 @@ def _own_code() -> list[Path]:
 
 
 def _version(compiler: str, environment: Mapping[str, str]) -> str:
-    if not compiler:
-        return ""
     done = subprocess.run(
         f"{compiler} --version",
         shell=True,

@@ -19,7 +19,7 @@ from autofinity.model.errors import SuiteError
 
 MAX_THREADS = 4096
 PLACEHOLDERS = (
-    *("cc", "cxx", "fc", "cflags", "cxxflags", "fflags", "ldflags"),
+    *("cc", "cxx", "fc", "cflags", "cxxflags", "fflags", "ldflags", "vectors"),
     *("dir", "out", "threads", "jobs", "input"),
 )
 

@@ -44,6 +44,7 @@ def _expand(text: str, out: Path, threads: int) -> str:
         **{compiler: path or "" for compiler, path in COMPILERS.items()},
         **dict.fromkeys(("cflags", "cxxflags", "fflags"), STRICT),
         "ldflags": "",
+        "vectors": "",
         "dir": str(TRAINING),
         "out": str(out),
         "threads": str(threads),

@@ -51,7 +51,7 @@ def training_suite(flags: str | None = None) -> Suite:
 
 
 def _with_flags(spec: ProgramSpec, flags: str) -> ProgramSpec:
-    lines = tuple(line.replace("-O3 -march=x86-64-v3", flags) for line in spec.build)
+    lines = tuple(line.replace("-O3 {vectors}", flags) for line in spec.build)
     assert lines != spec.build
     return replace(spec, build=lines)
 
