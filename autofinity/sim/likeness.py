@@ -18,8 +18,6 @@ type Floats = npt.NDArray[np.float64]
 NEAR = 0.05
 """Distance in traits that the whole length of the region counts as much as: of intervals that are
 alike, the nearer one."""
-
-
 PARALLEL = 3
 """How many traits the number of streams at work counts as: time is by it, whatever they do."""
 

@@ -30,16 +30,26 @@ from autofinity.sim.together import (
     prepare_together,
     start_together,
 )
+from autofinity.sim.window_sum import RegionEstimate
 
 
 class SimMachine:
     """A simulated machine. Safe to use from several threads; keeps the last trace in memory."""
 
-    def __init__(self, spec: MachineSpec, precision: Precision | None = None) -> None:
-        """`precision`: how closely sampled traces are replayed."""
+    def __init__(
+        self,
+        spec: MachineSpec,
+        precision: Precision | None = None,
+        notice: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """`precision`: how closely sampled traces are replayed; `notice` is told, once a trace,
+        where that is not reached.
+        """
         self.spec = spec
         self._native = machine_model(spec)
         self._precision = precision or Precision()
+        self._notice = notice
+        self._told: set[str] = set()
         self._lock = threading.Lock()
         self._program: tuple[tuple[str, int], core.Program | SampledProgram] | None = None
 
@@ -118,15 +128,26 @@ class SimMachine:
         workers = workers_of(request.program, request.threads)
         pus = pus_of_streams(self.topology, program.streams, cpus, workers)
         pages = Pages(request.pages.policy, nodes=request.pages.nodes)
-        return SampledProcess(
-            lambda: (
-                replay_sampled(
-                    self._native, program, pus, seed=seed, pages=pages, precision=self._precision
-                ).estimate
-            ),
-            self.spec,
-            workers,
-            sensors,
+
+        def replay() -> RegionEstimate:
+            whole = replay_sampled(
+                self._native, program, pus, seed=seed, pages=pages, precision=self._precision
+            )
+            self._tell_error(request.program, whole)
+            return whole
+
+        return SampledProcess(replay, self.spec, workers, sensors)
+
+    def _tell_error(self, trace: str, whole: RegionEstimate) -> None:
+        wanted = self._precision.error
+        with self._lock:
+            if whole.error <= wanted or trace in self._told:
+                return
+            self._told.add(trace)
+        self._notice(
+            f"{Path(trace).name}: all {len(whole.windows)} windows give a standard error of "
+            f"{100 * whole.error:.2g} %, and {100 * wanted:.2g} % was asked for; other placements "
+            "may be like that"
         )
 
     def _start_unplaced(self, request: RunRequest, sensors: Sensors, seed: int) -> SimProcess:

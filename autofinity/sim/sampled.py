@@ -25,7 +25,7 @@ from autofinity.sim.likeness import Intervals, streams_at_work
 from autofinity.sim.native import machine_model
 from autofinity.sim.replay import pus_of_streams
 from autofinity.sim.result import EVENT_INDEX, SimResult
-from autofinity.sim.sampled_window import LEAD, Pages, replay_window
+from autofinity.sim.sampled_window import Pages, replay_window
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.window_sum import (
     RegionEstimate,
@@ -52,8 +52,6 @@ class Precision:
     """Windows that are timed in any case, where there are so many."""
     jobs: int = 1
     """Windows that are replayed side by side."""
-    lead: float = LEAD
-    """Share of each window that is replayed but not measured."""
 
 
 class SampledProgram:
@@ -129,15 +127,6 @@ def spread_order(places: npt.NDArray[np.float64]) -> list[int]:
     return order
 
 
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """One placement of a sampled trace."""
-
-    estimate: RegionEstimate
-    reached: bool
-    """Whether the error asked for was reached before windows ran out."""
-
-
 def replay_sampled(
     machine: core.MachineModel,
     program: SampledProgram,
@@ -146,8 +135,9 @@ def replay_sampled(
     seed: int = 0,
     pages: Pages | None = None,
     precision: Precision | None = None,
-) -> Replayed:
-    """Time windows in one placement until the error is small enough, and add them up.
+) -> RegionEstimate:
+    """Time windows in one placement until the error is small enough or all are timed, and add them
+    up.
 
     `pus`: logical PU of each stream. Raises `TraceError`, `SimulationError`.
     """
@@ -159,9 +149,7 @@ def replay_sampled(
         )
 
     def timed(number: int) -> TimedWindow:
-        found = replay_window(
-            machine, program.window(number), pus, lead=precision.lead, seed=seed, pages=pages
-        )
+        found = replay_window(machine, program.window(number), pus, seed=seed, pages=pages)
         idle_ns = found.barrier_wait_ns + found.after_end_ns
         waiting_ns = found.totals[:, EVENT_INDEX["stall_cycles_sync"]] / machine.ghz
         blocked_ns = np.maximum(waiting_ns - idle_ns, 0.0)
@@ -172,9 +160,8 @@ def replay_sampled(
     while True:
         found += _each(timed, program.order[len(found) : wanted], precision.jobs)
         whole = estimate(program.region, found)
-        reached = whole.error <= precision.error
-        if reached or len(found) == len(program.order):
-            return Replayed(whole, reached)
+        if whole.error <= precision.error or len(found) == len(program.order):
+            return whole
         wanted = 2 * len(found)
 
 
@@ -205,7 +192,7 @@ def simulate_sampled(
     pus = pus_of_streams(spec.topology, program.streams, cpus, workers)
     whole = replay_sampled(
         machine_model(spec), program, pus, seed=seed, pages=pages, precision=precision
-    ).estimate
+    )
     ends_ns = np.cumsum(whole.stretch_ns)
     times_ns = np.stack([ends_ns - whole.stretch_ns, ends_ns], axis=1)
     return SimResult(

@@ -6,12 +6,11 @@
     meetings  │        │        │        │        │        │      │
 
 Each interval of the region belongs to the stretch of the window that it is most like
-(`likeness.py`); the window stands for its stretch. Work is done
-at the rates of the window: of each stream its busy clocks an instruction. Between two meetings of
-all threads each stream needs the sum of its own, and the slowest decides (LoopPoint, HPCA 2022,
-does the same between barriers). Where threads meet so often that meetings lie within a window, or
-wait for each other otherwise, the window's time already holds the waiting, and the stretch takes
-that time for each part of its work.
+(`likeness.py`); the window stands for its stretch. Work is done at the rates of the window: of each
+stream its busy clocks an instruction. Between two meetings of all threads each stream needs the sum
+of its own, and the slowest decides (LoopPoint, HPCA 2022, does the same between barriers). Where
+threads meet so often that meetings lie within a window, or wait for each other otherwise, the
+window's time already holds the waiting, and the stretch takes that time for each part of its work.
 
 The standard error is that of the mean of strata: each window is guessed from the one that is most
 like it, and how far off that is tells how far off a window may be for its stretch.
@@ -25,9 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from autofinity.sim.likeness import Intervals, Likeness
-
-type Floats = npt.NDArray[np.float64]
+from autofinity.sim.likeness import Floats, Intervals, Likeness
 
 ENOUGH = 0.1
 """Of what the busiest stream did in a window: a stream with less tells nothing of its own rate."""

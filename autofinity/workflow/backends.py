@@ -64,7 +64,7 @@ def simulated(
     from autofinity.sim.machine import SimMachine
 
     spec = simulated_spec(name, latencies, page_size, twin=twin, reporter=reporter)
-    return SimMachine(spec, precision)
+    return SimMachine(spec, precision, reporter.notice)
 
 
 def simulated_spec(

@@ -48,6 +48,12 @@ def test_observations_of_windows_are_near_those_of_the_whole(wanted: Wanted) -> 
     assert (abs(table.roi_s * 1e9 - sampled.roi_ns) < 2).any()  # the distributed affinity's
 
 
+def test_of_a_trace_whose_error_is_not_reached_there_is_one_notice(wanted: Wanted) -> None:
+    told = Told()
+    gather(replace(wanted, error=1e-9), told)
+    assert sum("standard error" in notice for notice in told.notices) == 1
+
+
 def test_a_sampled_trace_is_not_run_where_threads_move(wanted: Wanted) -> None:
     gather(replace(wanted, baselines=False), Told())
     trace = str(wanted.work / "traces" / f"stencil-small-{THREADS}t")
