@@ -138,6 +138,18 @@ class Program:
         stamp), newest first, and whether it waits when the window ends. Raises SimulationError.
         """
 
+    @staticmethod
+    def skeleton(
+        skeleton: Trace,
+        interval_work: int,
+        own: npt.NDArray[np.float64],
+        units: npt.NDArray[np.float64],
+    ) -> Program:
+        """The skeleton of a sampled trace, timed: of each interval of so much work, how many times
+        what it takes where no access waits an instruction takes, of each stream
+        [intervals, streams] and within work units [intervals]. Raises SimulationError.
+        """
+
     @property
     def processes(self) -> list[tuple[int, int]]:
         """First stream and number of streams of each."""

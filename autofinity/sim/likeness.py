@@ -18,8 +18,6 @@ type Floats = npt.NDArray[np.float64]
 NEAR = 0.05
 """Distance in traits that the whole length of the region counts as much as: of intervals that are
 alike, the nearer one."""
-PARALLEL = 3
-"""How many traits the number of streams at work counts as: time is by it, whatever they do."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,11 +44,16 @@ class Intervals:
                 writes / lines,
                 np.log2(np.maximum(instructions, 1.0) / lines) / 4,
                 np.log2(lines / work) / 4,
-                *([np.log2(np.maximum(streams, 1.0))] * PARALLEL),
+                np.log2(np.maximum(streams, 1.0)),
             ]
         )
         edges: Floats = np.arange(number + 1, dtype=np.float64) * work
         return Intervals(edges, traits)
+
+    @property
+    def length(self) -> float:
+        """Work of all of them, at least 1."""
+        return max(float(self.edges[-1] - self.edges[0]), 1.0)
 
     def of_windows(self, window_work: Floats) -> Floats:
         """Mean traits of what lies in each window, [windows, traits]."""
@@ -74,17 +77,37 @@ class Likeness:
     @staticmethod
     def of(intervals: Intervals, window_work: Floats) -> Likeness:
         """`window_work`: begin and end of each window, [windows, 2]."""
-        length = max(float(intervals.edges[-1] - intervals.edges[0]), 1.0)
-        middle = (intervals.edges[:-1] + intervals.edges[1:]) / 2
-        when = window_work.mean(axis=1)
-        traits = intervals.of_windows(window_work)
-        far = _distances(intervals.traits, traits)
-        far += NEAR * np.abs(middle[:, None] - when[None, :]) / length
+        traits, when = intervals.of_windows(window_work), window_work.mean(axis=1)
         between = _distances(traits, traits)
-        between += NEAR * np.abs(when[:, None] - when[None, :]) / length
+        between += NEAR * np.abs(when[:, None] - when[None, :]) / intervals.length
         if len(when) > 1:
             np.fill_diagonal(between, np.inf)
+        far = distances_to_windows(intervals, window_work)
         return Likeness(far.argmin(axis=1), between.argmin(axis=1))
+
+
+def distances_to_windows(intervals: Intervals, window_work: Floats) -> Floats:
+    """How unlike each interval is to each window, [intervals, windows]."""
+    middle = (intervals.edges[:-1] + intervals.edges[1:]) / 2
+    far = _distances(intervals.traits, intervals.of_windows(window_work))
+    far += NEAR * np.abs(middle[:, None] - window_work.mean(axis=1)[None, :]) / intervals.length
+    return far
+
+
+def covering_order(intervals: Intervals, window_work: Floats) -> list[int]:
+    """Windows, so ordered that each first few are as like all intervals as so many can be."""
+    if len(window_work) == 0:
+        return []
+    far = distances_to_windows(intervals, window_work)
+    order: list[int] = []
+    left = list(range(len(window_work)))
+    nearest = np.full((len(far), 1), np.inf)
+    while left:
+        uncovered = np.minimum(nearest, far[:, left]).sum(axis=0)
+        best = left.pop(int(np.argmin(uncovered)))
+        nearest = np.minimum(nearest, far[:, [best]])
+        order.append(best)
+    return order
 
 
 def _distances(left: Floats, right: Floats) -> Floats:

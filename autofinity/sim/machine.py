@@ -131,7 +131,7 @@ class SimMachine:
 
         def replay() -> RegionEstimate:
             whole = replay_sampled(
-                self._native, program, pus, seed=seed, pages=pages, precision=self._precision
+                self.spec, program, pus, seed=seed, pages=pages, precision=self._precision
             )
             self._tell_error(request.program, whole)
             return whole

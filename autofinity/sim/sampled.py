@@ -2,7 +2,7 @@
 
 Windows are independent, and what comes out is the same for any number of workers: a batch is
 decided by what the batches before it gave. The order of windows is such that any first few of them
-lie evenly over the work.
+are like as much of the region as so many can be.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from autofinity._core import sim as core
 from autofinity._core import trace as traces
 from autofinity.model.errors import SimulationError
 from autofinity.model.topology import OsIndex
-from autofinity.sim.likeness import Intervals, streams_at_work
+from autofinity.sim.likeness import Intervals, covering_order, streams_at_work
 from autofinity.sim.native import machine_model
 from autofinity.sim.replay import pus_of_streams
 from autofinity.sim.result import EVENT_INDEX, SimResult
 from autofinity.sim.sampled_window import Pages, replay_window
+from autofinity.sim.skeleton import Skeleton
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.window_sum import (
     RegionEstimate,
@@ -64,8 +65,10 @@ class SampledProgram:
         self._kept: OrderedDict[int, core.Program] = OrderedDict()
         self._kept_bytes = 0
         self.region = _region_of(self._trace)
-        self.order = spread_order(self.region.window_work.mean(axis=1))
-        """Numbers of the windows: any first few lie evenly over the work."""
+        events = self._trace.skeleton()
+        self.skeleton = None if events is None else Skeleton(events, self._trace.interval_work)
+        self.order = covering_order(self.region.intervals, self.region.window_work)
+        """Numbers of the windows: any first few are like as much of the region as can be."""
 
     @property
     def streams(self) -> int:
@@ -111,24 +114,8 @@ def _region_of(trace: traces.SampledTrace) -> RegionWork:
     )
 
 
-def spread_order(places: npt.NDArray[np.float64]) -> list[int]:
-    """Indices of `places`, ascending, so ordered that each first few are as far apart as can be."""
-    if len(places) == 0:
-        return []
-    first = int(np.argmin(np.abs(places - (places[0] + places[-1]) / 2)))
-    order = [first]
-    distance = np.abs(places - places[first])
-    distance[first] = -1.0
-    while len(order) < len(places):
-        following = int(np.argmax(distance))
-        order.append(following)
-        distance = np.minimum(distance, np.abs(places - places[following]))
-        distance[following] = -1.0
-    return order
-
-
 def replay_sampled(
-    machine: core.MachineModel,
+    spec: MachineSpec,
     program: SampledProgram,
     pus: Sequence[int],
     *,
@@ -142,6 +129,7 @@ def replay_sampled(
     `pus`: logical PU of each stream. Raises `TraceError`, `SimulationError`.
     """
     pages, precision = pages or Pages(), precision or Precision()
+    machine = machine_model(spec)
     if not program.order:
         raise SimulationError(
             "the sampled trace holds no window: its region of interest is too short to be sampled; "
@@ -161,8 +149,11 @@ def replay_sampled(
         found += _each(timed, program.order[len(found) : wanted], precision.jobs)
         whole = estimate(program.region, found)
         if whole.error <= precision.error or len(found) == len(program.order):
-            return whole
+            break
         wanted = 2 * len(found)
+    if program.skeleton is None:
+        return whole
+    return whole.lasting(program.skeleton.roi_ns(spec, pus, whole))
 
 
 def _each(
@@ -191,7 +182,7 @@ def simulate_sampled(
     """
     pus = pus_of_streams(spec.topology, program.streams, cpus, workers)
     whole = replay_sampled(
-        machine_model(spec), program, pus, seed=seed, pages=pages, precision=precision
+        spec, program, pus, seed=seed, pages=pages, precision=precision
     )
     ends_ns = np.cumsum(whole.stretch_ns)
     times_ns = np.stack([ends_ns - whole.stretch_ns, ends_ns], axis=1)

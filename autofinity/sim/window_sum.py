@@ -19,7 +19,7 @@ like it, and how far off that is tells how far off a window may be for its stret
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -101,12 +101,22 @@ class RegionEstimate:
     """Of each stretch, [windows, streams, events]."""
     progress: Floats
     """Share of the region's work in this stretch and those before, [windows]."""
+    busy_ns: Floats
+    """Of each interval of the region: an instruction of each stream while it waits for no other,
+    [intervals, streams]."""
+    unit_ns: Floats
+    """The same of all streams together, [intervals]."""
 
     @property
     def totals(self) -> Floats:
         """Counts of the region, [streams, events]."""
         whole: Floats = self.counts.sum(axis=0)
         return whole
+
+    def lasting(self, roi_ns: float) -> RegionEstimate:
+        """The same, with each stretch as much longer as the region."""
+        longer = roi_ns / max(self.roi_ns, 1.0)
+        return replace(self, roi_ns=roi_ns, stretch_ns=self.stretch_ns * longer)
 
 
 def estimate(region: RegionWork, timed: Sequence[TimedWindow]) -> RegionEstimate:
@@ -132,6 +142,8 @@ def estimate(region: RegionWork, timed: Sequence[TimedWindow]) -> RegionEstimate
         stretch_ns=stretch_ns,
         counts=_scaled_counts(timed, done),
         progress=np.cumsum(share),
+        busy_ns=rates.busy[likeness.nearest],
+        unit_ns=rates.mean[likeness.nearest],
     )
 
 
@@ -180,6 +192,8 @@ class _Rates:
     """All streams as one, waiting included, [windows]."""
     busy: Floats
     """Of each stream while it waits for nobody, [windows, streams]."""
+    mean: Floats
+    """Of all streams, while they wait for nobody, [windows]."""
     blocked: float
     """Share of the streams' time in which they wait for others elsewhere than at barriers."""
 
@@ -194,6 +208,7 @@ class _Rates:
         return _Rates(
             time_ns / np.maximum(done.sum(axis=1), 1.0),
             _busy_rates(busy_ns, done),
+            busy_ns.sum(axis=1) / np.maximum(done.sum(axis=1), 1.0),
             float((blocked_ns * (done > 0)).sum()) / working,
         )
 
@@ -245,11 +260,13 @@ def _relative_error(rate: Floats, stretch_ns: Floats, other: npt.NDArray[np.intp
 
 
 def _scaled_counts(timed: Sequence[TimedWindow], done: Floats) -> Floats:
-    """Every stream's counts, by how much more it did in the stretch than in the window."""
+    """Every stream's counts, by how much more it did in the stretch than in the window; of a stream
+    that did next to nothing there, what all did an instruction.
+    """
     counts = np.array([window.counts for window in timed], dtype=np.float64)
     measured = counts[:, :, 0]
-    together = done.sum(axis=1) / np.maximum(measured.sum(axis=1), 1.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        own = np.where(measured > 0, done / np.maximum(measured, 1.0), together[:, None])
-    result: Floats = counts * own[:, :, None]
+    together = counts.sum(axis=1) / np.maximum(measured.sum(axis=1), 1.0)[:, None]
+    enough = measured >= ENOUGH * measured.max(axis=1, keepdims=True)
+    own = counts / np.maximum(measured, 1.0)[:, :, None]
+    result: Floats = done[:, :, None] * np.where(enough[:, :, None], own, together[:, None, :])
     return result

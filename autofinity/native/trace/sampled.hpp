@@ -70,6 +70,7 @@ struct SampledTrace {
     std::uint64_t work = 0, met = 0;  // of the whole region
     std::vector<Window> windows;      // in order of work
     std::vector<Meeting> meetings;    // in order of work
+    bool has_skeleton = false;
     std::uint64_t interval_work = 0;
     std::vector<Interval> intervals;  // of the region, each of so much work
     std::vector<PageRun> pages;       // in order of first touch
@@ -88,6 +89,10 @@ bool is_sampled(const std::string& directory);
 
 // Everything but windows' events and snapshots. Throws TraceError with file, offset and reason.
 std::shared_ptr<SampledTrace> read_sampled(const std::string& directory);
+
+// All events of the run but accesses; a `compute` whose value is not 0 tells how far the region's
+// work had got. Null where the capture kept none. Throws TraceError with file, offset and reason.
+std::shared_ptr<Trace> read_skeleton(const SampledTrace& trace);
 
 // One window. Throws TraceError with file, offset and reason.
 WindowEvents read_window(const SampledTrace& trace, std::size_t window);

@@ -1,11 +1,13 @@
 // A sampled trace on disk: what the capture runtime (C) writes and the reader (C++) reads.
 //
 //   index.aft         as of a whole trace; totals are of the whole run, though little is recorded
-//   stream-0000.aft   header | chunks of window 0 | chunks of window 1 | …     only windows are
-//   kept warm-0000.afw     header | snapshot of window 0 | snapshot of window 1 | … of each stream
+//   stream-0000.aft   header | chunks of window 0 | chunks of window 1 | …     only windows are kept
+//   warm-0000.afw       header | snapshot of window 0 | snapshot of window 1 | … of each stream
 //   pages.afp         header | first touches of pages, in order | crc
-//   windows.afs       header | windows | meetings | intervals | crc            written last but
-//   index meta.json         as of a whole trace, and how it was sampled
+//   windows.afs       header | windows | meetings | intervals | crc            written last but index
+//   skeleton/         a whole trace of all events but accesses, where threads do not wait for each
+//                     other at every turn. compute: its value is 0, or the region's work so far
+//   meta.json         as of a whole trace, and how it was sampled
 //
 // A window is a cut through all threads at one moment of the capture and another cut some work
 // later; each thread begins and ends it at its own instruction. Work is the number of accesses of
@@ -18,11 +20,14 @@
 #define AF_WINDOWS_MAGIC 0x3157534449464101ull
 #define AF_WARM_MAGIC 0x314d575449464101ull
 #define AF_PAGES_MAGIC 0x3147504449464101ull
-#define AF_SAMPLED_VERSION 1u
+#define AF_SAMPLED_VERSION 2u
 #define AF_MAX_WINDOWS (1u << 12)
 #define AF_MAX_MEETINGS (1u << 11)
 #define AF_MAX_INTERVALS (1u << 11)
 #define AF_TOUCHES 16
+#define AF_SKELETON_FOLDER "/skeleton"
+// There is a skeleton.
+#define AF_WINDOWS_SKELETON 1u
 
 typedef struct af_windows_header {
     uint64_t magic;
@@ -35,7 +40,7 @@ typedef struct af_windows_header {
     uint64_t met;     // meetings in the region, those that are not kept included
     uint64_t interval_work;
     uint32_t intervals;
-    uint32_t reserved;
+    uint32_t flags;  // AF_WINDOWS_*
 } af_windows_header;
 
 // What all threads did in an interval of the region's work: touches of lines by how long ago the

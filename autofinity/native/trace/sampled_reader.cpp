@@ -82,6 +82,8 @@ Windows open_windows(const std::string& directory, const Index& index) {
         file.fail(offsetof(af_windows_header, windows), "impossible number of windows or meetings");
     if (header.intervals > AF_MAX_INTERVALS || header.interval_work == 0)
         file.fail(offsetof(af_windows_header, interval_work), "impossible intervals");
+    if (header.flags > AF_WINDOWS_SKELETON)
+        file.fail(offsetof(af_windows_header, flags), "unknown flags");
     Windows windows{std::move(file), header};
     const std::size_t body = windows.at_interval(header.intervals);
     if (windows.file.size != body + sizeof(std::uint32_t))
@@ -263,12 +265,24 @@ std::shared_ptr<SampledTrace> read_sampled(const std::string& directory) {
     trace->windows = windows_of(windows, index);
     trace->meetings = meetings_of(windows);
     trace->interval_work = windows.header.interval_work;
+    trace->has_skeleton = (windows.header.flags & AF_WINDOWS_SKELETON) != 0;
     trace->intervals = intervals_of(windows);
     trace->pages = read_pages(directory, index.header.streams);
     if (!trace->windows.empty() && trace->windows.back().pages > trace->pages.size())
         windows.file.fail(windows.at_window(windows.header.windows - 1),
                           "more pages are promised than were touched");
     return trace;
+}
+
+std::shared_ptr<Trace> read_skeleton(const SampledTrace& trace) {
+    if (!trace.has_skeleton) return nullptr;
+    const std::string directory = trace.directory + AF_SKELETON_FOLDER;
+    auto skeleton = read_trace(directory);
+    if (skeleton->streams.size() != trace.parents.size())
+        throw TraceError(index_path(directory) + ": this skeleton has " +
+                         std::to_string(skeleton->streams.size()) + " streams, its trace " +
+                         std::to_string(trace.parents.size()));
+    return skeleton;
 }
 
 WindowEvents read_window(const SampledTrace& trace, std::size_t window) {

@@ -2,7 +2,9 @@
 //
 // Which signal wakes which waiter is not told. A waiter that wakes takes the oldest signal since it
 // began to wait that no other has taken (a broadcast is for all), so every edge points forward in
-// the time of the capture and no cycle can arise.
+// the time of the capture and no cycle can arise. Whoever is woken by a broadcast counts from then
+// on, not when it runs again: others would come to the next wait before it has left this one, and
+// it would take their mutex after them.
 #include "capture/interpose/interpose.h"
 #include "capture/order/awaiting.h"
 #include "capture/order/exclusion.h"
@@ -15,6 +17,7 @@ enum { KEPT = 64 };
 typedef struct {
     af_object object;
     uint64_t next;  // number of the next one
+    _Atomic uint64_t broadcasts;
     struct {
         uint64_t token;
         bool broadcast, consumed;
@@ -33,6 +36,7 @@ static void signalling(pthread_cond_t* c, bool broadcast) {
     known->items[at].token = token;
     known->items[at].broadcast = broadcast;
     known->items[at].consumed = false;
+    if (broadcast) atomic_fetch_add(&known->broadcasts, 1);
     af_object_unlock(&known->object);
 }
 
@@ -55,10 +59,11 @@ static uint64_t signal_since(condition* known, uint64_t since) {
     condition* const known = AF_OBJECT(condition, c, AF_IS_COND);  \
     af_object_lock(&known->object);                                \
     const uint64_t since = known->next;                            \
+    const uint64_t broadcasts = atomic_load(&known->broadcasts);   \
     af_object_unlock(&known->object);                              \
     af_alone(t, c, 1, 1);                                          \
     af_releasing(t, (uint64_t)(uintptr_t)m, true);                 \
-    af_block(t);                                                   \
+    af_block_at(t, &known->broadcasts, broadcasts + 1);            \
     const int error = AF_QUIETLY(call);                            \
     af_unblock(t);                                                 \
     if (error == 0) af_await(t, signal_since(known, since), NULL); \

@@ -12,30 +12,43 @@ static uint64_t nanoseconds(struct timespec t) {
     return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-void af_write_index(const af_facts* facts) {
+static af_index_header header_of(const af_facts* facts) {
     struct timespec now, cpu;
     clock_gettime(CLOCK_MONOTONIC, &now);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-    const uint32_t streams = af_registry_size();
-    const size_t body = sizeof(af_index_header) + streams * sizeof(af_index_stream);
+    return (af_index_header){
+        .magic = AF_INDEX_MAGIC,
+        .version = AF_VERSION,
+        .streams = af_registry_size(),
+        .flags = (af_roi_chosen() == AF_ROI_PARALLEL ? AF_INDEX_ROI_CANDIDATES : 0) |
+                 (facts->counted ? AF_INDEX_COUNTED_INSTRUCTIONS : 0) |
+                 (facts->steady ? AF_INDEX_STEADY_ADDRESSES : 0),
+        .wall_ns = nanoseconds(now) - nanoseconds(facts->begin),
+        .cpu_ns = nanoseconds(cpu),
+        .roi_begins = af_roi_count(),
+        .spins = atomic_load(&af_shared->spins)};
+}
+
+static void write_index(const char* name, af_index_header header, size_t track) {
+    const size_t body = sizeof header + header.streams * sizeof(af_index_stream);
     uint8_t* bytes = af_alloc(body + 4);
-    af_index_header* header = (af_index_header*)bytes;
-    header->magic = AF_INDEX_MAGIC;
-    header->version = AF_VERSION;
-    header->streams = streams;
-    header->flags = (af_roi_chosen() == AF_ROI_PARALLEL ? AF_INDEX_ROI_CANDIDATES : 0) |
-                    (af_shared->sampling.on ? AF_INDEX_SAMPLED : 0) |
-                    (facts->counted ? AF_INDEX_COUNTED_INSTRUCTIONS : 0) |
-                    (facts->steady ? AF_INDEX_STEADY_ADDRESSES : 0);
-    header->wall_ns = nanoseconds(now) - nanoseconds(facts->begin);
-    header->cpu_ns = nanoseconds(cpu);
-    header->roi_begins = af_roi_count();
-    header->spins = atomic_load(&af_shared->spins);
-    af_index_stream* records = (af_index_stream*)(header + 1);
-    for (uint32_t i = 0; i < streams; i++) records[i] = af_registry_at(i)->record;
+    *(af_index_header*)bytes = header;
+    af_index_stream* records = (af_index_stream*)(bytes + sizeof header);
+    for (uint32_t i = 0; i < header.streams; i++)
+        records[i] = ((const af_track*)((const char*)af_registry_at(i) + track))->record;
     const uint32_t crc = af_crc(&af_shared->crc, 0, bytes, body);
     __builtin_memcpy(bytes + body, &crc, 4);
     char path[4200];
-    snprintf(path, sizeof path, "%s/index.aft", af_shared->directory);
+    snprintf(path, sizeof path, "%s%s", af_shared->directory, name);
     af_append(path, bytes, body + 4);
+}
+
+void af_write_index(const af_facts* facts) {
+    af_index_header header = header_of(facts);
+    if (af_shared->sampling.on) header.flags |= AF_INDEX_SAMPLED;
+    write_index("/index.aft", header, offsetof(af_thread, stream));
+}
+
+void af_write_skeleton_index(const af_facts* facts) {
+    write_index(AF_SKELETON_FOLDER "/index.aft", header_of(facts), offsetof(af_thread, skeleton));
 }

@@ -13,3 +13,5 @@ typedef struct af_facts {
 } af_facts;
 
 AF_HIDDEN void af_write_index(const af_facts* facts);
+// Of the skeleton (record/skeleton.h), in its folder.
+AF_HIDDEN void af_write_skeleton_index(const af_facts* facts);

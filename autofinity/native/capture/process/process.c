@@ -139,7 +139,7 @@ void af_finish(void) {
         af_thread* t = af_registry_at(k);
         if (t != NULL && take_on(t)) af_thread_settle(t);
     }
-    if (af_recording()) af_sampled_write();
+    if (af_recording()) af_sampled_write(&facts);
     if (af_recording()) af_write_index(&facts);
     atomic_store(&af_shared->recording, 0);
 }

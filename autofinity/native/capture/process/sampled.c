@@ -1,10 +1,16 @@
 #include "capture/process/sampled.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "capture/process/pages.h"
 #include "capture/record/cuts.h"
+#include "capture/record/files.h"
 #include "capture/record/output.h"
+#include "capture/record/skeleton.h"
 #include "capture/state/common.h"
 #include "capture/state/failure.h"
 #include "capture/threads/meetings.h"
@@ -18,7 +24,8 @@ bool af_sampled_begin(const char* wanted) {
         af_fail("AUTOFINITY_CAPTURE_SAMPLE is not SPACING,LENGTH,SEED:", wanted, EINVAL);
         return false;
     }
-    if (af_shared->sampling.on && af_history_open() && af_first_touch_open()) return true;
+    if (af_shared->sampling.on && af_history_open() && af_first_touch_open())
+        return af_skeleton_open();
     af_fail("out of memory at the start", "", ENOMEM);
     return false;
 }
@@ -37,7 +44,7 @@ static af_window_stream part_of(const af_thread* t, uint32_t window) {
     return (af_window_stream){0};
 }
 
-static void write_windows(const uint64_t* pages) {
+static void write_windows(const uint64_t* pages, bool skeleton) {
     af_output* const o = af_output_begin("windows.afs");
     const uint32_t streams = af_registry_size(), meetings = af_meetings_kept();
     af_windows_header header = {.magic = AF_WINDOWS_MAGIC,
@@ -46,7 +53,8 @@ static void write_windows(const uint64_t* pages) {
                                 .meetings = meetings,
                                 .interval_work = af_history_interval_work(),
                                 .intervals = af_history_intervals(),
-                                .stamps = atomic_load(&af_shared->sampling.clock) + 1};
+                                .stamps = atomic_load(&af_shared->sampling.clock) + 1,
+                                .flags = skeleton ? AF_WINDOWS_SKELETON : 0};
     if (meetings > 0) {
         const af_met last = af_meetings_at(meetings - 1);
         header.work = last.work;
@@ -78,13 +86,30 @@ static void write_windows(const uint64_t* pages) {
     af_output_end(o);
 }
 
-void af_sampled_write(void) {
+static void remove_skeleton(void) {
+    char path[4200];
+    for (uint32_t i = 0; i < af_registry_size(); i++) {
+        const af_thread* const t = af_registry_at(i);
+        if (t == NULL) continue;
+        af_track_path(t, &t->skeleton, path, sizeof path);
+        syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+    }
+    snprintf(path, sizeof path, "%s" AF_SKELETON_FOLDER, af_shared->directory);
+    syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+}
+
+void af_sampled_write(const af_facts* facts) {
     if (!af_shared->sampling.on) return;
     af_cuts_region(false);
+    const bool skeleton = !af_skeleton_given_up();
+    if (skeleton)
+        af_write_skeleton_index(facts);
+    else
+        remove_skeleton();
     af_roi_sum_up();
     const uint64_t* const pages = af_pages_write();
     if (pages == NULL)
         af_fail("out of memory for the pages of a sampled capture", "", ENOMEM);
     else
-        write_windows(pages);
+        write_windows(pages, skeleton);
 }

@@ -6,6 +6,7 @@
 #include "capture/state/arena.h"
 #include "capture/state/common.h"
 #include "capture/warm/history.h"
+#include "capture/warm/phases.h"
 
 enum {
     FIRST_WINDOWS = 32,  // at the first spacing
@@ -20,6 +21,8 @@ enum { ALL_LINES = 8 << 20, LEAST_LINES = 64 << 10, MOST_LINES = 1 << 20 };
 static struct {
     atomic_flag lock;
     uint64_t part, part_work;  // that the next window lies in: where it begins, and its length
+    uint64_t planned;          // where in the work it is to open
+    uint64_t planned_n;        // windows up to that one, without those for phases
     af_window* windows;
 } cuts;
 
@@ -40,7 +43,9 @@ bool af_cuts_ask(const char* wanted) {
     if (s->length < SHORTEST || s->spacing < 2 * s->length) return false;
     s->ahead = SIDE_BY_SIDE;
     cuts.part_work = s->spacing;
-    atomic_store(&s->next, s->spacing / LEAD_SHARE);
+    cuts.planned = s->spacing / LEAD_SHARE;
+    cuts.planned_n = 1;
+    atomic_store(&s->next, cuts.planned);
     atomic_store(&s->calm, 0);
     cuts.windows = af_map(AF_MAX_WINDOWS * sizeof *cuts.windows);
     s->on = cuts.windows != NULL;
@@ -65,29 +70,46 @@ static void open_window(af_sampling* s, uint64_t epoch, uint64_t work) {
     cuts.windows[epoch >> 1] = (af_window){
         .work_begin = work, .met_begin = atomic_load(&s->met), .stamp = atomic_load(&s->clock)};
     atomic_store(&s->next, work + s->length);
+    af_phases_window();
     atomic_store_explicit(&s->epoch, epoch + 1, memory_order_release);
 }
 
-// The part of the work that the window after this one lies in, and where in it.
-static uint64_t place_next(const af_sampling* s, uint64_t window) {
+// Where in its part of the work the window lies that comes next.
+static void plan_next(const af_sampling* s) {
+    const uint64_t window = cuts.planned_n++;
     cuts.part += cuts.part_work;
     if (window >= FIRST_WINDOWS && (window - FIRST_WINDOWS) % MORE_WINDOWS == 0)
         cuts.part_work *= 2;
-    return cuts.part + hash(s->seed, window) % (cuts.part_work - s->length);
+    cuts.planned = cuts.part + hash(s->seed, window) % (cuts.part_work - s->length);
+}
+
+// Threads come side by side before a window opens.
+static uint64_t lead(const af_sampling* s) { return atomic_load(&s->alive) * af_shared->ahead / 2; }
+
+static void open_next_at(af_sampling* s, uint64_t next, uint64_t work, uint64_t before) {
+    atomic_store(&s->calm, next - work > before ? next - before : work);
+    atomic_store(&s->next, next);
 }
 
 static void close_window(af_sampling* s, uint64_t epoch, uint64_t work) {
     af_window* const w = &cuts.windows[epoch >> 1];
     w->work_end = work;
     w->met_end = atomic_load(&s->met);
-    const uint64_t window = (epoch >> 1) + 1;
-    // Threads come side by side before it opens.
-    const uint64_t alive = atomic_load(&s->alive), lead = 2 * alive * af_shared->ahead;
-    uint64_t next = window < AF_MAX_WINDOWS ? place_next(s, window) : UINT64_MAX;
-    if (next < work + s->length) next = work + s->length;
-    atomic_store(&s->calm, next - work > lead ? next - lead : work);
-    atomic_store(&s->next, next);
+    if (cuts.planned <= w->work_begin) plan_next(s);
+    const uint64_t earliest = work + s->length;
+    uint64_t next = cuts.planned < earliest ? earliest : cuts.planned;
+    if ((epoch >> 1) + 1 == AF_MAX_WINDOWS) next = UINT64_MAX;
+    open_next_at(s, next, work, 4 * lead(s));
     atomic_store_explicit(&s->epoch, epoch + 1, memory_order_release);
+}
+
+// A phase is under way that has few windows. The one that is planned is not given up for it.
+static void open_soon(af_sampling* s) {
+    lock();
+    const uint64_t epoch = atomic_load(&s->epoch), work = atomic_load(&s->work);
+    const uint64_t soon = work + lead(s);
+    if (!(epoch & 1) && soon < atomic_load(&s->next)) open_next_at(s, soon, work, UINT64_MAX);
+    unlock();
 }
 
 static void cut(af_sampling* s) {
@@ -124,7 +146,8 @@ void af_cuts_count(af_thread* t) {
     }
     const uint64_t work =
         atomic_fetch_add_explicit(&s->work, now - before, memory_order_relaxed) + (now - before);
-    af_history_add(t, work);
+    t->got_to = work;
+    if (af_history_add(t, work)) open_soon(s);
     if (work >= atomic_load_explicit(&s->next, memory_order_relaxed)) cut(s);
 }
 

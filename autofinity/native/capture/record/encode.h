@@ -5,4 +5,5 @@
 
 AF_HIDDEN void af_drain(af_thread* t);  // encodes all slots; between windows, notes their lines
 AF_HIDDEN void af_drain_slots(af_thread* t);  // by who has made the thread busy
-AF_HIDDEN void af_seal_chunk(af_thread* t);
+AF_HIDDEN void af_encode_slot(af_thread* t, af_track* track, const af_slot* s);
+AF_HIDDEN void af_seal_chunk(af_thread* t, af_track* track);

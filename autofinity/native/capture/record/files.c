@@ -32,8 +32,19 @@ void af_append(const char* path, const void* data, size_t size) {
     syscall(SYS_close, fd);
 }
 
-void af_stream_path(const af_thread* t, char* path, size_t size) {
-    snprintf(path, size, "%s/stream-%04u.aft", af_shared->directory, t->number);
+void af_track_path(const af_thread* t, const af_track* track, char* path, size_t size) {
+    const char* const folder = track == &t->skeleton ? AF_SKELETON_FOLDER : "";
+    snprintf(path, size, "%s%s/stream-%04u.aft", af_shared->directory, folder, t->number);
+}
+
+void af_track_begin(af_thread* t, af_track* track) {
+    af_stream_header header = {AF_STREAM_MAGIC, AF_VERSION, t->number, t->parent, 0};
+    header.crc = af_crc(&af_shared->crc, 0, &header, offsetof(af_stream_header, crc));
+    char path[4200];
+    af_track_path(t, track, path, sizeof path);
+    af_append(path, &header, sizeof header);
+    track->record.parent = t->parent;
+    track->record.bytes = sizeof header;
 }
 
 void af_snapshot_path(const af_thread* t, char* path, size_t size) {

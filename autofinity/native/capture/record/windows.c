@@ -5,6 +5,7 @@
 #include "capture/record/cuts.h"
 #include "capture/record/encode.h"
 #include "capture/record/files.h"
+#include "capture/record/skeleton.h"
 #include "capture/record/slots.h"
 #include "capture/state/arena.h"
 #include "capture/state/common.h"
@@ -51,9 +52,9 @@ static af_window_note* new_note(af_thread* t, uint64_t window) {
     *note = (af_window_note){.window = (uint32_t)window};
     note->stream.instructions_begin = note->stream.instructions_end = t->now;
     note->stream.accesses_begin = note->stream.accesses_end = af_accesses_of(t);
-    note->stream.chunks_at = t->record.bytes;
-    note->stream.events = t->record.events;  // until it ends
-    t->encoded_until = t->now;
+    note->stream.chunks_at = t->stream.record.bytes;
+    note->stream.events = t->stream.record.events;  // until it ends
+    t->stream.until = t->now;
     return note;
 }
 
@@ -61,8 +62,8 @@ static void end_note(af_thread* t, bool waits) {
     af_window_stream* const s = &t->windows[t->windows_n - 1].stream;
     s->instructions_end = t->now;
     s->accesses_end = af_accesses_of(t);
-    s->events = t->record.events - s->events;
-    s->chunks_bytes = t->record.bytes - s->chunks_at;
+    s->events = t->stream.record.events - s->events;
+    s->chunks_bytes = t->stream.record.bytes - s->chunks_at;
     if (waits) s->flags |= AF_WINDOW_WAITS;
 }
 
@@ -154,6 +155,7 @@ static void open_window(af_thread* t, bool missed) {
     af_drain_slots(t);  // a signal handler's
     for (const af_standing* s = t->standing; s < t->standing + t->standing_n; s++)
         add(t, s->kind, s->value, s->aux);
+    af_skeleton_skip(t);
     af_close_lines(t);
 }
 
@@ -164,8 +166,9 @@ static void close_window(af_thread* t, bool missed, bool waits) {
                 add(t, AF_UNLOCK, s->value, 0);
             else
                 add(t, AF_UNIT_END, s->value, s->aux);
+        af_skeleton_skip(t);
         af_drain_slots(t);
-        if (af_recording()) af_seal_chunk(t);
+        if (af_recording()) af_seal_chunk(t, &t->stream);
     }
     end_note(t, waits);
 }

@@ -76,6 +76,13 @@ typedef struct af_window_note {
     af_window_stream stream;
 } af_window_note;
 
+// Events on their way to a file of chunks.
+typedef struct af_track {
+    af_encoder* encoder;     // NULL: none is kept
+    uint64_t until;          // instruction count of the last encoded event
+    af_index_stream record;  // of the file
+} af_track;
+
 struct af_recency;
 struct af_team;
 struct af_task;
@@ -181,11 +188,9 @@ typedef struct af_thread {
     af_open_line open[AF_OPEN];
     af_slot* slots;
 
-    // File.
-    af_encoder* encoder;
-    uint8_t* out;            // a sealed chunk on its way to the file
-    uint64_t encoded_until;  // instruction count of the last encoded event
-    af_index_stream record;
+    // Files.
+    af_track stream;
+    uint8_t* out;  // a sealed chunk on its way to a file
 
     // Sampled capture (record/windows.c).
     struct af_recency* recency;  // NULL: all is recorded
@@ -202,6 +207,11 @@ typedef struct af_thread {
     uint32_t windows_n, windows_room;
     uint64_t warm_bytes;     // of its file of snapshots
     uint64_t warm_accesses;  // when it made the last of them
+    // Of the whole run, what is no access (record/skeleton.c).
+    af_track skeleton;
+    af_slot* sketched;  // slots below are in there
+    uint64_t got_to;    // work of all threads in the region, at its last look around
+    uint64_t marked;    // the work that the skeleton was marked with last
 } af_thread;
 
 // The record of the calling thread while its accesses count; NULL in runtime code that is not the

@@ -8,6 +8,7 @@
 #include "capture/pace/fair.h"
 #include "capture/record/encode.h"
 #include "capture/record/files.h"
+#include "capture/record/skeleton.h"
 #include "capture/record/slots.h"
 #include "capture/record/windows.h"
 #include "capture/state/arena.h"
@@ -38,9 +39,9 @@ af_thread* af_thread_new(uint32_t parent) {
     }
     af_thread* t = (af_thread*)memory;
     t->slots = (af_slot*)(memory + sizeof(af_thread));
-    t->encoder = (af_encoder*)((char*)t->slots + AF_SLOTS * sizeof(af_slot));
-    t->out = (uint8_t*)t->encoder + sizeof(af_encoder);
-    AF_UNHEARD(af_encoder_reset(t->encoder));
+    t->stream.encoder = (af_encoder*)((char*)t->slots + AF_SLOTS * sizeof(af_slot));
+    t->out = (uint8_t*)t->stream.encoder + sizeof(af_encoder);
+    AF_UNHEARD(af_encoder_reset(t->stream.encoder));
     t->number = number;
     t->parent = number == 0 ? 0 : parent;
     t->cost = counted ? 0 : INSTRUCTIONS_PER_ACCESS;
@@ -50,19 +51,13 @@ af_thread* af_thread_new(uint32_t parent) {
     t->seat = -1;
     for (int i = 0; i < AF_SLOTS; i++) t->slots[i].kind = AF_SKIP;
     for (int i = 0; i < AF_OPEN; i++) t->open[i].base = AF_NO_LINE;
-    if (!af_windows_prepare(t)) {
+    if (!af_windows_prepare(t) || !af_skeleton_prepare(t)) {
         af_fail("out of memory for a thread's lines", "", ENOMEM);
         return NULL;
     }
     af_registry_enter(t);
-
-    af_stream_header header = {AF_STREAM_MAGIC, AF_VERSION, number, t->parent, 0};
-    header.crc = af_crc(&af_shared->crc, 0, &header, offsetof(af_stream_header, crc));
-    char path[4200];
-    af_stream_path(t, path, sizeof path);
-    af_append(path, &header, sizeof header);
-    t->record.parent = t->parent;
-    t->record.bytes = sizeof header;
+    af_track_begin(t, &t->stream);
+    if (t->skeleton.encoder != NULL) af_track_begin(t, &t->skeleton);
     return t;
 }
 
@@ -89,12 +84,16 @@ void af_thread_settle(af_thread* t) {
     af_roi_settle(t);
     af_event_add(t, AF_THREAD_END, t->number, 0);
     af_drain(t);
-    if (af_recording()) af_seal_chunk(t);
+    if (af_recording()) {
+        af_seal_chunk(t, &t->stream);
+        af_skeleton_settle(t);
+    }
     af_windows_settle(t);
-    t->record.accesses = af_accesses_of(t);
-    t->record.instructions = t->now;
-    t->record.roi_accesses = t->roi_accesses;
-    t->record.roi_instructions = t->roi_instructions;
+    af_index_stream* const record = &t->stream.record;
+    record->accesses = af_accesses_of(t);
+    record->instructions = t->now;
+    record->roi_accesses = t->roi_accesses;
+    record->roi_instructions = t->roi_instructions;
 }
 
 void af_thread_leave(af_thread* t) {
@@ -111,6 +110,7 @@ void af_thread_leave(af_thread* t) {
     af_fair_leave(t);
     af_thread_settle(t);
     af_windows_leave(t);
+    af_skeleton_leave(t);
     atomic_store(&t->life, AF_LIFE_SETTLED);
     // The record stays (joins look it up), its buffers go back: the pages behind the struct.
     const uintptr_t page = 4096;

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include "capture/state/arena.h"
+#include "capture/warm/phases.h"
 
 enum { SHORTEST = 1 << 16 };
 
@@ -38,16 +39,21 @@ static void join_pairs(void) {
     history.work *= 2;
 }
 
-void af_history_add(af_thread* t, uint64_t work) {
+bool af_history_add(af_thread* t, uint64_t work) {
     t->did.instructions = t->now - t->did_until;
     t->did.who = 1ull << t->number % 64;
     while (atomic_flag_test_and_set_explicit(&history.lock, memory_order_acquire)) sched_yield();
     while (work / history.work >= AF_MAX_INTERVALS) join_pairs();
     const uint32_t at = (uint32_t)(work / history.work);
-    if (at >= history.used) history.used = at + 1;
+    bool worth = false;
+    if (at >= history.used) {
+        if (at > 0) worth = af_phases_note(&history.intervals[at - 1], history.work);
+        history.used = at + 1;
+    }
     add(&history.intervals[at], &t->did);
     atomic_flag_clear_explicit(&history.lock, memory_order_release);
     af_history_skip(t);
+    return worth;
 }
 
 void af_history_skip(af_thread* t) {

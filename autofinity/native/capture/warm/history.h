@@ -19,8 +19,9 @@ static inline void af_history_touch(af_thread* t, uint32_t before, bool written)
 // what the program maps (process/addresses.c). False: there is no memory.
 AF_HIDDEN bool af_history_open(void);
 
-// Books what the thread did since the last time at so much work of the region.
-AF_HIDDEN void af_history_add(af_thread* t, uint64_t work);
+// Books what the thread did since the last time at so much work of the region. Whether a window is
+// worth while now (warm/phases.h).
+AF_HIDDEN bool af_history_add(af_thread* t, uint64_t work);
 // What it did since then lies outside of the region.
 AF_HIDDEN void af_history_skip(af_thread* t);
 

@@ -16,6 +16,7 @@
 #include "bind_detectors.hpp"
 #include "bind_machine.hpp"
 #include "sim/error.hpp"
+#include "sim/program/skeleton_program.hpp"
 #include "sim/program/whole_trace.hpp"
 #include "sim/program/window_program.hpp"
 #include "sim/replay/simulation.hpp"
@@ -46,6 +47,9 @@ nb::ndarray<nb::numpy, T> array_of(std::vector<T>&& values,
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return nb::ndarray<nb::numpy, T>(kept->data(), N, shape.data(), owner);
 }
+
+template <std::size_t N>
+using Prices = nb::ndarray<const double, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 
 }  // namespace
 
@@ -135,6 +139,21 @@ void bind_sim(nb::module_& module) {
             "A window of a run, from what was recorded of it: events; pages (first, pages, stream) "
             "in order of first touch; of each stream the lines it touched last (first, lines, "
             "written, stamp), newest first, and whether it waits when the window ends.")
+        .def_static(
+            "skeleton",
+            [](const autofinity::trace::Trace& skeleton, std::uint64_t interval_work,
+               const Prices<2>& own, const Prices<1>& units) {
+                const InstructionPrices prices{interval_work,
+                                               own.shape(1),
+                                               {own.data(), own.size()},
+                                               {units.data(), units.size()}};
+                nb::gil_scoped_release release;
+                return skeleton_program(skeleton, prices);
+            },
+            nb::arg("skeleton"), nb::arg("interval_work"), nb::arg("own"), nb::arg("units"),
+            "The skeleton of a sampled trace, timed: of each interval of so much work, how many "
+            "times what it takes where no access waits an instruction takes, of each stream "
+            "[intervals, streams] and within work units [intervals]. Raises SimulationError.")
         .def_prop_ro("processes",
                      [](const Program& p) {
                          std::vector<std::pair<std::uint32_t, std::uint32_t>> all;

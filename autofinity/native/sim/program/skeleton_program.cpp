@@ -1,0 +1,170 @@
+#include "skeleton_program.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sim/error.hpp"
+
+namespace autofinity::sim {
+namespace {
+
+using trace::Event;
+using trace::Kind;
+
+void check(const trace::Trace& skeleton, const InstructionPrices& prices) {
+    const std::size_t intervals = prices.units.size();
+    if (prices.streams != skeleton.streams.size() ||
+        prices.own.size() != intervals * prices.streams || intervals == 0 ||
+        prices.interval_work == 0)
+        throw SimulationError("got prices of " + std::to_string(intervals) + " intervals and " +
+                              std::to_string(prices.streams) + " streams; the skeleton has " +
+                              std::to_string(skeleton.streams.size()) + " streams");
+    const auto right = [](double price) { return std::isfinite(price) && price >= 0; };
+    if (!std::ranges::all_of(prices.own, right) || !std::ranges::all_of(prices.units, right))
+        throw SimulationError("got a price that is not finite or below 0");
+}
+
+bool is_mark(const Event& event) { return event.kind == Kind::compute && event.value != 0; }
+
+// Where an event of a stream lies: in which interval of the work, as the next mark says, between
+// which barriers, and whether within a work unit.
+struct Place {
+    std::size_t interval = 0;
+    std::uint32_t span = 0;  // 0: no barrier follows
+    bool inside = false;     // a mark follows: the region is not over
+    bool unit = false;
+};
+
+// Spans from barrier to barrier: what all streams do there, by interval.
+//
+// Streams that are captured on few processors are ahead of each other, so that what they do at the
+// same time of a replay lies in different intervals: each of them at the rate of its own would wait
+// for others at the barrier for no reason but that.
+class Spans {
+  public:
+    std::uint32_t ending_at(std::uint64_t barrier, std::uint64_t generation) {
+        const auto [at, added] = number_.try_emplace({barrier, generation}, number_.size() + 1);
+        if (added) done_.emplace_back();
+        return at->second;
+    }
+    void add(const Place& place, std::uint32_t gap) {
+        auto& done = done_[place.span - 1];
+        if (done.empty() || done.back().first != place.interval)
+            done.emplace_back(place.interval, 0.0);
+        done.back().second += gap;
+    }
+    // What an instruction takes there in the mean.
+    double price(std::uint32_t span, std::size_t stream, const InstructionPrices& prices) const {
+        double sum = 0, instructions = 0;
+        for (const auto& [interval, done] : done_[span - 1]) {
+            sum += done * prices.own[interval * prices.streams + stream];
+            instructions += done;
+        }
+        return instructions > 0 ? sum / instructions : 1;
+    }
+
+  private:
+    std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> number_;
+    std::vector<std::vector<std::pair<std::size_t, double>>> done_;
+};
+
+std::vector<Place> places_of(const std::vector<Event>& events, const InstructionPrices& prices,
+                             Spans& spans) {
+    std::vector<Place> places(events.size());
+    std::unordered_map<std::uint64_t, std::uint64_t> generation;
+    unsigned depth = 0;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        places[i].unit = depth > 0;  // its gap, before it takes place
+        if (events[i].kind == Kind::unit_begin) ++depth;
+        if (events[i].kind == Kind::unit_end && depth > 0) --depth;
+        if (events[i].kind == Kind::barrier)
+            places[i].span = spans.ending_at(events[i].value, generation[events[i].value]++);
+    }
+    Place next;
+    for (std::size_t i = events.size(); i-- > 0;) {
+        if (is_mark(events[i])) {
+            next.inside = true;
+            next.interval = std::min<std::size_t>(events[i].value / prices.interval_work,
+                                                  prices.units.size() - 1);
+        }
+        if (events[i].kind == Kind::barrier) next.span = places[i].span;
+        places[i] = {next.interval, next.span, next.inside, places[i].unit};
+    }
+    return places;
+}
+
+// Gives the events of a stream their prices, first to last.
+class Pricing {
+  public:
+    Pricing(const InstructionPrices& prices, const Spans& spans, std::size_t stream)
+        : prices_(prices), spans_(spans), stream_(stream) {}
+
+    std::vector<Event> priced(const std::vector<Event>& events, const std::vector<Place>& places) {
+        std::vector<Event> result;
+        result.reserve(events.size());
+        for (std::size_t i = 0; i < events.size(); ++i) add(result, events[i], places[i]);
+        return result;
+    }
+
+  private:
+    double price(const Place& place) {
+        if (!place.inside) return 1;
+        if (place.unit) return prices_.units[place.interval];
+        if (place.span == 0) return prices_.own[place.interval * prices_.streams + stream_];
+        if (std::exchange(span_, place.span) != place.span)
+            span_price_ = spans_.price(place.span, stream_, prices_);
+        return span_price_;
+    }
+    // A mark is an event of the skeleton only; its gap is the next one's.
+    void add(std::vector<Event>& to, Event event, const Place& place) {
+        due_ += event.gap * price(place);
+        if (is_mark(event)) return;
+        constexpr double most = std::numeric_limits<std::uint32_t>::max();
+        for (; due_ >= most; due_ -= most) {
+            Event before{};
+            before.kind = Kind::compute;
+            before.gap = std::numeric_limits<std::uint32_t>::max();
+            to.push_back(before);
+        }
+        event.gap = static_cast<std::uint32_t>(due_);
+        due_ -= event.gap;
+        to.push_back(event);
+    }
+
+    const InstructionPrices& prices_;
+    const Spans& spans_;
+    std::size_t stream_;
+    std::uint32_t span_ = 0;
+    double span_price_ = 1;
+    double due_ = 0;  // of instructions whose event is to come
+};
+
+}  // namespace
+
+Program skeleton_program(const trace::Trace& skeleton, const InstructionPrices& prices) {
+    check(skeleton, prices);
+    Spans spans;
+    std::vector<std::vector<Place>> places;
+    for (const trace::Stream& stream : skeleton.streams) {
+        const auto& of = places.emplace_back(places_of(stream.events, prices, spans));
+        for (std::size_t i = 0; i < of.size(); ++i)
+            if (of[i].inside && of[i].span != 0 && !of[i].unit)
+                spans.add(of[i], stream.events[i].gap);
+    }
+    trace::Trace timed;
+    for (std::size_t s = 0; s < skeleton.streams.size(); ++s) {
+        const trace::Stream& stream = skeleton.streams[s];
+        timed.streams.push_back({stream.parent,
+                                 Pricing(prices, spans, s).priced(stream.events, places[s]),
+                                 stream.totals});
+    }
+    return Program(std::move(timed));
+}
+
+}  // namespace autofinity::sim
