@@ -129,6 +129,82 @@ int main(void) {
 """
 
 
+TURNS = r"""
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static volatile long a[4096];
+static void* work(void* p) {
+    for (long i = 0; i < 1500000; i++) {
+        pthread_mutex_lock(&m);
+        a[i & 4095]++;
+        pthread_mutex_unlock(&m);
+    }
+    return 0;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, work, 0);
+    work(0);
+    pthread_join(t, 0);
+}
+"""
+PHASE_AT, PHASE = 16 << 20, 600_000
+PHASES = rf"""
+#include <pthread.h>
+extern void autofinity_roi_begin(void), autofinity_roi_end(void);
+static struct {{ volatile long v[8]; }} a[1 << 17] __attribute__((aligned(4096)));
+static void in_order(void) {{
+    for (long i = 0; i < {PHASE_AT}; i++) (void)a[i >> 3 & 1023].v[i & 7];
+}}
+int main(void) {{
+    for (long i = 0; i < 1 << 17; i++) a[i].v[0] = i;
+    autofinity_roi_begin();
+    in_order();
+    unsigned long x = 1;
+    for (long i = 0; i < {PHASE}; i++) {{
+        x = x * 6364136223846793005ul + 1442695040888963407ul;
+        a[x >> 47].v[0] = i;
+    }}
+    in_order();
+    autofinity_roi_end();
+}}
+"""
+ROUNDS = r"""
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static long missing = 4, round;
+static long a[4][1 << 14];
+static void meet(void) {
+    pthread_mutex_lock(&m);
+    long mine = round;
+    if (--missing == 0) {
+        missing = 4;
+        round++;
+        pthread_cond_broadcast(&c);
+    } else {
+        while (mine == round) pthread_cond_wait(&c, &m);
+    }
+    pthread_mutex_unlock(&m);
+}
+static void* work(void* p) {
+    for (int r = 0; r < 40; r++) {
+        for (long i = 0; i < 150000; i++) {
+            a[(long)p][i & 16383]++;
+            __asm__ volatile("" ::: "memory");
+        }
+        meet();
+    }
+    return 0;
+}
+int main(void) {
+    pthread_t t[4];
+    for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, work, (void*)i);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+}
+"""
+
+
 def sampled(
     shop: Workshop,
     source: str,
@@ -382,13 +458,102 @@ def test_the_digest_is_that_of_the_summary(walk: tuple[Captured, Any]) -> None:
     assert walk[1].digest == walk[0].summary["digest"]
 
 
+@pytest.mark.parametrize(
+    "source", [LOCKS, BARRIERS, PIPELINE, UNITS], ids=["locks", "barriers", "pipeline", "units"]
+)
+def test_a_skeleton_is_the_whole_run_without_its_accesses(shop: Workshop, source: str) -> None:
+    run, trace = sampled(shop, source, OMP_NUM_THREADS="4")
+    skeleton = trace.skeleton()
+    totals = run.summary["streams"]
+    assert skeleton.streams == len(totals)
+    seen: Counter[str] = Counter()
+    for stream, total in enumerate(totals):
+        events = skeleton.events(stream)
+        kinds = [NAMES[k] for k in events["kind"].tolist()]
+        assert kinds[0] == "thread_begin"
+        assert kinds[-1] == "thread_end"
+        assert events["gap"].sum(dtype=np.int64) == total["instructions"]
+        assert not balance(events, "lock", "unlock")
+        assert not balance(events, "unit_begin", "unit_end")
+        seen.update(kinds)
+    assert seen["access"] == 0
+    assert seen["roi_begin"] == 1
+    assert seen["roi_end"] >= 1
+    if source is LOCKS:
+        assert seen["lock"] == seen["unlock"] == 4 * 40
+    if source is BARRIERS:
+        assert seen["barrier"] == 4 * 50
+    if source is UNITS:
+        assert seen["unit_begin"] > 200 / 2
+
+
+def test_a_skeleton_is_marked_with_how_far_the_regions_work_had_got(shop: Workshop) -> None:
+    _, trace = sampled(shop, BARRIERS)
+    skeleton = trace.skeleton()
+    for stream in range(1, trace.streams):
+        events = skeleton.events(stream)
+        marks = events["value"][(events["kind"] == NAMES.index("compute")) & (events["value"] > 0)]
+        assert len(marks) > 2
+        assert (np.diff(marks.astype(int)) >= trace.interval_work).all()
+        assert marks[-1] <= trace.work
+
+
+def test_a_run_that_waits_at_every_turn_has_no_skeleton(shop: Workshop) -> None:
+    run, trace = sampled(shop, TURNS)
+    assert trace.skeleton() is None
+    assert not (run.folder / "skeleton").exists()
+    assert len(windows(trace)) > 0
+
+
+def test_a_phase_of_little_work_has_windows_of_its_own(shop: Workshop) -> None:
+    # 16 M accesses in order, then 300,000 at random, 2 % of them, and 16 M in order again: windows
+    # lie 1 M apart.
+    _, trace = sampled(shop, PHASES, roi="marks", spacing=1 << 20, length=1 << 15)
+    begin, end = trace.windows["work_begin"].astype(int), trace.windows["work_end"].astype(int)
+    inside = (begin >= PHASE_AT) & (end <= PHASE_AT + PHASE)
+    assert inside.sum() >= 1
+    assert len(begin) < 2 * 32
+
+
+def test_threads_that_a_broadcast_wakes_are_not_overtaken(shop: Workshop) -> None:
+    # A barrier made of a condition. Who leaves it late would take the mutex after those that have
+    # come to the next one already, and in a replay wait for all that they did in between.
+    _, trace = sampled(shop, ROUNDS, roi="parallel")
+    skeleton = trace.skeleton()
+    posts: dict[int, int] = {}
+    awaits: list[tuple[int, int]] = []
+    for stream in range(1, trace.streams):
+        events = skeleton.events(stream)
+        done = events["gap"].astype(int).cumsum()
+        meeting = np.rint(done / (done[-1] / 40)).astype(int).tolist()
+        for kind, value, at in zip(
+            events["kind"].tolist(), events["value"].tolist(), meeting, strict=True
+        ):
+            if NAMES[kind] == "post":
+                posts[value] = at
+            elif NAMES[kind] == "await":
+                awaits.append((value, at))
+    behind = [posts[value] > at for value, at in awaits if value in posts]
+    assert len(behind) > 40
+    assert not any(behind)
+
+
 def read_all(folder: Path) -> None:
     trace = core.read_sampled(str(folder))
+    trace.skeleton()
     for i in windows(trace):
         trace.window(i)
 
 
-FILES = ("index.aft", "windows.afs", "pages.afp", "warm-0000.afw", "stream-0000.aft")
+FILES = (
+    "index.aft",
+    "windows.afs",
+    "pages.afp",
+    "warm-0000.afw",
+    "stream-0000.aft",
+    "skeleton/index.aft",
+    "skeleton/stream-0000.aft",
+)
 
 
 def damaged(content: bytes) -> Sequence[bytes]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autofinity.sim.likeness import Intervals
+from autofinity.sim.likeness import Intervals, covering_order
 from autofinity.sim.window_sum import RegionWork, TimedWindow, WorkLine, estimate
 
 WORK = 1_000.0
@@ -118,6 +118,22 @@ def test_streams_that_wait_for_each_other_at_locks_take_the_windows_own_time() -
 def test_a_stream_that_did_nothing_in_a_window_goes_at_its_rate_in_others() -> None:
     timed = [window(0, 100.0, (50, 25)), window(1, 100.0, (50, 0)), window(2, 100.0, (50, 25))]
     assert estimate(region((1, 1)), timed).roi_ns == pytest.approx(4_000.0)
+
+
+def test_what_a_stream_did_in_no_window_counts_as_what_the_others_did() -> None:
+    timed = [window(k, 100.0, (100, 0)) for k in range(3)]
+    found = estimate(region((1, 1)), timed)
+    assert found.totals == pytest.approx(np.array([[1_000.0, 2_000.0]] * 2))
+
+
+def test_the_first_windows_in_order_are_like_most_of_the_region() -> None:
+    # A third of the intervals write, and of six windows two do.
+    writing = tuple(range(13))
+    where = np.array([(100.0 + 150 * k, 125.0 + 150 * k) for k in range(6)])
+    order = covering_order(intervals(writing), where)
+    assert sorted(order) == list(range(6))
+    assert {each < 2 for each in order[:2]} == {True, False}
+    assert covering_order(intervals(), where[:0]) == []
 
 
 def test_no_window_is_an_error() -> None:

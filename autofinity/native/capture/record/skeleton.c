@@ -15,7 +15,7 @@
 #include "capture/state/failure.h"
 #include "capture/warm/history.h"
 
-enum { MOST_EVENTS = 1 << 23 };  // of all threads: 200 MiB in memory
+enum { MOST_EVENTS = 1 << 22 };  // of all threads: 100 MiB in memory
 
 static struct {
     _Atomic uint64_t events;  // sealed
@@ -54,9 +54,14 @@ void af_skeleton_take(af_thread* t) {
     const af_slot* const end = t->next;
     if (!af_skeleton_given_up()) {
         const uint64_t before = t->skeleton.record.events;
-        for (const af_slot* s = t->sketched; s < end; s++)
-            if (s->kind != AF_ACCESS) af_encode_slot(t, &t->skeleton, s);
-        mark(t);
+        bool ends = false;  // with a mark before it
+        for (const af_slot* s = t->sketched; s < end; s++) {
+            if (s->kind == AF_ACCESS) continue;
+            ends = s->kind == AF_THREAD_END;
+            if (ends) mark(t);
+            af_encode_slot(t, &t->skeleton, s);
+        }
+        if (!ends) mark(t);
         const uint64_t sealed = t->skeleton.record.events - before;
         if (sealed > 0 && atomic_fetch_add(&skeleton.events, sealed) + sealed > MOST_EVENTS)
             atomic_store(&skeleton.given_up, true);

@@ -32,12 +32,11 @@ void check(const trace::Trace& skeleton, const InstructionPrices& prices) {
 
 bool is_mark(const Event& event) { return event.kind == Kind::compute && event.value != 0; }
 
-// Where an event of a stream lies: in which interval of the work, as the next mark says, between
-// which barriers, and whether within a work unit.
+// Where an event of a stream lies: in which interval of the work, as the next mark says (the last
+// one, where none follows), between which barriers, and whether within a work unit.
 struct Place {
     std::size_t interval = 0;
     std::uint32_t span = 0;  // 0: no barrier follows
-    bool inside = false;     // a mark follows: the region is not over
     bool unit = false;
 };
 
@@ -86,15 +85,16 @@ std::vector<Place> places_of(const std::vector<Event>& events, const Instruction
         if (events[i].kind == Kind::barrier)
             places[i].span = spans.ending_at(events[i].value, generation[events[i].value]++);
     }
-    Place next;
+    const auto interval_of = [&](const Event& mark) {
+        return std::min<std::size_t>(mark.value / prices.interval_work, prices.units.size() - 1);
+    };
+    const auto last_mark = std::find_if(events.rbegin(), events.rend(), is_mark);
+    std::size_t interval = last_mark == events.rend() ? 0 : interval_of(*last_mark);
+    std::uint32_t span = 0;
     for (std::size_t i = events.size(); i-- > 0;) {
-        if (is_mark(events[i])) {
-            next.inside = true;
-            next.interval = std::min<std::size_t>(events[i].value / prices.interval_work,
-                                                  prices.units.size() - 1);
-        }
-        if (events[i].kind == Kind::barrier) next.span = places[i].span;
-        places[i] = {next.interval, next.span, next.inside, places[i].unit};
+        if (is_mark(events[i])) interval = interval_of(events[i]);
+        if (events[i].kind == Kind::barrier) span = places[i].span;
+        places[i] = {interval, span, places[i].unit};
     }
     return places;
 }
@@ -114,7 +114,6 @@ class Pricing {
 
   private:
     double price(const Place& place) {
-        if (!place.inside) return 1;
         if (place.unit) return prices_.units[place.interval];
         if (place.span == 0) return prices_.own[place.interval * prices_.streams + stream_];
         if (std::exchange(span_, place.span) != place.span)
@@ -154,8 +153,7 @@ Program skeleton_program(const trace::Trace& skeleton, const InstructionPrices& 
     for (const trace::Stream& stream : skeleton.streams) {
         const auto& of = places.emplace_back(places_of(stream.events, prices, spans));
         for (std::size_t i = 0; i < of.size(); ++i)
-            if (of[i].inside && of[i].span != 0 && !of[i].unit)
-                spans.add(of[i], stream.events[i].gap);
+            if (of[i].span != 0 && !of[i].unit) spans.add(of[i], stream.events[i].gap);
     }
     trace::Trace timed;
     for (std::size_t s = 0; s < skeleton.streams.size(); ++s) {

@@ -20,7 +20,7 @@ struct InstructionPrices {
     std::span<const double> units;  // [intervals]
 };
 
-// Each instruction outside of the region has the price 1. Throws SimulationError as Program does,
+// Throws SimulationError as Program does,
 // and for prices that are not of this skeleton, not finite or negative.
 Program skeleton_program(const trace::Trace& skeleton, const InstructionPrices& prices);
 
