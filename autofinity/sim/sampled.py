@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from autofinity._core import sim as core
 from autofinity._core import trace as traces
@@ -181,9 +180,7 @@ def simulate_sampled(
     `PlacementError`, `SimulationError`.
     """
     pus = pus_of_streams(spec.topology, program.streams, cpus, workers)
-    whole = replay_sampled(
-        spec, program, pus, seed=seed, pages=pages, precision=precision
-    )
+    whole = replay_sampled(spec, program, pus, seed=seed, pages=pages, precision=precision)
     ends_ns = np.cumsum(whole.stretch_ns)
     times_ns = np.stack([ends_ns - whole.stretch_ns, ends_ns], axis=1)
     return SimResult(

@@ -1,8 +1,8 @@
 """How long a region takes when what its threads do between events takes as long as windows say.
 
 Windows tell how long instructions take, in each phase of the region. The skeleton tells who waits
-for whom: barriers, locks, pipelines, and tasks that whichever thread is free takes. Replayed without
-accesses, it puts the two together.
+for whom: barriers, locks, pipelines, and tasks that whichever thread is free takes. Replayed
+without accesses, it puts the two together.
 """
 
 from __future__ import annotations

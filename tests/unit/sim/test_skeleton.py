@@ -1,4 +1,4 @@
-"""A skeleton: what threads do takes as long as it is said to, and who waits for whom is replayed."""
+"""A skeleton: what threads do takes as long as it is said to; who waits for whom is replayed."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-// Leader and followers: an interval belongs to the phase whose first interval is nearest, or begins a
-// phase where none is near.
+// Leader and followers: an interval belongs to the phase whose first interval is nearest, or begins
+// a phase where none is near.
 #include "capture/warm/phases.h"
 
 enum {
-    UNIT = 1 << 10,          // that traits are fractions of
-    NEAR = UNIT * 6 / 100,   // mean difference of traits within a phase
+    UNIT = 1 << 10,         // that traits are fractions of
+    NEAR = UNIT * 6 / 100,  // mean difference of traits within a phase
     MOST_PHASES = 64,
-    MOST_WINDOWS = 48,       // for phases, besides those that lie evenly
+    MOST_WINDOWS = 48,  // for phases, besides those that lie evenly
     WINDOWS_OF_PHASE = 3,
     TRAITS = AF_TOUCHES + 2,
 };

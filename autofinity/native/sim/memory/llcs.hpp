@@ -19,6 +19,8 @@ class Llcs {
           requests_(machine.topology.llcs()) {}
 
     std::uint32_t count() const { return arrays_.count(); }
+    std::uint32_t sets() const { return arrays_.sets(); }
+    std::uint32_t ways() const { return arrays_.ways(); }
     LlcRequests& requests(std::uint32_t llc) { return requests_[llc]; }
     const LlcRequests& requests(std::uint32_t llc) const { return requests_[llc]; }
 
@@ -36,6 +38,20 @@ class Llcs {
     }
     void remove(std::uint32_t llc, Line line, std::uint32_t place) {
         arrays_.take_out(arrays_.at(llc, place), line);
+    }
+
+    // Ways of a set that are empty.
+    std::uint32_t empty_ways(std::uint32_t llc, std::uint32_t set) const {
+        const Word* const words = arrays_.at(llc, set);
+        std::uint32_t empty = 0;
+        while (empty < ways() && words[ways() - 1 - empty] == 0) ++empty;
+        return empty;
+    }
+    // Takes the least recent line of a set out; 0: it is empty.
+    Line remove_last(std::uint32_t llc, std::uint32_t set) {
+        const std::uint32_t empty = empty_ways(llc, set);
+        if (empty == ways()) return 0;
+        return line_of(arrays_.remove(arrays_.at(llc, set), static_cast<int>(ways() - 1 - empty)));
     }
 
     // Begins to bring the set of a place into the host's caches; returns it.

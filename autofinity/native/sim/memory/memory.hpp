@@ -74,6 +74,10 @@ class Memory {
     // An access to a mapped page without time: caches, directory and TLBs are then as after any
     // other, but no prefetcher learns of it.
     void warm(std::uint32_t cached_core, Line line, bool writes);
+    // Makes ways of an LLC that takes what leaves the cores empty, as they are in the long run
+    // where this share of what comes in finds an empty one: lines that cores took back have left
+    // them.
+    void empty_ways(std::uint32_t llc, double share);
     // Bring what it will look at into the host's caches, one after the other.
     void bring_line_near(std::uint32_t cached_core, Line line) const;
     void bring_sets_near(std::uint32_t cached_core, Line line) const;
@@ -112,6 +116,8 @@ class Memory {
 
     template <MachineKind kind>
     void warm_on(PrivateCaches& c, Line line, bool writes);
+    // False: the set is empty.
+    bool empty_way(std::uint32_t llc, std::uint32_t set);
 
     Hierarchy& hierarchy() { return coherence_.hierarchy(); }
     const Hierarchy& hierarchy() const { return coherence_.hierarchy(); }

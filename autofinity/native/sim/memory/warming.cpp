@@ -5,6 +5,17 @@
 #include "memory.hpp"
 
 namespace autofinity::sim {
+namespace {
+
+// A number from 0 to 1 that looks drawn: the finaliser of SplitMix64.
+double unit_interval(std::uint64_t from) {
+    from += 0x9E3779B97F4A7C15u;
+    from = (from ^ from >> 30) * 0xBF58476D1CE4E5B9u;
+    from = (from ^ from >> 27) * 0x94D049BB133111EBu;
+    return static_cast<double>((from ^ from >> 31) >> 11) * 0x1.0p-53;
+}
+
+}  // namespace
 
 void Memory::place_page(std::uint32_t page, std::uint32_t node) {
     Pages& pages = hierarchy().pages;
@@ -88,6 +99,36 @@ void Memory::warm_on(PrivateCaches& c, Line line, bool writes) {
     else if (writes && state == exclusive)
         set[0] = word_of(line, modified);
     w.lost.clear();
+}
+
+// Each hit takes a line out of such an LLC, and each line that comes in fills a way of its set: the
+// number of empty ways of a set is a queue in which `share` come for each that goes, k of them or
+// more with the probability share^k. Sets that have empty ways already are part of these.
+void Memory::empty_ways(std::uint32_t llc, double share) {
+    Llcs& llcs = hierarchy().llcs;
+    std::uint32_t have = 0;
+    for (std::uint32_t set = 0; set < llcs.sets(); ++set) have += llcs.empty_ways(llc, set) > 0;
+    const double wanted = share * llcs.sets();
+    if (wanted <= have) return;
+    const double first = (wanted - have) / (llcs.sets() - have);
+    for (std::uint32_t set = 0; set < llcs.sets(); ++set) {
+        if (llcs.empty_ways(llc, set) > 0) continue;
+        const double drawn = unit_interval(std::uint64_t{llc} << 32 | set);
+        for (double chance = first; drawn < chance; chance *= share)
+            if (!empty_way(llc, set)) break;
+    }
+}
+
+bool Memory::empty_way(std::uint32_t llc, std::uint32_t set) {
+    Hierarchy& h = hierarchy();
+    const Line line = h.llcs.remove_last(llc, set);
+    if (line == 0) return false;
+    DirectoryLine& d = h.directory[line];
+    d.llcs &= ~(1u << llc);
+    if (d.dirty_llc_plus_one == llc + 1) d.dirty_llc_plus_one = 0;
+    if (h.filters.present() && d.llcs == 0 && h.directory.in_no_core<MachineKind::any>(line, d))
+        h.filters.untrack(line, h.pages.home(line), h.pages.physical(line));
+    return true;
 }
 
 void Memory::forget_times() {

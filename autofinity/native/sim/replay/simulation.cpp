@@ -53,6 +53,7 @@ MeasuredWindow Simulation::run_window(double lead) {
     while (!lead_is_over(lead))
         if (advance(lead_step(lead)))
             throw SimulationError("the window is over before its lead is; it is too short");
+    parts_.warm_start.settle_llcs();
     parts_.processes.begin_region_anew();
     MeasuredWindow measured;
     for (const Stream& s : parts_.board.streams)

@@ -15,6 +15,8 @@ constexpr double beyond_capacity = 1.5;
 // not touched in between decides, which no snapshot says: most of these have been evicted.
 constexpr double dirty_within = 1.0;
 constexpr std::size_t lines_ahead = 4;
+// Lines that leave the cores for an LLC from which on they tell how full it is.
+constexpr double least_traffic = 256;
 
 std::uint64_t lines_of(CacheShape shape) { return std::uint64_t{shape.sets} * shape.ways; }
 
@@ -117,6 +119,34 @@ void WarmStart::touch_lines() {
         foresee(i, 2 * lines_ahead, &Memory::bring_sets_near);
         foresee(i, lines_ahead, &Memory::bring_victims_near);
         memory_.warm(p.cached_core, line.line(), line.written());
+    }
+}
+
+// What was touched once each has left no way empty, and a window is too short to do so itself.
+void WarmStart::settle_llcs() {
+    if (machine_.llc_inclusive) return;
+    struct Traffic {
+        double hits = 0, in = 0, above = 0;  // lines that the caches of its cores hold
+        std::vector<std::uint32_t> cores;
+    };
+    std::vector<Traffic> traffic(machine_.topology.llcs());
+    for (std::uint32_t stream = 0; stream < board_.streams.size(); ++stream) {
+        const Counts& counts = board_.streams[stream].account.counts;
+        const std::uint32_t core = core_of(stream);
+        Traffic& of = traffic[machine_.topology.llc_of_core()[core]];
+        of.hits += static_cast<double>(counts[llc_hits]);
+        of.in += static_cast<double>(counts[l2_evictions]);
+        if (std::ranges::find(of.cores, core) != of.cores.end()) continue;
+        of.cores.push_back(core);
+        const PrivateSide& side = machine_.classes[machine_.class_of_core[core]].side;
+        of.above += static_cast<double>(lines_of(side.l2));
+    }
+    for (std::uint32_t llc = 0; llc < traffic.size(); ++llc) {
+        const Traffic& of = traffic[llc];
+        if (of.in < least_traffic) continue;
+        // No more ways are empty than lines have gone up.
+        const double most = of.above / (of.above + machine_.llc.sets);
+        memory_.empty_ways(llc, std::min(of.hits / of.in, most));
     }
 }
 

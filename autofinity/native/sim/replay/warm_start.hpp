@@ -22,6 +22,9 @@ class WarmStart {
     // Before any stream begins: all that the program's beginning says, each stream on its PU.
     void warm();
 
+    // After the lead of the window: what it does to LLCs that take what leaves the cores is known.
+    void settle_llcs();
+
   private:
     std::uint32_t core_of(std::uint32_t stream) const {
         return board_.pus[board_.streams[stream].pu].core;
