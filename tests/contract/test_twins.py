@@ -65,7 +65,7 @@ def launcher(tmp_path_factory: pytest.TempPathFactory) -> Launcher:
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         pytest.skip("no C compiler: expected cc, gcc or clang")
-    sources = [NATIVE / "launcher" / f"{name}.c" for name in (*ASKED, "sha256", "state")]
+    sources = [NATIVE / "launcher" / f"{name}.c" for name in (*ASKED, "aside", "say", "sha256", "state")]
     flags = ["-std=c11", "-D_GNU_SOURCE", "-O1", f"-I{NATIVE}"]
     flags += os.environ.get("LAUNCHER_CFLAGS", "").split()  # `make check-native` adds sanitizers
     out = tmp_path_factory.mktemp("twins") / "twins"

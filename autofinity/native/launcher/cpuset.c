@@ -19,8 +19,8 @@ bool cpuset_get(CpuSet* out) {
     return syscall(SYS_sched_getaffinity, 0, sizeof out->words, out->words) > 0;
 }
 
-bool cpuset_set(const CpuSet* set) {
-    return syscall(SYS_sched_setaffinity, 0, sizeof set->words, set->words) == 0;
+bool cpuset_set(pid_t pid, const CpuSet* set) {
+    return syscall(SYS_sched_setaffinity, pid, sizeof set->words, set->words) == 0;
 }
 
 bool cpuset_parse(const char* list, CpuSet* out) {

@@ -1,15 +1,17 @@
 // The launcher: `autofinity run` becomes the application, every other command becomes Python.
 //
-//   main ─► options ─► program (which file, its key)
-//                  ├─► policy_file (digest, version)            all of it optional: whatever
-//                  ├─► decisions (is the answer known already?)  fails here, the application runs
-//                  ├─► python (who runs the monitor?)
-//                  ├─► monitor (detached; attach opens its counters)
-//                  └─► say (one line on stderr) ─► execvp
+//   main ─► options ─► aside: a child that may die of what is forbidden here
+//            │           ├─► program (which file, its key)
+//            │           ├─► policy_file (digest, version)            all of it optional: whatever
+//            │           ├─► decisions (is the answer known already?)  fails here, the application runs
+//            │           ├─► python (who runs the monitor?)
+//            │           ├─► monitor (detached; attach opens its counters)
+//            │           └─► say (one line on stderr)
+//            └─► execvp
 //
 // Rules of the room: no allocation that is not checked, every descriptor close-on-exec, nothing on
-// stdout, no signal disposition, mask, environment variable or working directory of the
-// application-to-be is ever changed.
+// stdout, no signal disposition, environment variable or working directory of the application-to-be
+// is ever changed, and no system call made in its process that a child has not lived through.
 #pragma once
 
 #include <limits.h>
@@ -40,11 +42,27 @@ bool policy_decides(const Options* options);
 // Parses what follows `run`. Returns -1 to go on, else the exit code (help: 0, usage error: 2).
 int parse_options(int argc, char** argv, Options* out);
 
+// ---- aside --------------------------------------------------------------------------------------
+typedef enum { ASIDE_DONE, ASIDE_DIED, ASIDE_NONE } AsideEnd;  // NONE: no child could be made
+// Runs `work` in a child and sleeps until it has ended. The number of the signal it died of; 0: it
+// did not, or nobody could tell.
+AsideEnd run_aside(void (*work)(void*), void* with, int* signal_number);
+// In a child: what it tries now, for the line that tells of its death; NULL: nothing remarkable.
+void trying(const char* step);
+// Whether orphans of our children come to us (PID 1, a subreaper), which is asked where asking is
+// not forbidden.
+AsideEnd find_orphans_home(bool* here, int* signal_number);
+// Why there is no monitor, after an end other than ASIDE_DONE.
+void explain_aside(AsideEnd end, int signal_number, char out[REASON_CHARS]);
+
 // ---- say ----------------------------------------------------------------------------------------
 // Writes one line to stderr, prefixed "autofinity: ". Never blocks, never raises a signal, never
 // uses stderr when it is closed or when something else may have taken its number.
 void say_init(bool quiet);
 void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
+// For a child whose like has died of what `say` takes: it may die, too, of what it writes to, or of
+// an alarm when that takes a second.
+void say_bluntly(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 // ---- sha256 -------------------------------------------------------------------------------------
 typedef struct {
@@ -63,7 +81,8 @@ typedef struct {
     char key[DIGEST_CHARS + 1];  // names this version of the program in the behaviour database
     bool privileged;             // setuid, setgid, file capabilities or unreadable: leave alone
 } Program;
-// Finds the file like execvp and makes its key. False: not found (exec will say so itself).
+// Finds the file like execvp and makes its key. False: not found (exec will say so itself), or there
+// is no key, which has been said.
 bool find_program(char* const* argv, Program* out);
 // Whether execvp would find a file of that name, whether or not it may run.
 bool program_exists(const char* name);
@@ -82,7 +101,7 @@ typedef struct {
 } CpuSet;
 bool cpuset_has(const CpuSet* set, int cpu);
 bool cpuset_get(CpuSet* out);        // what this process may use now
-bool cpuset_set(const CpuSet* set);  // bind this process
+bool cpuset_set(pid_t pid, const CpuSet* set);  // bind a process
 bool cpuset_parse(const char* list, CpuSet* out);
 int cpuset_count(const CpuSet* set);
 bool cpuset_equal(const CpuSet* a, const CpuSet* b);
@@ -173,9 +192,12 @@ typedef struct {
     const char* bound;    // CPU list bound before exec, or NULL
     const char* allowed;  // CPU list allowed before anything was bound
     int threads;          // 0: watch
+    pid_t application;    // the process that becomes it
+    bool adopts;          // it gets the orphans of its children
 } MonitorRequest;
-// Starts the monitor of this process. True: it runs, and `attached` says what it can see (tier -1:
-// it did not answer within its time). False: `reason` says why there is none.
+// Starts the monitor, from a child of the application's process. True: it runs, and `attached` says
+// what it can see (tier -1: it did not answer within its time). False: `reason` says why there is
+// none.
 bool start_monitor(const MonitorRequest* request, Attached* attached, char reason[REASON_CHARS]);
 // Becomes Python, which prints what the run would do. Returns only when that is impossible.
 void become_dry_run(const MonitorRequest* request);

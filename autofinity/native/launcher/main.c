@@ -45,6 +45,9 @@ typedef struct {
     CpuSet allowed;
     Known known;
     Attached attached;
+    const Options* options;
+    pid_t application;
+    bool adopts;
     char policy[PATH_MAX], digest[DIGEST_CHARS + 1], allowed_list[4096], reason[REASON_CHARS];
 } Plan;
 
@@ -90,8 +93,12 @@ static void tell_tier(const Options* options, const Attached* attached, bool pol
     }
 }
 
-// Sets everything up around this process. Nothing in here may keep the application from running.
-static void prepare(const Options* options, Plan* plan) {
+// Sets everything up around the process that becomes the application, in a child of it. Nothing in
+// here may keep the application from running.
+static void prepare(void* what) {
+    Plan* plan = what;
+    const Options* options = plan->options;
+    say_init(options->quiet);
     if (!find_program(options->app, &plan->program)) return;  // exec will say why
     if (plan->program.privileged) {
         say("%s is setuid, setgid, unreadable or has file capabilities: neither measured nor bound",
@@ -107,8 +114,10 @@ static void prepare(const Options* options, Plan* plan) {
             use_db = false;
         }
     }
+    trying(NULL);
     find_python(&plan->python);
     if (!choose_policy(options, plan)) return;
+    trying("sched_getaffinity");
     if (!cpuset_get(&plan->allowed) ||
         !cpuset_format(&plan->allowed, plan->allowed_list, sizeof plan->allowed_list)) {
         say("nothing is bound: the CPUs allowed to this process cannot be read");
@@ -133,6 +142,8 @@ static void prepare(const Options* options, Plan* plan) {
         .bound = known ? plan->known.list : NULL,
         .allowed = plan->allowed_list,
         .threads = threads,
+        .application = plan->application,
+        .adopts = plan->adopts,
     };
     if (!plan->python.interpreter[0]) {
         say("no monitor: no Python interpreter beside this executable%s",
@@ -152,9 +163,8 @@ static void prepare(const Options* options, Plan* plan) {
         say("policy %s; database %s; Python %s", plan->policy[0] ? plan->policy : "none",
             use_db ? plan->state.db : "not used", plan->python.interpreter);
     }
-    // After the fork, so that the monitor keeps all CPUs; before exec, so that first touch is
-    // right.
-    if (known && cpuset_set(&plan->known.set)) {
+    // Before exec, so that first touch is right.
+    if (known && cpuset_set(plan->application, &plan->known.set)) {
         say("known with %d threads: hint %s, bound to CPUs %s before start", threads,
             plan->known.hint, plan->known.list);
     } else if (crowded) {
@@ -166,17 +176,43 @@ static void prepare(const Options* options, Plan* plan) {
     }
 }
 
+static void tell_why_alone(void* what) {
+    const Plan* plan = what;
+    say_init(plan->options->quiet);
+    say("no monitor: %s", plan->reason);
+}
+
+static void tell_bluntly(void* what) {
+    const Plan* plan = what;
+    if (!plan->options->quiet) say_bluntly("no monitor: %s", plan->reason);
+}
+
+// The application runs alone when this cannot be done.
+static void set_up(Plan* plan) {
+    int killed_by;
+    AsideEnd end = find_orphans_home(&plan->adopts, &killed_by);
+    if (end == ASIDE_DONE) end = run_aside(prepare, plan, &killed_by);
+    if (end == ASIDE_DONE) return;
+    explain_aside(end, killed_by, plan->reason);
+    end = run_aside(tell_why_alone, plan, &killed_by);
+    if (end == ASIDE_DIED) run_aside(tell_bluntly, plan, &killed_by);
+    if (end == ASIDE_NONE) tell_why_alone(plan);  // there is no other to tell it
+}
+
 static int run(int argc, char** argv) {
     static Options options;
     static Plan plan;
     int code = parse_options(argc, argv, &options);
     if (code >= 0) return code;
-    say_init(options.quiet);
-    prepare(&options, &plan);
-    if (options.dry_run) {  // else it would have become Python
+    plan.options = &options;
+    plan.application = getpid();
+    if (options.dry_run) {
+        prepare(&plan);
+        // else it would have become Python
         say("dry run: nothing can be told of %s: it is not found, or see above", options.app[0]);
         return 1;
     }
+    set_up(&plan);
     execvp(options.app[0], options.app);
     int error = errno;
     // A folder of PATH that may not be read makes a program that is nowhere "not permitted".

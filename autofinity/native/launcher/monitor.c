@@ -1,14 +1,13 @@
 // The monitor's native half: detached from the application so far that the application cannot tell.
 //
-//   launcher ──clone(no exit signal)──► intermediate ──fork──► monitor (setsid, adopted by init)
-//      │                                    └─ exits, reaped by its pid before exec
-//      └─ where there is a PMU: waits at most 2 ms for "counters are open"; becomes the application
+//   launcher ──aside──► set-up ──fork──► monitor (in the set-up's session, adopted by init)
+//      │                   └─ where there is a PMU: waits at most 2 ms for "counters are open";
+//      ends └─ reaps the set-up by its pid; becomes the application
 //
 // Two traps decide the shape. A child that dies while the application runs is the *application's*
-// child and its waitpid(-1) would return it: hence the double fork, reaped before exec. The
-// intermediate has no exit signal, because a SIGCHLD that the inherited mask blocks would stay
-// pending across exec. And a process that is PID 1 or a subreaper adopts the orphan back: there the
-// native half stays the direct child, without an exit signal (so waitpid(-1) does not see it),
+// child and its waitpid(-1) would return it: so the monitor is a grandchild, and its parent is gone
+// before exec. And a process that is PID 1 or a subreaper adopts the orphan back: there the native
+// half is a direct child (CLONE_PARENT) without an exit signal, which waitpid(-1) does not see; it
 // never execs (exec would set the signal to SIGCHLD), and runs Python as its own child.
 //
 // Python starts only when the application has lived for a moment: short commands never pay for it.
@@ -82,10 +81,10 @@ static void become_background(void) {
 static void keep_over_exec(int fd) { fcntl(fd, F_SETFD, fcntl(fd, F_GETFD) & ~FD_CLOEXEC); }
 
 // Becomes Python with `module`, which is told everything by arguments. Returns when exec fails.
-static void exec_python(const char* module, const MonitorRequest* request, pid_t application,
-                        int pidfd, const Attached* attached, const Counters* counters) {
+static void exec_python(const char* module, const MonitorRequest* request, int pidfd,
+                        const Attached* attached, const Counters* counters) {
     char pid[16], descriptor[16], threads[16], opened[256] = "", ladder[REASON_CHARS];
-    snprintf(pid, sizeof pid, "%d", (int)application);
+    snprintf(pid, sizeof pid, "%d", (int)request->application);
     snprintf(descriptor, sizeof descriptor, "%d", pidfd);
     snprintf(threads, sizeof threads, "%d", request->threads);
     explain_ladder(attached, ladder, sizeof ladder);
@@ -135,20 +134,20 @@ static void exec_python(const char* module, const MonitorRequest* request, pid_t
     execve(argv[0], (char* const*)argv, python_environment(request->python));
 }
 
-static void become_monitor(const MonitorRequest* request, pid_t application, int pidfd,
-                           const Attached* attached, const Counters* counters) {
+static void become_monitor(const MonitorRequest* request, int pidfd, const Attached* attached,
+                           const Counters* counters) {
     const char* module = policy_decides(request->options) ? "autofinity.runtime.monitor"
                                                           : "autofinity.mechanisms.monitor";
-    exec_python(module, request, application, pidfd, attached, counters);
+    exec_python(module, request, pidfd, attached, counters);
     _exit(1);
 }
 
 void become_dry_run(const MonitorRequest* request) {
     Attached attached;
     Counters counters;
-    attach(getpid(), hardware_refusal(), &attached, &counters);
+    attach(request->application, hardware_refusal(), &attached, &counters);
     detach(&counters);
-    exec_python("autofinity.cli.dry_run", request, getpid(), -1, &attached, &counters);
+    exec_python("autofinity.cli.dry_run", request, -1, &attached, &counters);
 }
 
 static bool ended_within(int pidfd, int milliseconds) {
@@ -161,13 +160,11 @@ static bool ended_within(int pidfd, int milliseconds) {
 }
 
 // `refusal` is why there are no hardware counters, and then `ready` is -1: nobody waits.
-static void native_half(const MonitorRequest* request, pid_t application, int pidfd, int ready,
-                        int refusal, bool nested) {
-    setsid();
+static void native_half(const MonitorRequest* request, int pidfd, int ready, int refusal) {
     if (!close_all_but(&pidfd, &ready)) _exit(1);
     Attached attached;
     Counters counters;
-    attach(application, refusal, &attached, &counters);
+    attach(request->application, refusal, &attached, &counters);
     if (ready >= 0) {
         signal(SIGPIPE, SIG_IGN);  // the launcher may not have waited
         // Nobody reads any more: the application started before its counters were open, and threads
@@ -177,14 +174,14 @@ static void native_half(const MonitorRequest* request, pid_t application, int pi
     }
     become_background();  // after the answer: the launcher waits for it
     if (ended_within(pidfd, PYTHON_DELAY_MS)) _exit(0);
-    if (!nested) become_monitor(request, application, pidfd, &attached, &counters);
+    if (!request->adopts) become_monitor(request, pidfd, &attached, &counters);
     pid_t self = getpid();
     pid_t python = fork();
     if (python == 0) {
         // Should the native half be killed, the application would adopt Python: so it goes too.
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != self) _exit(0);
-        become_monitor(request, application, pidfd, &attached, &counters);
+        become_monitor(request, pidfd, &attached, &counters);
     }
     // Stays until the application ends, or it would be the application's zombie.
     ended_within(pidfd, -1);
@@ -192,67 +189,73 @@ static void native_half(const MonitorRequest* request, pid_t application, int pi
     _exit(0);
 }
 
-// fork without an exit signal: the child is invisible to waitpid(-1) and raises no SIGCHLD.
-static pid_t fork_silently(void) { return (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, 0); }
+// What the monitor does when nobody waits for it any more, tried while somebody can tell: the same
+// system calls, with arguments that change nothing.
+static void try_what_a_monitor_takes(const Options* options) {
+    trying("close_range");
+    syscall(SYS_close_range, ~0u, ~0u, 0);
+    trying("poll");
+    poll(NULL, 0, 0);
+    trying("fcntl");
+    fcntl(-1, F_GETFD);
+    trying("chdir");
+    if (chdir("") != 0) trying("umask");
+    umask(umask(077));
+    trying("sched_setscheduler");
+    sched_setscheduler(0, -1, &(struct sched_param){.sched_priority = 0});
+    if (options->bind_threads) {
+        trying("sched_setaffinity");
+        cpuset_set(-1, &(CpuSet){0});
+    }
+    if (options->migrate_pages) {
+        trying("move_pages");
+        syscall(SYS_move_pages, 0, 0ul, NULL, NULL, NULL, 0);
+    }
+}
 
-static bool would_adopt_orphans(void) {
-    int subreaper = 0;
-    prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
-    return getpid() == 1 || subreaper;
+// The child of a child that ends at once, or, where that one's orphans come back to the
+// application, its sibling, without an exit signal as it has none.
+static pid_t fork_away(bool adopts) {
+    return adopts ? (pid_t)syscall(SYS_clone, (unsigned long)CLONE_PARENT, NULL, NULL, NULL, 0)
+                  : fork();
+}
+
+static bool failed(const char* what, char reason[REASON_CHARS]) {
+    snprintf(reason, REASON_CHARS, "%s: %s", what, strerror(errno));
+    return false;
 }
 
 bool start_monitor(const MonitorRequest* request, Attached* attached, char reason[REASON_CHARS]) {
-    pid_t self = getpid();
-    bool nested = would_adopt_orphans();
     int ready[2] = {-1, -1};
+    trying("perf_event_open");
     int refusal = hardware_refusal();
-    int pidfd = (int)syscall(SYS_pidfd_open, self, 0);
-    if (pidfd < 0) {
-        snprintf(reason, REASON_CHARS, "pidfd_open: %s", strerror(errno));
-        return false;
+    trying("pidfd_open");
+    int pidfd = (int)syscall(SYS_pidfd_open, request->application, 0);
+    if (pidfd < 0) return failed("pidfd_open", reason);
+    if (getppid() != request->application) {  // and its number may be another one's by now
+        errno = ESRCH;
+        return failed("the program has ended", reason);
     }
-    if (!refusal && pipe2(ready, O_CLOEXEC) != 0) {
-        snprintf(reason, REASON_CHARS, "pipe: %s", strerror(errno));
-        close(pidfd);
-        return false;
-    }
-    pid_t child = fork_silently();
-    if (child == 0) {
-        if (!nested) {
-            pid_t monitor = fork();
-            if (monitor != 0) _exit(monitor < 0);
-        }
-        native_half(request, self, pidfd, ready[1], refusal, nested);
-    }
-    int error = errno;
-    if (!refusal) close(ready[1]);
-    close(pidfd);
-    bool started = child > 0;
-    if (started && !nested) {
-        int status = 0;
-        pid_t reaped;
-        do {
-            reaped = waitpid(child, &status, __WALL);
-        } while (reaped < 0 && errno == EINTR);
-        started = reaped < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0);
-        error = EAGAIN;
-    }
-    if (!started) {
-        snprintf(reason, REASON_CHARS, "fork: %s", strerror(error));
-        if (!refusal) close(ready[0]);
-        return false;
-    }
+    try_what_a_monitor_takes(request->options);
+    trying("pipe2");
+    if (!refusal && pipe2(ready, O_CLOEXEC) != 0) return failed("pipe", reason);
+    trying("setsid");
+    setsid();
+    trying("fork");
+    pid_t monitor = fork_away(request->adopts);
+    if (monitor == 0) native_half(request, pidfd, ready[1], refusal);
+    if (monitor < 0) return failed("fork", reason);
     if (refusal) {  // the answer is known without waiting for it
         Counters none;
-        attach(self, refusal, attached, &none);
+        attach(request->application, refusal, attached, &none);
         return true;
     }
+    close(ready[1]);
     attached->tier = -1;
     struct pollfd answer = {.fd = ready[0], .events = POLLIN};
     Attached got;
     if (poll(&answer, 1, ATTACH_WAIT_MS) == 1 && read(ready[0], &got, sizeof got) == sizeof got) {
         *attached = got;
     }
-    close(ready[0]);
     return true;
 }

@@ -15,7 +15,8 @@ static bool exists(const char* path, struct stat* info) {
 }
 
 static bool runnable(const char* path, struct stat* info) {
-    return exists(path, info) && access(path, X_OK) == 0;
+    // access(2) itself knows no such errors: they are a seccomp filter's, and exec will tell.
+    return exists(path, info) && (access(path, X_OK) == 0 || errno == EPERM || errno == ENOSYS);
 }
 
 static bool search(const char* name, char out[PATH_MAX], struct stat* info,
@@ -72,12 +73,19 @@ bool program_exists(const char* name) {
 bool find_program(char* const* argv, Program* out) {
     char found[PATH_MAX];
     struct stat info;
-    if (!search(argv[0], found, &info, runnable) || !realpath(found, out->path)) return false;
+    trying("readlink");
+    if (!search(argv[0], found, &info, runnable)) return false;
+    if (!realpath(found, out->path)) {
+        say("no monitor: the path of %s cannot be resolved: %s", found, strerror(errno));
+        return false;
+    }
     // Only what would really change who the process is: root running a root-owned setuid file
     // gains nothing. File capabilities make a program non-dumpable whoever runs it.
     bool setuid = (info.st_mode & S_ISUID) && info.st_uid != geteuid();
     bool setgid = (info.st_mode & S_ISGID) && (info.st_mode & S_IXGRP) && info.st_gid != getegid();
+    trying("getxattr");
     bool capable = getxattr(out->path, "security.capability", NULL, 0) > 0;
+    trying("access");
     // Who may run a program without reading it may not look into it either.
     bool unreadable = access(out->path, R_OK) != 0;
     out->privileged = setuid || setgid || capable || unreadable;

@@ -4,6 +4,7 @@
 // (file-size limit), SIGTTOU (background job on a `stty tostop` terminal), or block on a full pipe.
 // So: poll first, block the three signals for the length of the write, and take what came pending
 // because of it, so that the application inherits neither a changed mask nor a pending signal.
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -17,7 +18,9 @@
 
 static bool silent = true;
 
-void say_init(bool quiet) { silent = quiet || fcntl(STDERR_FILENO, F_GETFD) < 0; }
+void say_init(bool quiet) {
+    silent = quiet || (fcntl(STDERR_FILENO, F_GETFD) < 0 && errno == EBADF);
+}
 
 static void write_unharmed(const char* text, size_t bytes) {
     sigset_t ours, before, pending;
@@ -33,8 +36,10 @@ static void write_unharmed(const char* text, size_t bytes) {
         (void)written;  // there is nobody left to tell
     }
     static const int raised[] = {SIGPIPE, SIGXFSZ};
+    sigset_t now_pending;
+    sigpending(&now_pending);
     for (size_t i = 0; i < sizeof raised / sizeof raised[0]; i++) {
-        if (sigismember(&pending, raised[i])) continue;
+        if (sigismember(&pending, raised[i]) || !sigismember(&now_pending, raised[i])) continue;
         sigset_t one;
         sigemptyset(&one);
         sigaddset(&one, raised[i]);
@@ -44,20 +49,45 @@ static void write_unharmed(const char* text, size_t bytes) {
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-void say(const char* format, ...) {
-    if (silent) return;
-    char line[2048] = "autofinity: ";
-    size_t used = strlen(line);
-    va_list arguments;
-    va_start(arguments, format);
-    int wanted = vsnprintf(line + used, sizeof line - used - 1, format, arguments);
-    va_end(arguments);
-    if (wanted < 0) return;
-    used += (size_t)wanted < sizeof line - used - 1 ? (size_t)wanted : sizeof line - used - 2;
+typedef struct {
+    char text[2048];
+    size_t used;
+} Line;
+
+__attribute__((format(printf, 2, 0))) static bool make_line(Line* line, const char* format,
+                                                            va_list arguments) {
+    static const char prefix[] = "autofinity: ";
+    size_t used = sizeof prefix - 1, room = sizeof line->text - sizeof prefix;
+    memcpy(line->text, prefix, used);
+    int wanted = vsnprintf(line->text + used, room, format, arguments);
+    if (wanted < 0) return false;
+    used += (size_t)wanted < room ? (size_t)wanted : room - 1;
     // A program's name may hold line breaks and control characters; the line stays one line.
     for (size_t i = 0; i < used; i++) {
-        if ((unsigned char)line[i] < ' ' || line[i] == 127) line[i] = '?';
+        char* at = &line->text[i];
+        if ((unsigned char)*at < ' ' || *at == 127) *at = '?';
     }
-    line[used++] = '\n';
-    write_unharmed(line, used);
+    line->text[used++] = '\n';
+    line->used = used;
+    return true;
+}
+
+void say(const char* format, ...) {
+    if (silent) return;
+    Line line;
+    va_list arguments;
+    va_start(arguments, format);
+    if (make_line(&line, format, arguments)) write_unharmed(line.text, line.used);
+    va_end(arguments);
+}
+
+void say_bluntly(const char* format, ...) {
+    Line line;
+    va_list arguments;
+    va_start(arguments, format);
+    alarm(1);
+    if (make_line(&line, format, arguments) && write(STDERR_FILENO, line.text, line.used) < 0) {
+        // there is nobody left to tell
+    }
+    va_end(arguments);
 }

@@ -27,6 +27,7 @@ static bool put(char out[PATH_MAX], const char* folder, const char* name) {
 void find_state(const Options* options, State* out) {
     memset(out, 0, sizeof *out);
     char folder[PATH_MAX];
+    trying("getcwd");
     if (options->db) {
         char here[PATH_MAX];
         if (options->db[0] == '/') {
