@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import platform
 import re
-import shlex
 import shutil
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from autofinity.own_python import own_python_script
 
 Counted = Literal["code", "blocks", "accesses"]
 TOOLS = "{tools}"
@@ -87,14 +87,9 @@ def _gcc_version(said: str) -> int:
 def write_tools(folder: Path, environment: Mapping[str, str]) -> None:
     """Put the assembler that instruments into the folder, where GCC finds it by `-B`."""
     real = shutil.which("as", path=environment.get("PATH")) or "as"
-    package = Path(__file__).resolve().parents[2]
     folder.mkdir(exist_ok=True)
     script = folder / "as"
-    script.write_text(
-        "#!/bin/sh\n"
-        f"PYTHONPATH={shlex.quote(str(package))} exec {shlex.quote(sys.executable)} -P "
-        f'-m autofinity.capture.assembly.assembler {shlex.quote(real)} "$@"\n'
-    )
+    script.write_text(own_python_script("autofinity.capture.assembly.assembler", real))
     script.chmod(0o755)
 
 

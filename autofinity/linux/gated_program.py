@@ -1,6 +1,6 @@
 """Started by `watched_program` as a process of its own: waits at a pipe, then becomes the program.
 
-    python gated_program.py DESCRIPTOR PROGRAM ARGUMENTS...
+    own_python.py autofinity.linux.gated_program DESCRIPTOR PROGRAM ARGUMENTS...
 
 So nothing of ours is forked that has threads. It imports nothing of the package and ends with 126
 or 127 when the program cannot be run, as a shell does; when the pipe is closed without a byte, it

@@ -1,9 +1,8 @@
 """Asks hwloc for a machine, in a process of its own, and prints what it says as one JSON document.
 
-Run as a script: `hwloc_child.py host|xml|xml-reduced|synthetic [VALUE]`. hwloc's loader can crash
+Run as a program, with the words `host|xml|xml-reduced|synthetic [VALUE]`. hwloc's loader can crash
 or run away on files from outside (measured: SIGSEGV on two of 38 recorded machines with hwloc 3.0),
-so `autofinity.linux.hwloc_process` starts this file with limits and a time-out. It imports nothing
-of autofinity, so that a script path is enough to start it.
+so `autofinity.linux.hwloc_process` starts this module with limits and a time-out.
 
 `xml-reduced` is for files that crash the loader: hwloc leaves out distances, memory attributes and
 kinds of CPUs (one of which is what crashes), and distances between nodes are read here instead.

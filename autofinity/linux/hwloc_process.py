@@ -8,13 +8,13 @@ import re
 import signal
 import stat
 import subprocess
-import sys
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU
 from autofinity.model.errors import TopologyError
+from autofinity.own_python import own_environment, own_python
 
 TIMEOUT_S = 20.0
 LARGEST_FILE_BYTES = 32 << 20
@@ -24,7 +24,6 @@ MOST_SYNTHETIC_PUS = 1 << 14
 
 _ARITY = re.compile(r":\s*(\d{1,18})")
 _ATTRIBUTES = re.compile(r"\([^)]*\)")
-_CHILD = Path(__file__).with_name("hwloc_child.py")
 
 
 def ask_host() -> RawMachine:
@@ -91,11 +90,11 @@ def _answer(kind: str, value: str, what: str) -> dict[str, Any]:
     if "\0" in value:
         raise TopologyError(f"cannot read {what}: it holds a zero byte")
     # HWLOC_* would make hwloc describe another machine than asked for.
-    env = {key: text for key, text in os.environ.items() if not key.startswith("HWLOC_")}
-    env["HWLOC_HIDE_ERRORS"] = "2"
+    plain = {key: text for key, text in os.environ.items() if not key.startswith("HWLOC_")}
+    env = own_environment(plain | {"HWLOC_HIDE_ERRORS": "2"})
     try:
         done = subprocess.run(
-            [sys.executable, "-P", str(_CHILD), kind, value],
+            own_python("autofinity.linux.hwloc_child", kind, value),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             env=env,

@@ -26,6 +26,7 @@ from autofinity.linux.hinting_guardian import kept, leave
 from autofinity.linux.hinting_pace import at_first, pace_files
 from autofinity.linux.kernel_file import read_text
 from autofinity.model.errors import CapabilityError
+from autofinity.own_python import own_environment
 
 SYSCTL = Path("/proc/sys/kernel/numa_balancing")
 STATE = Path("/run/autofinity-numa-hinting")
@@ -136,7 +137,7 @@ def _guarded(lock: int) -> tuple[int, int]:
         guardian = os.posix_spawn(
             sys.executable,
             [sys.executable, "-I", "-S", "-B", str(_GUARDIAN)],
-            os.environ,
+            own_environment(os.environ),
             file_actions=[
                 (os.POSIX_SPAWN_DUP2, end, 0),
                 (os.POSIX_SPAWN_DUP2, lock, 1),

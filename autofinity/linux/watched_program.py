@@ -7,7 +7,6 @@ import select
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from autofinity.linux.access_events import PAGE_FAULTS, AccessEvent
 from autofinity.linux.address_sampling import TouchSampler, open_touches
@@ -15,8 +14,8 @@ from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.kernel_file import read_text
 from autofinity.linux.touch_sharing import TouchSharing
 from autofinity.model.errors import CapabilityError
+from autofinity.own_python import own_environment, own_python
 
-_GATED = Path(__file__).with_name("gated_program.py")
 _LOOK_MS = 50
 _OF_TERMINALS = (signal.SIGINT, signal.SIGHUP)
 
@@ -43,8 +42,8 @@ def watch_touches(
     # that of the program.
     pid = os.posix_spawn(
         sys.executable,
-        [sys.executable, "-I", "-S", "-B", str(_GATED), str(go), *argv],
-        os.environ,
+        own_python("autofinity.linux.gated_program", str(go), *argv),
+        own_environment(os.environ),
         file_actions=[(os.POSIX_SPAWN_DUP2, 2, 1)] if to_stderr else [],
     )
     os.close(go)

@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from autofinity.own_python import own_environment, own_python
 from autofinity.store.behaviour_db import BehaviourDB
 
 
@@ -22,8 +23,8 @@ def start_rebuild_if_due(db: Path) -> None:
     log = str(db.with_name("rebuild.log"))
     os.posix_spawn(
         sys.executable,
-        [sys.executable, "-P", "-B", "-m", "autofinity", "rebuild", "--if-due", "--db", str(db)],
-        os.environ,
+        own_python("autofinity", "rebuild", "--if-due", "--db", str(db)),
+        own_environment(os.environ),
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
             (os.POSIX_SPAWN_OPEN, 1, log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,6 +28,7 @@ from autofinity.linux.sha256 import sha256_hex
 from autofinity.model.affinity import HINTS, PACKED
 from autofinity.model.errors import PolicyError, StoreError, UsageError
 from autofinity.model.policy import POLICY_VERSION, RulePolicy
+from autofinity.own_python import ISOLATED, give_back, own_environment
 from autofinity.policy.files import dumps, loads
 from autofinity.policy.reading import LARGEST_FILE_BYTES
 from autofinity.runtime.claims import CLAIMS_HEAD, claimed, live_runs, write_claims
@@ -37,7 +39,16 @@ from autofinity.store.behaviour_file import SCHEMA_VERSION, default_path
 
 ROOT = Path(__file__).resolve().parents[2]
 NATIVE = ROOT / "autofinity" / "native"
-ASKED = ("attach", "claims", "cpuset", "default_policy", "machine", "policy_file", "program")
+ASKED = (
+    "attach",
+    "claims",
+    "cpuset",
+    "default_policy",
+    "machine",
+    "policy_file",
+    "program",
+    "python",
+)
 CASES: dict[str, Any] = tomllib.loads((ROOT / "tests/support/twin_cases.toml").read_text())
 
 
@@ -65,7 +76,9 @@ def launcher(tmp_path_factory: pytest.TempPathFactory) -> Launcher:
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         pytest.skip("no C compiler: expected cc, gcc or clang")
-    sources = [NATIVE / "launcher" / f"{name}.c" for name in (*ASKED, "aside", "say", "sha256", "state")]
+    sources = [
+        NATIVE / "launcher" / f"{name}.c" for name in (*ASKED, "aside", "say", "sha256", "state")
+    ]
     flags = ["-std=c11", "-D_GNU_SOURCE", "-O1", f"-I{NATIVE}"]
     flags += os.environ.get("LAUNCHER_CFLAGS", "").split()  # `make check-native` adds sanitizers
     out = tmp_path_factory.mktemp("twins") / "twins"
@@ -311,3 +324,22 @@ def test_a_pmu_that_samples_memory_is_known(
     devices = write_files(tmp_path, case["files"])
     assert bool(pmu_events(devices)) == case["samples"]
     assert launcher.says("pmu", devices) == ["yes" if case["samples"] else "no"]
+
+
+@each("environment")
+def test_our_python_gets_one_environment_and_gives_it_back(
+    launcher: Launcher, case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interpreter = tmp_path / "bin" / "python3.12"
+    write_files(tmp_path, {"bin/python3.12": "", case.get("library", "lib/none"): ""})
+    expected = {name: text.replace("PREFIX", str(tmp_path)) for name, text in case["made"].items()}
+    expected[ISOLATED] = "1"
+    said = launcher.says("environment", interpreter, environment=case["given"])
+    assert dict(line.split("=", 1) for line in said) == expected
+    monkeypatch.setattr(sys, "executable", str(interpreter))
+    made = own_environment(case["given"])
+    assert made.pop("AUTOFINITY_IMPORT")
+    assert made == expected
+    give_back(made)
+    given = {name: text for name, text in case["given"].items() if "ASIDE" not in name}
+    assert made == given

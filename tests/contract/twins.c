@@ -83,6 +83,13 @@ static int tiers(void) {
     return 0;
 }
 
+static int environment(char** words) {
+    static Python python;
+    snprintf(python.interpreter, PATH_MAX, "%s", words[0]);
+    for (char** entry = python_environment(&python, false); *entry; entry++) puts(*entry);
+    return 0;
+}
+
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
     char** words = argv + 2;
@@ -96,6 +103,7 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "decision")) done = decision(words);
     if (!strcmp(what, "policy")) done = policy(words);
     if (!strcmp(what, "ladder")) done = ladder(words);
+    if (!strcmp(what, "environment")) done = environment(words);
     if (!strcmp(what, "tiers")) done = tiers();
     if (!strcmp(what, "pmu")) done = puts(has_memory_pmu(words[0]) ? "yes" : "no");
     return done < 0;

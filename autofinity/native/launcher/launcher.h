@@ -3,11 +3,9 @@
 //   main ─► options ─► aside: a child that may die of what is forbidden here
 //            │           ├─► program (which file, its key)
 //            │           ├─► policy_file (digest, version)            all of it optional: whatever
-//            │           ├─► decisions (is the answer known already?)  fails here, the application runs
-//            │           ├─► python (who runs the monitor?)
-//            │           ├─► monitor (detached; attach opens its counters)
-//            │           └─► say (one line on stderr)
-//            └─► execvp
+//            │           ├─► decisions (is the answer known already?)  fails here, the application
+//            runs │           ├─► python (who runs the monitor?) │           ├─► monitor (detached;
+//            attach opens its counters) │           └─► say (one line on stderr) └─► execvp
 //
 // Rules of the room: no allocation that is not checked, every descriptor close-on-exec, nothing on
 // stdout, no signal disposition, environment variable or working directory of the application-to-be
@@ -81,8 +79,8 @@ typedef struct {
     char key[DIGEST_CHARS + 1];  // names this version of the program in the behaviour database
     bool privileged;             // setuid, setgid, file capabilities or unreadable: leave alone
 } Program;
-// Finds the file like execvp and makes its key. False: not found (exec will say so itself), or there
-// is no key, which has been said.
+// Finds the file like execvp and makes its key. False: not found (exec will say so itself), or
+// there is no key, which has been said.
 bool find_program(char* const* argv, Program* out);
 // Whether execvp would find a file of that name, whether or not it may run.
 bool program_exists(const char* name);
@@ -100,7 +98,7 @@ typedef struct {
     unsigned long words[CPU_LIMIT / (8 * sizeof(unsigned long))];
 } CpuSet;
 bool cpuset_has(const CpuSet* set, int cpu);
-bool cpuset_get(CpuSet* out);        // what this process may use now
+bool cpuset_get(CpuSet* out);                   // what this process may use now
 bool cpuset_set(pid_t pid, const CpuSet* set);  // bind a process
 bool cpuset_parse(const char* list, CpuSet* out);
 int cpuset_count(const CpuSet* set);
@@ -144,11 +142,17 @@ bool claimed_by_others(const State* state, const CpuSet* set);
 typedef struct {
     char interpreter[PATH_MAX];  // empty: none found
     char script[PATH_MAX];       // `autofinity-cli` beside us; empty: not installed
-    char root[PATH_MAX];         // folder to import the package from in a source tree; or empty
+    char package[PATH_MAX];      // folder of the package; empty: not found, Python may know it
 } Python;
 void find_python(Python* out);
-// Environment of Python: ours without what would steer or break the interpreter.
-char** python_environment(const Python* python);
+enum { PYTHON_WORDS = 6 };
+// The words that make `module` of the package the program of our Python, NULL-terminated: isolated
+// from the variables and folders of the application, found by our own path.
+void python_command(const Python* python, const char* module, bool compile,
+                    const char* words[PYTHON_WORDS]);
+// Environment of Python: the application's, with what would steer the interpreter, its libraries or
+// its allocator set aside. `autofinity/own_python.py` gives it back.
+char** python_environment(const Python* python, bool small);
 
 // ---- default policy -----------------------------------------------------------------------------
 // The policy of a run that names none: the user's own, else the shipped one. False: there is none.

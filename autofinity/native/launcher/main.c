@@ -10,23 +10,17 @@
 static int become_python(char** argv) {
     static Python python;
     find_python(&python);
-    int argc = 0;
+    int argc = 0, used = 0;
     while (argv[argc]) argc++;
-    char** command = calloc((size_t)argc + 4, sizeof *command);
+    const char** command = calloc((size_t)argc + PYTHON_WORDS, sizeof *command);
     if (!command) return 1;
-    if (python.script[0]) {
-        command[0] = python.script;
-        memcpy(command + 1, argv + 1, (size_t)argc * sizeof *argv);
-        execv(command[0], command);
-    }
     if (python.interpreter[0]) {
-        if (python.root[0]) setenv("PYTHONPATH", python.root, 1);
-        command[0] = python.interpreter;
-        command[1] = "-m";
-        command[2] = "autofinity";
-        memcpy(command + 3, argv + 1, (size_t)argc * sizeof *argv);
-        execv(command[0], command);
+        python_command(&python, "autofinity", true, command);
+        while (command[used]) used++;
+        memcpy(command + used, argv + 1, (size_t)argc * sizeof *argv);
+        execve(command[0], (char* const*)command, python_environment(&python, false));
     }
+    if (python.script[0]) execv(python.script, argv);  // it knows how, perhaps
     say_init(false);
     say("no Python to run this command: expected autofinity-cli or python3 beside this executable, "
         "or AUTOFINITY_PYTHON to name an interpreter; reinstall autofinity");

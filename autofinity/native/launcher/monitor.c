@@ -97,12 +97,10 @@ static void exec_python(const char* module, const MonitorRequest* request, int p
         if (wanted > 0 && (size_t)wanted < sizeof opened - used) used += (size_t)wanted;
     }
     const char* argv[56];
+    // No private .pyc files are left in a shared installation.
+    python_command(request->python, module, false, argv);
     int n = 0;
-    argv[n++] = request->python->interpreter;
-    argv[n++] = "-P";  // nothing of the current folder is imported
-    argv[n++] = "-B";  // and no private .pyc files are left in a shared installation
-    argv[n++] = "-m";
-    argv[n++] = module;
+    while (argv[n]) n++;
     const char* const pairs[][2] = {
         {"--pid", pid},
         {"--pidfd", descriptor},
@@ -131,7 +129,7 @@ static void exec_python(const char* module, const MonitorRequest* request, int p
         argv[n++] = pairs[i][1];
     }
     argv[n] = NULL;
-    execve(argv[0], (char* const*)argv, python_environment(request->python));
+    execve(argv[0], (char* const*)argv, python_environment(request->python, true));
 }
 
 static void become_monitor(const MonitorRequest* request, int pidfd, const Attached* attached,

@@ -1,5 +1,6 @@
 // Which Python: the one whose environment this executable was installed into.
 #include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,51 @@ static void beside(const char* folder, const char* name, char out[PATH_MAX]) {
     if (wanted < 0 || wanted >= PATH_MAX || !executable(out)) out[0] = '\0';
 }
 
+static bool find_package_by(const char* folder, const char* lib, const char* version,
+                            const char* packages, Python* out) {
+    char pattern[4 * PATH_MAX];
+    snprintf(pattern, sizeof pattern, "%s/%s%s%s/autofinity/own_python.py", folder, lib, version,
+             packages);
+    glob_t hits = {0};
+    bool found = glob(pattern, 0, NULL, &hits) == 0 && strlen(hits.gl_pathv[0]) < PATH_MAX;
+    if (found) {
+        snprintf(out->package, PATH_MAX, "%s", hits.gl_pathv[0]);
+        *strrchr(out->package, '/') = '\0';
+    }
+    globfree(&hits);
+    return found;
+}
+
+// A Python environment, seen from the folder of the executable. It may be of several Pythons: the
+// interpreter's own version comes first.
+static void find_package(const char* folder, Python* out) {
+    static const char* const places[][2] = {
+        {"../lib/", "/site-packages"},
+        {"../lib64/", "/site-packages"},
+        {"../lib/", "/dist-packages"},
+    };
+    char real[PATH_MAX];
+    const char* version = realpath(out->interpreter, real) ? strrchr(real, '/') + 1 : "";
+    const char* const versions[] = {version, "python3*"};
+    for (size_t i = strncmp(version, "python3.", 8) == 0 ? 0 : 1; i < 2; i++) {
+        for (size_t j = 0; j < sizeof places / sizeof places[0]; j++) {
+            if (find_package_by(folder, places[j][0], versions[i], places[j][1], out)) return;
+        }
+    }
+    find_package_by(folder, "..", "", "", out);  // pip install --target
+}
+
+static void find_interpreter(const char* folder, Python* out) {
+    const char* wish = getenv("AUTOFINITY_PYTHON");
+    if (wish && *wish) {
+        if (executable(wish)) snprintf(out->interpreter, PATH_MAX, "%s", wish);
+        return;  // a wrong wish is said, not replaced by something else
+    }
+    if (out->script[0] && interpreter_of(out->script, out->interpreter)) return;
+    if (folder[0]) beside(folder, "python3", out->interpreter);
+    if (folder[0] && !out->interpreter[0]) beside(folder, "python", out->interpreter);
+}
+
 void find_python(Python* out) {
     memset(out, 0, sizeof *out);
     char folder[PATH_MAX];
@@ -60,40 +106,76 @@ void find_python(Python* out) {
         *slash = '\0';
         beside(folder, "autofinity-cli", out->script);
     }
+    find_interpreter(slash ? folder : "", out);
 #ifdef AUTOFINITY_SOURCE_DIR
-    snprintf(out->root, PATH_MAX, "%s", AUTOFINITY_SOURCE_DIR);
+    snprintf(out->package, PATH_MAX, "%s/autofinity", AUTOFINITY_SOURCE_DIR);
+#else
+    if (slash) find_package(folder, out);
 #endif
-    const char* wish = getenv("AUTOFINITY_PYTHON");
-    if (wish && *wish) {
-        if (executable(wish)) snprintf(out->interpreter, PATH_MAX, "%s", wish);
-        return;  // a wrong wish is said, not replaced by something else
+}
+
+void python_command(const Python* python, const char* module, bool compile,
+                    const char* words[PYTHON_WORDS]) {
+    static char script[PATH_MAX + 32];
+    snprintf(script, sizeof script, "%s/own_python.py", python->package);
+    int n = 0;
+    words[n++] = python->interpreter;
+    words[n++] = "-I";
+    if (!compile) words[n++] = "-B";
+    words[n++] = python->package[0] ? script : "-m";
+    words[n++] = module;
+    words[n] = NULL;
+}
+
+// What belongs to the application and would steer or break our interpreter.
+static bool steers(const char* variable) {
+    static const char* const names[] = {
+        "LD_LIBRARY_PATH=", "LD_PRELOAD=", "LD_AUDIT=", "GLIBC_TUNABLES=", "MALLOC_"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strncmp(variable, names[i], strlen(names[i])) == 0) return true;
     }
-    if (out->script[0] && interpreter_of(out->script, out->interpreter)) return;
-    if (slash) beside(folder, "python3", out->interpreter);
-    if (slash && !out->interpreter[0]) beside(folder, "python", out->interpreter);
+    return false;
 }
 
-// What belongs to the application and would steer or break the monitor's interpreter.
-static bool is_harmful(const char* variable) {
-    return strncmp(variable, "PYTHON", 6) == 0 || strncmp(variable, "LD_PRELOAD=", 11) == 0 ||
-           strncmp(variable, "LD_AUDIT=", 9) == 0 || strncmp(variable, "MALLOC_", 7) == 0 ||
-           strncmp(variable, "GLIBC_TUNABLES=", 15) == 0;
+// The variable LD_LIBRARY_PATH of an interpreter whose own shared library is beside it; NULL: none
+// is.
+static char* own_libraries(const char* interpreter) {
+    static const char* const names[] = {"lib", "lib64"};
+    char prefix[PATH_MAX], pattern[PATH_MAX + 32], *entry = NULL;
+    if (!realpath(interpreter, prefix)) return NULL;
+    for (int up = 0; up < 2; up++) {
+        char* slash = strrchr(prefix, '/');
+        if (!slash) return NULL;
+        *slash = '\0';
+    }
+    for (size_t i = 0; i < 2 && !entry; i++) {
+        snprintf(pattern, sizeof pattern, "%s/%s/libpython3*.so*", prefix, names[i]);
+        glob_t hits = {0};
+        if (glob(pattern, GLOB_NOSORT, NULL, &hits) == 0 &&
+            asprintf(&entry, "LD_LIBRARY_PATH=%s/%s", prefix, names[i]) < 0) {
+            entry = NULL;
+        }
+        globfree(&hits);
+    }
+    return entry;
 }
 
-char** python_environment(const Python* python) {
+char** python_environment(const Python* python, bool small) {
+    static const char aside[] = "AUTOFINITY_ASIDE_";
     size_t count = 0;
     while (environ[count]) count++;
-    char** copy = calloc(count + 3, sizeof *copy);
+    char** copy = calloc(count + 4, sizeof *copy);
     if (!copy) return environ;
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!is_harmful(environ[i])) copy[used++] = environ[i];
+        char* entry = environ[i];
+        if (strncmp(entry, aside, sizeof aside - 1) == 0) continue;
+        if (steers(entry) && asprintf(&entry, "%s%s", aside, environ[i]) < 0) continue;
+        copy[used++] = entry;
     }
-    if (python->root[0]) {
-        char* entry;
-        if (asprintf(&entry, "PYTHONPATH=%s", python->root) > 0) copy[used++] = entry;
-    }
-    // One heap instead of one a thread: the monitor is to stay small.
-    copy[used++] = "MALLOC_ARENA_MAX=1";
+    copy[used++] = "AUTOFINITY_ISOLATED=1";
+    char* libraries = own_libraries(python->interpreter);
+    if (libraries) copy[used++] = libraries;
+    if (small) copy[used++] = "MALLOC_ARENA_MAX=1";  // one heap instead of one a thread
     return copy;
 }
