@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import click
 
+from autofinity.cli.closed_streams import stand_in_for_closed_streams
 from autofinity.cli.interruption import Interruption, say
 from autofinity.model.errors import AutofinityError
 
@@ -22,6 +23,7 @@ def reported(action: Callable[[], object]) -> None:
 
     A command that was interrupted ends by the signal that did it, whatever it made of that.
     """
+    stand_in_for_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # who cannot read a box or a dash sees a `?`
     interruption = Interruption()

@@ -10,6 +10,7 @@ import os
 
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.kernel_file import read_text
+from autofinity.linux.online import running
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex
 
@@ -64,12 +65,8 @@ def cpuset_of(pid: int) -> frozenset[OsIndex] | None:
 
 
 def allowed_now(pid: int, at_start: frozenset[OsIndex]) -> frozenset[OsIndex]:
-    """CPUs a program may be placed on now: its mask at the start ∩ cpuset ∩ online."""
-    allowed = at_start
+    """CPUs a program may be placed on now: its mask at the start ∩ cpuset, without those that are
+    off.
+    """
     cpuset = cpuset_of(pid)
-    if cpuset is not None:
-        allowed &= cpuset
-    online = read_text("/sys/devices/system/cpu/online")
-    if online.strip():
-        allowed &= parse_cpu_list(online)
-    return allowed
+    return running(at_start if cpuset is None else at_start & cpuset)

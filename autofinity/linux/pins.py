@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from autofinity.linux.bind import cpuset_of
-from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
-from autofinity.linux.kernel_file import read_text
+from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.linux.online import listed_online
 from autofinity.model.topology import OsIndex
 
 PIN_VARIABLES = (
@@ -38,8 +38,7 @@ def other_pins(
         for name in PIN_VARIABLES
         if environment.get(name, "").lower() not in _NOTHING
     ]
-    online = read_text("/sys/devices/system/cpu/online")
-    everywhere = parse_cpu_list(online) if online.strip() else started_with
+    everywhere = listed_online() | started_with
     cpuset = cpuset_of(pid)
     if cpuset is not None and everywhere - cpuset:
         lines.append(f"its cgroup allows CPUs {format_cpu_list(cpuset)} only")

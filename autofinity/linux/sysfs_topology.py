@@ -13,6 +13,7 @@ from pathlib import Path
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.kernel_file import read_number, read_text
 from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU, build_topology
+from autofinity.linux.online import listed_online, running
 from autofinity.model.errors import TopologyError, UsageError
 from autofinity.model.topology import Topology
 
@@ -24,12 +25,14 @@ def read_sysfs(
     cpuinfo: str | os.PathLike[str] = "/proc/cpuinfo",
     name: str = "host",
 ) -> Topology:
-    """The machine below `root`. `allowed` is by default this process's affinity mask.
+    """The machine below `root`. `allowed` is by default this process's affinity mask; CPUs of that
+    mask belong to the machine, whatever `online` says, unless they are off.
 
     Raises `TopologyError` when the files do not describe a machine.
     """
     system = Path(root) / "devices" / "system"
-    online = _cpu_list(system / "cpu" / "online")
+    usable = frozenset(os.sched_getaffinity(0)) if allowed is None else allowed
+    online = listed_online(root) | running(usable, root)
     if not online:
         raise TopologyError(
             f"{system / 'cpu' / 'online'} names no CPU; expected sysfs mounted at {root}"
@@ -71,7 +74,6 @@ def read_sysfs(
         )
         for cpu in order
     )
-    usable = frozenset(os.sched_getaffinity(0)) if allowed is None else allowed
     raw = RawMachine(
         pus=pus,
         nodes=tuple(nodes),

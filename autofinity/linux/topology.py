@@ -12,18 +12,24 @@ from pathlib import Path
 
 from autofinity.linux.hwloc_process import ask_host, ask_synthetic, ask_xml
 from autofinity.linux.machine_tree import build_topology
-from autofinity.linux.sysfs_topology import page_sizes_bytes
+from autofinity.linux.sysfs_topology import page_sizes_bytes, read_sysfs
+from autofinity.model.errors import TopologyError
 from autofinity.model.topology import Topology
 
 
 def host_topology() -> Topology:
-    """The machine this runs on. Raises `TopologyError` when hwloc cannot read it.
+    """The machine this runs on. Raises `TopologyError` when it cannot be read.
 
-    Allowed are the PUs that hwloc and this process's affinity mask both allow; the kernel keeps the
-    mask within the cpuset of the cgroup.
+    Allowed are the PUs of this process's affinity mask, which the kernel keeps within the cpuset of
+    the cgroup. Where hwloc is shown others (a container's /sys), it is not asked further.
     """
-    raw = ask_host()
-    allowed = raw.allowed & os.sched_getaffinity(0)
+    allowed = frozenset(os.sched_getaffinity(0))
+    try:
+        raw = ask_host()
+    except TopologyError:
+        return read_sysfs()
+    if not allowed <= {pu.os_index for pu in raw.pus}:
+        return read_sysfs()
     raw = replace(raw, allowed=allowed, page_sizes_bytes=page_sizes_bytes(Path("/sys")))
     return build_topology(raw, "host", "host")
 

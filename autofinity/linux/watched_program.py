@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 
 from autofinity.linux.access_events import PAGE_FAULTS, AccessEvent
 from autofinity.linux.address_sampling import TouchSampler, open_touches
-from autofinity.linux.cpu_lists import parse_cpu_list
-from autofinity.linux.kernel_file import read_text
+from autofinity.linux.online import whole_machine
 from autofinity.linux.touch_sharing import TouchSharing
 from autofinity.model.errors import CapabilityError
 from autofinity.own_python import own_environment, own_python
@@ -48,9 +47,8 @@ def watch_touches(
     )
     os.close(go)
     try:
-        online = parse_cpu_list(read_text("/sys/devices/system/cpu/online"))
-        # Without sysfs, as in some containers, those that it may run on are known.
-        sampler = open_touches(pid, online or os.sched_getaffinity(0), events)
+        # It may widen its mask, and `online` may be a container's.
+        sampler = open_touches(pid, whole_machine(), events)
     except CapabilityError:
         os.close(ready)  # it ends by itself
         os.waitpid(pid, 0)

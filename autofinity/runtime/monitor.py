@@ -22,12 +22,13 @@ from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.event_tables import Encoding, event_table, this_cpu
 from autofinity.linux.hinting_pace import Pace
 from autofinity.linux.numa_hinting import armed, hinting_is_on
+from autofinity.linux.online import SYSFS
 from autofinity.linux.perf import read_totals
 from autofinity.linux.process import LinuxProcess, open_pidfd
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.linux.thread_roll import SOFTWARE_EVENTS
 from autofinity.model.detection import Detector, FaultSampling
-from autofinity.model.errors import AutofinityError, CapabilityError
+from autofinity.model.errors import AutofinityError, CapabilityError, TopologyError
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Mechanism
@@ -113,8 +114,6 @@ def watch(
     """
     policy, digest, said = _policy(request)
     allowed = parse_cpu_list(request.allowed)
-    # Another tree in sysfs's place shows what a run would do with other caches and nodes.
-    topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", "/sys"), allowed=allowed)
     header = RunHeader(
         program=request.key,
         path=request.program,
@@ -126,9 +125,16 @@ def watch(
         allowed=request.allowed,
         policy_path=str(request.policy or ""),
         earlier_run=request.earlier_run,
-        machine=machine_text(topology),
     )
-    journal = Journal(request.db, header)
+    try:
+        # Another tree in sysfs's place shows what a run would do with other caches and nodes.
+        topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", SYSFS), allowed=allowed)
+    except TopologyError as error:
+        journal = Journal(request.db, header)
+        journal.note(f"nothing is decided: {error}")
+        journal.leave()
+        raise
+    journal = Journal(request.db, replace(header, machine=machine_text(topology)))
     if said:
         journal.note(said)
     present = frozenset(topology.by_os_index)

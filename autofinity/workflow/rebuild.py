@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 HOST = "host"
 """Name of the machine this runs on, in observations and policies."""
 
-_MOST_CPUS = 65_536  # as many as the launcher knows
-
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
@@ -166,10 +164,11 @@ def _whole_machine() -> Topology:
     """As a run's monitor sees it (AUTOFINITY_SYSFS included), but all of it: affinities are classes
     on the machine, whatever this process happens to be confined to.
     """
+    from autofinity.linux.online import whole_machine
     from autofinity.linux.sysfs_topology import read_sysfs
 
     root = os.environ.get("AUTOFINITY_SYSFS", "/sys")
-    return read_sysfs(root, allowed=frozenset(range(_MOST_CPUS)))
+    return read_sysfs(root, allowed=whole_machine(root))
 
 
 def _of_this_machine(source: Path | None) -> tuple[list[Observation], str]:

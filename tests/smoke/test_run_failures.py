@@ -117,6 +117,7 @@ def test_an_installed_launcher_finds_the_policy_its_package_ships(
     package = tmp_path / "venv" / "lib" / "python3.13" / "site-packages" / "autofinity"
     policies = package / "share" / "policies"
     policies.mkdir(parents=True)
+    (package / "own_python.py").touch()  # what tells the package from its files
     shutil.copy(_policy(tmp_path), policies / "default.json")
     done = installed("--explain", "--", *HELLO)
     assert ran(done)

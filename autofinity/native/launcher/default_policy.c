@@ -25,10 +25,12 @@ static bool user_policy_path(char out[PATH_MAX]) {
 }
 
 static bool shipped_policy_path(const Python* python, char out[PATH_MAX]) {
-    if (!python->package[0]) return false;
-    // In an installation, and in a source tree.
-    return readable(out, python->package, "share/policies/default.json") ||
-           readable(out, python->package, "../policies/default.json");
+#ifdef AUTOFINITY_SOURCE_DIR
+    (void)python;
+    return readable(out, AUTOFINITY_SOURCE_DIR, "policies/default.json");
+#else
+    return python->package[0] && readable(out, python->package, "share/policies/default.json");
+#endif
 }
 
 bool default_policy_path(const Python* python, char out[PATH_MAX]) {

@@ -110,6 +110,7 @@ def test_sysfs_gives_the_machine_back(
 def test_sysfs_leaves_offline_cpus_out(tmp_path: Path) -> None:
     write_sysfs(tmp_path, shaped((1, 1, 1, 4, 1)))
     (tmp_path / "devices/system/cpu/online").write_text("0,2-3\n")
+    (tmp_path / "devices/system/cpu/cpu1/online").write_text("0\n")
     found = read_sysfs(tmp_path, allowed=frozenset({0, 1, 2}))
     assert [pu.os_index for pu in found.pus] == [0, 2, 3]
     assert found.allowed == {0, 2}
