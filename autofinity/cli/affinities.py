@@ -9,7 +9,12 @@ import click
 
 from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.json import json_option
-from autofinity.cli.options.placing import available_option, threads_option, topology_option
+from autofinity.cli.options.placing import (
+    available_option,
+    tell_unknown,
+    threads_option,
+    topology_option,
+)
 from autofinity.cli.page import page, print_table
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
@@ -35,6 +40,7 @@ def command(
     from autofinity.affinity.enumerate import count_affinities, enumerate_affinities
 
     topology = machine_topology(machine)
+    tell_unknown(topology)
     cpus = available_cpus(topology, available)
     count = count_affinities(topology, threads, cpus)
     found = enumerate_affinities(topology, threads, cpus)

@@ -9,7 +9,12 @@ import click
 from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.hint import hint_of
 from autofinity.cli.options.json import json_option
-from autofinity.cli.options.placing import available_option, threads_option, topology_option
+from autofinity.cli.options.placing import (
+    available_option,
+    tell_unknown,
+    threads_option,
+    topology_option,
+)
 from autofinity.cli.page import print_table
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.errors import UsageError
@@ -57,6 +62,7 @@ def command(
         raise UsageError("--as needs one core set; say which with --hint")
     wanted = HINTS if hint is None else (hint_of(hint),)
     topology = machine_topology(machine)
+    tell_unknown(topology)
     usable = available_cpus(topology, available)
     matches = [
         match

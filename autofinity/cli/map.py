@@ -15,11 +15,13 @@ from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, topology_option
 from autofinity.cli.page import print_table
 from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.mapping.cost import is_known
 from autofinity.mapping.mappers import MAPPERS
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
 
 if TYPE_CHECKING:
+    from autofinity.mapping.compare import Mapped
     from autofinity.model.sharing import SharingMatrix
     from autofinity.model.topology import Topology
     from autofinity.workflow.map import MappedBeside
@@ -84,7 +86,7 @@ def command(
 
         save_mapping(sharing, topology, done.chosen, output)
     if as_json:
-        click.echo(json.dumps(_document(machine, hint, sharing, done)))
+        click.echo(json.dumps(_document(topology, machine, hint, sharing, done)))
         return
     _print(topology, machine, hint, sharing, done)
     if output is not None:
@@ -102,6 +104,7 @@ def _first(sharing: SharingMatrix, threads: int | None, path: Path) -> SharingMa
 
 
 def _document(
+    topology: Topology,
     machine: str,
     hint: str,
     sharing: SharingMatrix,
@@ -113,6 +116,9 @@ def _document(
         sharing_amount,
     )
 
+    def cost_of(m: Mapped) -> float | None:
+        return m.cost if is_known(topology, m.cpus) else None
+
     return {
         "machine": machine,
         "threads": sharing.threads,
@@ -123,11 +129,11 @@ def _document(
         "sharing_amount": sharing_amount(sharing),
         "algorithm": done.chosen.name,
         "cpus": list(done.chosen.cpus),
-        "cost": done.chosen.cost,
+        "cost": cost_of(done.chosen),
         "algorithms": [
             {"algorithm": m.name, "reason": m.reason}
             if m.reason
-            else {"algorithm": m.name, "cpus": list(m.cpus), "cost": m.cost, "time_s": m.time_s}
+            else {"algorithm": m.name, "cpus": list(m.cpus), "cost": cost_of(m), "time_s": m.time_s}
             for m in done.all
         ],
     }
@@ -143,7 +149,8 @@ def _print(
     from rich.table import Table
 
     chosen = done.chosen
-    said = f"{chosen.name}: {sharing.threads} threads at a cost of {chosen.cost:g}"
+    cost = f"{chosen.cost:g}" if is_known(topology, chosen.cpus) else "unknown"
+    said = f"{chosen.name}: {sharing.threads} threads at a cost of {cost}"
     print_picture(topology, machine, None, chosen.cpus, said)
     click.echo(f"CPUs used, by all algorithms (--hint {hint}): {format_cpu_list(done.used)}")
     click.echo("CPUs in thread order: " + ",".join(map(str, chosen.cpus)))
@@ -154,7 +161,10 @@ def _print(
         if m.reason:
             table.add_row(m.name, "-", "-", "-", m.reason)
             continue
-        ratio = f"{m.cost / chosen.cost:.3f}" if chosen.cost else "-"
+        known = is_known(topology, m.cpus) and is_known(topology, chosen.cpus)
+        ratio = f"{m.cost / chosen.cost:.3f}" if chosen.cost and known else "-"
         time_ms = f"{m.time_s * 1e3:.2f}"
-        table.add_row(m.name, f"{m.cost:g}", ratio, time_ms, MAPPERS[m.name].meaning)
+        table.add_row(
+            m.name, f"{m.cost:g}" if known else "unknown", ratio, time_ms, MAPPERS[m.name].meaning
+        )
     print_table(table)

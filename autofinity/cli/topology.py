@@ -11,6 +11,7 @@ from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.hint import hint_of, print_picture
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, topology_option
+from autofinity.linux.node_text import unknown_of_nodes
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
 
@@ -49,17 +50,20 @@ def command(
 
 
 def _document(machine: str, topology: Topology, placed: CoreSet | None) -> dict[str, Any]:
+    known = [node for node in range(topology.n_nodes) if node not in topology.unknown_nodes]
     document: dict[str, Any] = {
         "machine": machine,
         "origin": topology.origin,
         "model": topology.model,
         "packages": topology.n_packages,
-        "nodes": topology.n_nodes,
-        "node_os_indices": list(topology.node_os_indices),
+        "nodes": len(known),
+        "node_os_indices": [topology.node_os_indices[node] for node in known],
+        "nodes_without_memory": sorted(topology.memoryless_nodes - topology.unknown_nodes),
+        "unknown": unknown_of_nodes(topology),
         "llcs": topology.n_llcs,
         "cores": topology.n_cores,
         "pus": len(topology.pus),
-        "distances": [list(row) for row in topology.distances],
+        "distances": [[topology.distances[a][b] for b in known] for a in known],
         "allowed": sorted(topology.allowed),
         "page_sizes_bytes": list(topology.page_sizes_bytes),
         "caches": [
@@ -76,7 +80,7 @@ def _document(machine: str, topology: Topology, placed: CoreSet | None) -> dict[
             {
                 "os_index": pu.os_index,
                 "package": pu.package,
-                "node": pu.node,
+                "node": None if pu.node in topology.unknown_nodes else pu.node,
                 "llc": pu.llc,
                 "core": pu.core,
                 "smt_rank": pu.smt_rank,

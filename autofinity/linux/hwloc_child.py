@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from autofinity.linux.hwloc_v1 import describe_version_1, is_version_1
+
 MEMORY_LIMIT_BYTES = 3 << 30
 CPU_LIMIT_S = 15
 
@@ -73,6 +75,7 @@ def describe(topology: Any) -> dict[str, Any]:
         "caches": caches,
         "distances": _distances(topology),
         "allowed": list(topology.allowed_cpuset),
+        "allowed_nodes": list(topology.allowed_nodeset),
         "model": " ".join(model.split()),
     }
 
@@ -128,27 +131,38 @@ def _distances_in(text: str) -> list[dict[str, Any]]:
 
 
 def _load(kind: str, value: str) -> dict[str, Any]:
-    from pyhwloc.hwloc.core import TopologyFlags
-    from pyhwloc.topology import Topology, TypeFilter
+    from pyhwloc.topology import Topology
 
-    text = ""
-    flags = [TopologyFlags.INCLUDE_DISALLOWED]
     if kind == "host":
-        topology = Topology.from_this_system()
-    elif kind == "synthetic":
-        topology = Topology.from_synthetic(value)
-    else:
-        text = Path(value).read_text(encoding="utf-8", errors="replace")
-        topology = Topology.from_xml_file(value)
+        return _described(Topology.from_this_system(), kind, "")
+    if kind == "synthetic":
+        return _described(Topology.from_synthetic(value), kind, "")
+    text = Path(value).read_text(encoding="utf-8", errors="replace")
+    if is_version_1(text):
+        found = describe_version_1(text)
+        found["page_sizes"] = _page_sizes(text)
+        return found
+    return _described(Topology.from_xml_file(value), kind, text)
+
+
+def _described(topology: Any, kind: str, text: str) -> dict[str, Any]:
+    from pyhwloc.hwloc.core import TopologyFlags
+    from pyhwloc.topology import TypeFilter
+
+    flags = [TopologyFlags.INCLUDE_DISALLOWED]
     if kind == "xml-reduced":
         flags += [TopologyFlags.NO_DISTANCES, TopologyFlags.NO_MEMATTRS, TopologyFlags.NO_CPUKINDS]
     topology.set_flags(flags)
     topology.set_io_types_filter(TypeFilter.KEEP_NONE)
     found = describe(topology.load())
-    found["page_sizes"] = sorted({int(size) for size in _PAGE_TYPE.findall(text)} - {0})
+    found["page_sizes"] = _page_sizes(text)
     if kind == "xml-reduced":
         found["distances"] = _distances_in(text)
     return found
+
+
+def _page_sizes(text: str) -> list[int]:
+    return sorted({int(size) for size in _PAGE_TYPE.findall(text)} - {0})
 
 
 def _mapped_bytes() -> int:

@@ -149,4 +149,5 @@ def _read(answer: dict[str, Any]) -> RawMachine:
         allowed=frozenset(answer["allowed"]),
         model=answer["model"],
         page_sizes_bytes=tuple(answer["page_sizes"]),
+        allowed_nodes=frozenset(answer["allowed_nodes"]),
     )

@@ -8,8 +8,10 @@
 * **Core**: the core object; a PU outside any core is a core of its own. SMT rank: position among
   the PUs of the core.
 * **Node** of a PU: of the nodes local to it the one with the fewest PUs, then the first in logical
-  order (DRAM before high-bandwidth or persistent memory, as hwloc orders them). A PU without local
-  memory gets the first node of its package, or node 0.
+  order (DRAM before high-bandwidth or persistent memory, as hwloc orders them). PUs in no node get
+  a stand-in, one a package, whose number says that it is none; where there are no nodes at all, all
+  PUs are in one.
+* **Memory**: no page lives on a node without memory, or on one that is not allowed.
 * **Distances**: the first latency matrix between nodes; 10 and 20 where it says nothing.
 """
 
@@ -19,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from autofinity.model.errors import TopologyError
-from autofinity.model.topology import PU, Cache, Origin, OsIndex, Topology
+from autofinity.model.topology import PU, UNKNOWN_NODE, Cache, Origin, OsIndex, Topology
 
 LOCAL_DISTANCE = 10
 REMOTE_DISTANCE = 20
@@ -72,6 +74,8 @@ class RawMachine:
     allowed: frozenset[int]
     model: str
     page_sizes_bytes: tuple[int, ...]
+    allowed_nodes: frozenset[int] | None = None
+    """OS indices of nodes whose memory may be used; None: all."""
 
 
 def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
@@ -84,8 +88,8 @@ def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
     llcs: dict[tuple[int, int], int] = {}
     cores: dict[tuple[str, int], int] = {}
     rank: dict[int, int] = {}
-    node_order = raw.nodes or (RawNode(0, frozenset(pu.os_index for pu in raw.pus)),)
-    local = _local_nodes(raw.pus, node_order)
+    node_order = _with_stand_ins(raw)
+    local = _local_nodes(node_order)
     pus = []
     for pu in raw.pus:
         package = packages.setdefault(pu.package, len(packages))
@@ -123,29 +127,48 @@ def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
         caches=_caches(raw),
         page_sizes_bytes=raw.page_sizes_bytes or (4096,),
         model=raw.model,
-        memoryless_nodes=_memoryless(node_order),
+        memoryless_nodes=_memoryless(node_order, raw.allowed_nodes),
+        one_node_assumed=not raw.nodes,
     )
 
 
-def _memoryless(nodes: Sequence[RawNode]) -> frozenset[int]:
-    """Logical nodes without memory; none where no node tells of any, which then is not known."""
-    found = frozenset(logical for logical, node in enumerate(nodes) if not node.has_memory)
+def _with_stand_ins(raw: RawMachine) -> tuple[RawNode, ...]:
+    """The nodes, and one more for the PUs of each package that are in none."""
+    if not raw.nodes:
+        return (RawNode(0, frozenset(pu.os_index for pu in raw.pus)),)
+    known = frozenset().union(*(node.cpus for node in raw.nodes))
+    without: dict[int, set[int]] = {}
+    for pu in raw.pus:
+        if pu.os_index not in known:
+            without.setdefault(pu.package, set()).add(pu.os_index)
+    return (
+        *raw.nodes,
+        *(RawNode(UNKNOWN_NODE, frozenset(cpus), has_memory=False) for cpus in without.values()),
+    )
+
+
+def _memoryless(nodes: Sequence[RawNode], allowed: frozenset[int] | None) -> frozenset[int]:
+    """Logical nodes that no page may live on; where no known node tells of memory, it is not known
+    and those that are allowed have some.
+    """
+    known = [node for node in nodes if node.os_index != UNKNOWN_NODE]
+    told = any(node.has_memory for node in known)
+    usable = {node.os_index for node in known if allowed is None or node.os_index in allowed}
+    found = frozenset(
+        logical
+        for logical, node in enumerate(nodes)
+        if (told and not node.has_memory) or node.os_index not in usable
+    )
     return found if len(found) < len(nodes) else frozenset()
 
 
-def _local_nodes(pus: Sequence[RawPU], nodes: Sequence[RawNode]) -> dict[int, int]:
+def _local_nodes(nodes: Sequence[RawNode]) -> dict[int, int]:
     """Logical node of each PU, by OS index."""
     found: dict[int, int] = {}
     # Wide nodes first and late ones first, so that what is written last is the best choice.
     order = sorted(enumerate(nodes), key=lambda item: (len(item[1].cpus), item[0]), reverse=True)
     for logical, node in order:
         found.update(dict.fromkeys(node.cpus, logical))
-    of_package: dict[int, int] = {}
-    for pu in pus:
-        if pu.os_index in found:
-            of_package.setdefault(pu.package, found[pu.os_index])
-    for pu in pus:
-        found.setdefault(pu.os_index, of_package.get(pu.package, 0))
     return found
 
 

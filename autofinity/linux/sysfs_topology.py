@@ -13,9 +13,10 @@ from pathlib import Path
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.kernel_file import read_number, read_text
 from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU, build_topology
-from autofinity.linux.online import listed_online, running
+from autofinity.linux.online import SYSFS, listed_online, running
+from autofinity.linux.pages import mems_allowed
 from autofinity.model.errors import TopologyError, UsageError
-from autofinity.model.topology import Topology
+from autofinity.model.topology import OsIndex, Topology
 
 
 def read_sysfs(
@@ -31,8 +32,10 @@ def read_sysfs(
     Raises `TopologyError` when the files do not describe a machine.
     """
     system = Path(root) / "devices" / "system"
-    usable = frozenset(os.sched_getaffinity(0)) if allowed is None else allowed
-    online = listed_online(root) | running(usable, root)
+    usable = frozenset(map(OsIndex, os.sched_getaffinity(0) if allowed is None else allowed))
+    # What is listed and has no folder is another machine's, as a container may show it.
+    listed = {cpu for cpu in listed_online(root) if (system / "cpu" / f"cpu{cpu}").is_dir()}
+    online: frozenset[int] = running(usable, root) | listed
     if not online:
         raise TopologyError(
             f"{system / 'cpu' / 'online'} names no CPU; expected sysfs mounted at {root}"
@@ -74,6 +77,7 @@ def read_sysfs(
         )
         for cpu in order
     )
+    ours = mems_allowed(os.getpid()) if os.fspath(root) == SYSFS else frozenset()
     raw = RawMachine(
         pus=pus,
         nodes=tuple(nodes),
@@ -83,6 +87,7 @@ def read_sysfs(
         allowed=usable & online,
         model=_model(Path(cpuinfo)),
         page_sizes_bytes=page_sizes_bytes(Path(root)),
+        allowed_nodes=ours or None,
     )
     return build_topology(raw, name, "host")
 
@@ -143,9 +148,9 @@ def _shape(level: int, folder: Path) -> RawCache:
 
 
 def _nodes(folder: Path, online: frozenset[int]) -> list[RawNode]:
-    """NUMA nodes by OS index; one with all PUs where the kernel has none."""
+    """NUMA nodes by OS index; none where the kernel shows none."""
     if not folder.is_dir():
-        return [RawNode(0, online)]
+        return []
     numbers = sorted(
         int(entry.name[4:])
         for entry in folder.iterdir()
@@ -154,7 +159,7 @@ def _nodes(folder: Path, online: frozenset[int]) -> list[RawNode]:
     listed = _cpu_list(folder / "online")
     # Empty where the kernel has no such file: then all have some.
     with_memory = _cpu_list(folder / "has_memory")
-    nodes = [
+    return [
         RawNode(
             number,
             _cpu_list(folder / f"node{number}" / "cpulist") & online,
@@ -163,7 +168,6 @@ def _nodes(folder: Path, online: frozenset[int]) -> list[RawNode]:
         for number in numbers
         if not listed or number in listed
     ]
-    return nodes or [RawNode(0, online)]
 
 
 def _places(sets: set[frozenset[int]]) -> dict[int, list[tuple[int, int]]]:

@@ -32,3 +32,11 @@ def cost(sharing: SharingMatrix, topology: Topology, cpus: Sequence[OsIndex]) ->
     from autofinity._core.mapping import cost as native
 
     return native(topology_handle(topology), sharing.cells, cpus)
+
+
+def is_known(topology: Topology, cpus: Sequence[OsIndex]) -> bool:
+    """Whether it is known how far all of these PUs are from each other: outside their LLC domain
+    that is not known of PUs in no NUMA node.
+    """
+    domains = {topology.by_os_index[cpu].llc for cpu in cpus}
+    return len(domains) <= 1 or topology.cpus_without_node.isdisjoint(cpus)

@@ -16,6 +16,8 @@ from typing import Literal, NewType
 OsIndex = NewType("OsIndex", int)
 """A number the kernel uses for a PU (or, in `node_os_indices`, for a node)."""
 
+UNKNOWN_NODE = OsIndex(-1)
+
 Origin = Literal["host", "preset", "file", "synthetic"]
 
 
@@ -32,7 +34,8 @@ class PU:
     (see `autofinity.linux.topology` for the rule)."""
     package: int
     node: int
-    """NUMA node whose memory is local. Several nodes may be local: then the first."""
+    """NUMA node whose memory is local. Several nodes may be local: then the first. A PU in no known
+    node is in a stand-in for it (`Topology.unknown_nodes`)."""
     efficiency: int = 0
     """Kind of core on hybrid machines: larger is faster; 0 everywhere on others."""
 
@@ -60,7 +63,7 @@ class Topology:
     origin: Origin
     pus: tuple[PU, ...]
     node_os_indices: tuple[OsIndex, ...]
-    """Kernel number of each logical node."""
+    """Kernel number of each logical node; `UNKNOWN_NODE` for a stand-in, which come last."""
     distances: tuple[tuple[int, ...], ...]
     """SLIT: `distances[a][b]` between logical nodes; 10 is local. Square, one row a node."""
     allowed: frozenset[OsIndex]
@@ -70,12 +73,29 @@ class Topology:
     model: str = ""
     """CPU model as the machine reports it; empty where unknown."""
     memoryless_nodes: frozenset[int] = frozenset()
-    """Logical nodes that no page can live on."""
+    """Logical nodes that no page of ours can live on: without memory, or not allowed to us."""
+    one_node_assumed: bool = False
+    """Nothing tells of NUMA nodes, so all PUs are taken to be in one."""
 
     @cached_property
     def by_os_index(self) -> dict[OsIndex, PU]:
         """PU of each OS index."""
         return {pu.os_index: pu for pu in self.pus}
+
+    @cached_property
+    def unknown_nodes(self) -> frozenset[int]:
+        """Logical nodes that stand for none that is known, one a socket: how far their PUs are from
+        memory, and from those of other LLC domains, is not known. Distances take it for another
+        node's.
+        """
+        return frozenset(
+            node for node, number in enumerate(self.node_os_indices) if number == UNKNOWN_NODE
+        )
+
+    @cached_property
+    def cpus_without_node(self) -> frozenset[OsIndex]:
+        """PUs that are in no known node."""
+        return frozenset(pu.os_index for pu in self.pus if pu.node in self.unknown_nodes)
 
     @cached_property
     def n_packages(self) -> int:

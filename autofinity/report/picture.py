@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from autofinity.linux.node_text import unknown_of_nodes
 from autofinity.model.topology import PU, OsIndex, Topology
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def summary(topology: Topology) -> list[str]:
     """A few lines on the machine as a whole."""
     counts = [
         _count(topology.n_packages, "socket"),
-        _count(topology.n_nodes, "NUMA node"),
+        _count(topology.n_nodes - len(topology.unknown_nodes), "NUMA node"),
         _count(topology.n_llcs, "LLC domain"),
         _count(topology.n_cores, "core"),
         _count(len(topology.pus), "CPU"),
@@ -108,10 +109,13 @@ def summary(topology: Topology) -> list[str]:
         )
     else:
         lines.append("no cache known: every core is an LLC domain of its own")
-    if topology.n_nodes > 1:
-        n = topology.n_nodes
-        far = {topology.distances[a][b] for a in range(n) for b in range(n) if a != b}
+    known = [n for n in range(topology.n_nodes) if n not in topology.unknown_nodes]
+    if len(known) > 1:
+        far = {topology.distances[a][b] for a in known for b in known if a != b}
         lines.append("distances between nodes: " + ", ".join(map(str, sorted(far))))
+    unknown = unknown_of_nodes(topology)
+    if unknown:
+        lines.append(unknown)
     return lines
 
 
@@ -149,7 +153,7 @@ def _rows(
 
     rows = []
     for (node, llc, efficiency), members in groupby(sorted(package, key=group), key=group):
-        label = f"node {node}"
+        label = "node ?" if node in topology.unknown_nodes else f"node {node}"
         label += f" LLC {llc}" if llc >= 0 else " private LLCs"
         label += f" kind {-efficiency}" if kinds > 1 else ""
         cells = []
@@ -216,7 +220,11 @@ def _nodes_without_cpus(topology: Topology) -> list[str]:
     return [
         f"node {node} (OS index {os_index}): memory without CPUs of its own"
         for node, os_index in enumerate(topology.node_os_indices)
-        if node not in with_cpus
+        if node not in with_cpus and node not in topology.memoryless_nodes
+    ] + [
+        f"node {node} (OS index {os_index}): no memory that may be used"
+        for node, os_index in enumerate(topology.node_os_indices)
+        if node in topology.memoryless_nodes - topology.unknown_nodes
     ]
 
 

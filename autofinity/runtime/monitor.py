@@ -21,6 +21,7 @@ from autofinity.linux.bind import allowed_now
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.event_tables import Encoding, event_table, this_cpu
 from autofinity.linux.hinting_pace import Pace
+from autofinity.linux.node_text import unknown_of_nodes
 from autofinity.linux.numa_hinting import armed, hinting_is_on
 from autofinity.linux.online import SYSFS
 from autofinity.linux.perf import read_totals
@@ -135,8 +136,8 @@ def watch(
         journal.leave()
         raise
     journal = Journal(request.db, replace(header, machine=machine_text(topology)))
-    if said:
-        journal.note(said)
+    for line in filter(None, (said, unknown_of_nodes(topology))):
+        journal.note(line)
     present = frozenset(topology.by_os_index)
     around = Surroundings(
         topology, policy, lambda: allowed_now(request.pid, allowed) & present, journal

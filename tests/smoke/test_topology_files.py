@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hwloc_v1_writer import as_version_1
 
 from autofinity.affinity.hints import all_hints
 from autofinity.linux.topology import xml_topology
 from autofinity.model.errors import TopologyError
+from autofinity.model.topology import Topology
 
 # Recorded machines lie beside a checkout where people have them; they are not ours to ship.
 RECORDED = sorted((Path(__file__).resolve().parents[2] / "../shared/topologies").glob("*.xml"))
@@ -46,6 +49,37 @@ def test_an_exported_machine_is_read_back(tmp_path: Path) -> None:
     assert topology.origin == "file"
     assert topology.caches[-1].level == 3
     assert topology.caches[-1].shared_by_cores == 3
+
+
+def as_of_one_kind(topology: Topology) -> Topology:
+    """Without its name, and without kinds of cores, of which version 1 knows nothing."""
+    return replace(topology, name="", pus=tuple(replace(pu, efficiency=0) for pu in topology.pus))
+
+
+def read_as_version_1(path: Path, tmp_path: Path) -> None:
+    older = as_version_1(path.read_text())
+    if older is None:
+        pytest.skip("hwloc 1.x had no words for this machine")
+    copy = tmp_path / "older.xml"
+    copy.write_text(older)
+    assert as_of_one_kind(xml_topology(copy)) == as_of_one_kind(xml_topology(path))
+
+
+def test_a_machine_as_hwloc_1_wrote_it_is_the_same_machine(tmp_path: Path) -> None:
+    read_as_version_1(exported(tmp_path, "pack:2 numa:2 l3:1 core:3 pu:2"), tmp_path)
+
+
+@pytest.mark.skipif(not RECORDED, reason="no recorded machines beside this checkout")
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_a_recorded_machine_as_hwloc_1_wrote_it_is_the_same(path: Path, tmp_path: Path) -> None:
+    read_as_version_1(path, tmp_path)
+
+
+def test_memory_that_may_not_be_used_is_none(tmp_path: Path) -> None:
+    path = exported(tmp_path, "pack:2 numa:1 core:1 pu:1")
+    text = path.read_text().replace('allowed_nodeset="0x00000003"', 'allowed_nodeset="0x00000002"')
+    path.write_text(text)
+    assert xml_topology(path).memoryless_nodes == {0}
 
 
 def test_a_truncated_file_is_an_error(tmp_path: Path) -> None:

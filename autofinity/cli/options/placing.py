@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import click
 
+from autofinity.cli.interruption import say
+from autofinity.linux.node_text import unknown_of_nodes
+from autofinity.model.topology import Topology
+
 topology_option = click.option(
     "--machine",
     "-m",
@@ -25,3 +29,10 @@ threads_option = click.option(
 available_option = click.option(
     "--available", metavar="CPULIST", help="Only these CPUs may be used: 0-5,12."
 )
+
+
+def tell_unknown(topology: Topology) -> None:
+    """One line on stderr where something about the machine's nodes is not known."""
+    unknown = unknown_of_nodes(topology)
+    if unknown:
+        say(unknown)

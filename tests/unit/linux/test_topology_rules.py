@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +11,11 @@ import pytest
 from made_up_machine import machine
 
 from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU, build_topology
+from autofinity.linux.node_text import unknown_of_nodes
 from autofinity.linux.sysfs_topology import read_sysfs
+from autofinity.mapping.cost import is_known
 from autofinity.model.errors import TopologyError
-from autofinity.model.topology import OsIndex, Topology
+from autofinity.model.topology import UNKNOWN_NODE, OsIndex, Topology
 from tests.support.topology_sysfs_tree import write_sysfs
 
 
@@ -54,8 +57,61 @@ def test_of_several_local_nodes_the_narrowest_and_then_the_first_counts() -> Non
         RawNode(9, frozenset({0, 1, 2})),
     ]
     topology = build_topology(raw(pus, nodes), "m", "file")
-    assert [pu.node for pu in topology.pus] == [0, 0, 2, 0]
-    assert topology.node_os_indices == (0, 4, 9)
+    assert [pu.node for pu in topology.pus] == [0, 0, 2, 3]
+    assert topology.node_os_indices == (0, 4, 9, UNKNOWN_NODE)
+
+
+def test_a_cpu_in_no_node_is_in_none_of_the_known_ones() -> None:
+    pus = [RawPU(i, i // 2, i, (), 0) for i in range(6)]
+    nodes = [RawNode(0, frozenset({0, 1})), RawNode(7, frozenset({2}))]
+    topology = build_topology(raw(pus, nodes), "m", "file")
+    # A stand-in a package: what is in none need not be together.
+    assert [pu.node for pu in topology.pus] == [0, 0, 1, 2, 3, 3]
+    assert topology.unknown_nodes == {2, 3} == topology.memoryless_nodes
+    assert topology.cpus_without_node == {3, 4, 5}
+    assert topology.distances[2] == (20, 20, 10, 20)
+    assert "CPUs 3-5 are in no NUMA node" in unknown_of_nodes(topology)
+
+
+def test_where_there_are_no_nodes_all_is_one_and_that_is_said() -> None:
+    topology = build_topology(raw([RawPU(i, i, i, (), 0) for i in range(2)]), "m", "file")
+    assert topology.node_os_indices == (0,)
+    assert topology.unknown_nodes == frozenset()
+    assert "taken to be in one" in unknown_of_nodes(topology)
+
+
+def test_an_empty_folder_of_nodes_is_one_node(tmp_path: Path) -> None:
+    expected = machine(2, 1, 1, 2, 1)
+    write_sysfs(tmp_path, expected)
+    nodes = tmp_path / "devices/system/node"
+    shutil.rmtree(nodes)
+    nodes.mkdir()
+    found = read_sysfs(tmp_path, allowed=expected.allowed)
+    assert {pu.node for pu in found.pus} == {0}
+    assert found.one_node_assumed
+
+
+def test_costs_outside_a_cache_are_unknown_where_a_node_is() -> None:
+    pus = [RawPU(i, 0, i, (i // 2,), 0) for i in range(4)]
+    topology = build_topology(raw(pus, [RawNode(0, frozenset({0, 1}))]), "m", "file")
+    assert is_known(topology, [OsIndex(2), OsIndex(3)])  # they share a cache
+    assert is_known(topology, [OsIndex(0), OsIndex(1)])
+    assert not is_known(topology, [OsIndex(1), OsIndex(2)])
+
+
+def test_a_node_that_is_not_allowed_has_no_memory_for_us() -> None:
+    pus = [RawPU(i, i, i, (), 0) for i in range(3)]
+    nodes = [RawNode(i, frozenset({i})) for i in range(3)]
+
+    def without(allowed: set[int] | None) -> frozenset[int]:
+        nodes_allowed = None if allowed is None else frozenset(allowed)
+        return build_topology(
+            raw(pus, nodes, allowed_nodes=nodes_allowed), "m", "file"
+        ).memoryless_nodes
+
+    assert without(None) == frozenset()
+    assert without({0, 2}) == {1}
+    assert without({1}) == {0, 2}
 
 
 def test_nodes_without_memory_are_known_where_any_node_tells_of_memory() -> None:

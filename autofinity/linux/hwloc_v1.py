@@ -1,0 +1,162 @@
+"""Reads hwloc 1.x XML, which hwloc itself has not read since version 3.
+
+What is different from 2.x: the file names no version; NUMA nodes are around the caches and cores of
+their PUs; caches are one type with a depth; PUs that are offline are listed, too; a matrix of
+distances stands in the object that its objects are in, as multiples of a base.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+_ROOT = re.compile(r"<(topology|root)\b([^>]*)>")
+_NODES = frozenset({"NUMANode", "Node"})
+_PACKAGES = frozenset({"Socket", "Package"})
+_DATA_CACHES = frozenset({"0", "1", None})  # unified, data, not said
+_WORD_BITS = 32
+
+
+def is_version_1(text: str) -> bool:
+    """Whether an XML document is of hwloc 1.x (or 0.9)."""
+    found = _ROOT.search(text)
+    return found is not None and "version=" not in found[2]
+
+
+def describe_version_1(text: str) -> dict[str, Any]:
+    """As `hwloc_child.describe`. Raises `ValueError` for what is no such document."""
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise ValueError(f"it is no XML: {error}") from None
+    machine = root.find("object")
+    if machine is None:
+        raise ValueError("it is no hwloc XML: it holds no object")
+    online = _cpus(machine.get("online_cpuset"))
+    allowed = _cpus(machine.get("allowed_cpuset"))
+    found = _Found()
+    found.walk(machine, ())
+    pus = [pu for pu in found.pus if online is None or pu["os_index"] in online]
+    present = {pu["os_index"] for pu in pus}
+    for node in found.nodes:
+        node["cpus"] = sorted(present.intersection(node["cpus"]))
+    return {
+        "pus": pus,
+        "nodes": found.nodes or [_only_node(machine, present)],
+        "caches": found.caches,
+        "distances": found.distances,
+        "allowed": sorted(present if allowed is None else present & allowed),
+        "allowed_nodes": sorted(_allowed_nodes(machine, found.nodes)),
+        "model": found.model,
+    }
+
+
+class _Found:
+    """What there is below an object, in logical order."""
+
+    def __init__(self) -> None:
+        self.pus: list[dict[str, Any]] = []
+        self.nodes: list[dict[str, Any]] = []
+        self.caches: dict[int, dict[str, int]] = {}
+        self.distances: list[dict[str, Any]] = []
+        self.model = ""
+        self._objects = 0
+
+    def walk(self, element: ElementTree.Element, above: tuple[tuple[int, str, bool], ...]) -> None:
+        """`above`: number, type and whether it is a cache of data, of each object around it."""
+        number, kind = self._objects, element.get("type", "")
+        self._objects += 1
+        is_data = kind == "Cache" and element.get("cache_type") in _DATA_CACHES
+        if is_data:
+            self.caches[number] = {
+                "level": _number(element, "depth"),
+                "size_bytes": _number(element, "cache_size"),
+                "line_bytes": _number(element, "cache_linesize"),
+                "ways": _number(element, "cache_associativity"),
+            }
+        if kind in _NODES:
+            self.nodes.append(_node(element))
+        if kind == "PU":
+            self.pus.append(_pu(element, above))
+        for info in element.findall("info"):
+            if info.get("name") == "CPUModel" and not self.model:
+                self.model = " ".join(info.get("value", "").split())
+        nodes_before = len(self.nodes)
+        for child in element.findall("object"):
+            self.walk(child, (*above, (number, kind, is_data)))
+        for matrix in element.findall("distances"):
+            self._add_distances(matrix, [n["os_index"] for n in self.nodes[nodes_before:]])
+
+    def _add_distances(self, matrix: ElementTree.Element, nodes: list[int]) -> None:
+        """Those between the nodes below; matrices of other objects are of another size, or say the
+        same of what each node is around.
+        """
+        base = float(matrix.get("latency_base", "1"))
+        values = [float(cell.get("value", "nan")) * base for cell in matrix.findall("latency")]
+        n = len(nodes)
+        if _number(matrix, "nbobjs") == n and len(values) == n * n and all(v >= 0 for v in values):
+            rows = [[round(value) for value in values[i * n : (i + 1) * n]] for i in range(n)]
+            self.distances.append({"nodes": nodes, "rows": rows})
+
+
+def _pu(element: ElementTree.Element, above: tuple[tuple[int, str, bool], ...]) -> dict[str, Any]:
+    def innermost(kinds: frozenset[str]) -> int:
+        return next((number for number, kind, _ in reversed(above) if kind in kinds), -1)
+
+    os_index = _number(element, "os_index", -1)
+    if os_index < 0:
+        raise ValueError("it has a PU without an os_index")
+    return {
+        "os_index": os_index,
+        "package": innermost(_PACKAGES),
+        "core": innermost(frozenset({"Core"})),
+        "caches": [number for number, _, is_data in reversed(above) if is_data],
+        "efficiency": 0,
+    }
+
+
+def _node(element: ElementTree.Element) -> dict[str, Any]:
+    pages = sum(
+        _number(page, "size") * _number(page, "count") for page in element.findall("page_type")
+    )
+    return {
+        "os_index": _number(element, "os_index"),
+        "cpus": sorted(_cpus(element.get("cpuset")) or ()),
+        "subtype": "",
+        "memory_bytes": _number(element, "local_memory") or pages,
+    }
+
+
+def _only_node(machine: ElementTree.Element, cpus: set[int]) -> dict[str, Any]:
+    """A machine without nodes has its memory itself: as hwloc 2 has it, that is node 0."""
+    return {**_node(machine), "os_index": 0, "cpus": sorted(cpus)}
+
+
+def _allowed_nodes(machine: ElementTree.Element, nodes: list[dict[str, Any]]) -> set[int]:
+    allowed = _cpus(machine.get("allowed_nodeset"))
+    all_nodes = {node["os_index"] for node in nodes} or {0}
+    return all_nodes if allowed is None else all_nodes & allowed
+
+
+def _number(element: ElementTree.Element, name: str, default: int = 0) -> int:
+    text = element.get(name, "")
+    return int(text) if text.lstrip("-").isdecimal() else default
+
+
+def _cpus(text: str | None) -> frozenset[int] | None:
+    """Members of a set written as hwloc does: words of 32 bits, the highest first, the upper ones
+    left out where zero. None for one that is not given, or goes on without end.
+    """
+    if not text or "f...f" in text:
+        return None
+    try:
+        words = [int(word, 16) if word.strip() else 0 for word in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{text[:40]!r} is no set of CPUs or nodes") from None
+    found: set[int] = set()
+    for at, word in enumerate(reversed(words)):
+        if word >> _WORD_BITS:
+            raise ValueError(f"{text[:40]!r} is no set of CPUs or nodes")
+        found.update(at * _WORD_BITS + bit for bit in range(_WORD_BITS) if word >> bit & 1)
+    return frozenset(found)
