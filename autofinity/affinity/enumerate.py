@@ -73,8 +73,8 @@ def place(
     """A core set of the class `affinity` on `available` (default: allowed PUs).
 
     Of all such sets the one on the nearest nodes, then the one with the lexicographically smallest
-    sorted list of OS indices, as in GETAFFINITY (above the core count: of what is chosen on the
-    last SMT level). Raises `PlacementError` when it does not fit.
+    list of PUs, sorted by kind of core (the fastest first) and OS index (above the core count: of
+    what is chosen on the last SMT level). Raises `PlacementError` when it does not fit.
     """
     from autofinity._core.affinity import place as native
 

@@ -12,6 +12,9 @@ first of all core sets of that size in this order:
 
 A core is represented by its first available PU. With more threads than cores all first PUs are
 taken, and the threads that remain are placed by the same keys on the second PUs alone, and so on.
+On machines of several kinds of cores the same holds of kinds: with more threads than cores of the
+fastest kind, all of these are taken, and the threads that remain are placed on the next kind alone;
+second PUs come after the last kind.
 
 The construction is direct (`autofinity/native/affinity/hint_problem.hpp`); that it equals the
 definition is a property test. All keys are compared in integers.

@@ -39,7 +39,16 @@ def new_handle(topology: Topology, llc_of_pu: Sequence[int], l2_of_core: Sequenc
 
     return Machine(
         [
-            (pu.os_index, pu.smt_rank, pu.core, l2_of_core[pu.core], llc, pu.package, pu.node)
+            (
+                pu.os_index,
+                pu.smt_rank,
+                pu.core,
+                l2_of_core[pu.core],
+                llc,
+                pu.package,
+                pu.node,
+                pu.efficiency,
+            )
             for pu, llc in zip(topology.pus, llc_of_pu, strict=True)
         ],
         [cell for row in topology.distances for cell in row],

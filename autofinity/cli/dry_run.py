@@ -15,7 +15,7 @@ import click
 from autofinity.cli.errors import reported
 from autofinity.linux.bind import allowed_now
 from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
-from autofinity.linux.node_text import unknown_of_nodes
+from autofinity.linux.gaps import gaps
 from autofinity.linux.pins import other_pins
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.affinity import Hint
@@ -86,7 +86,7 @@ def tell(request: Request) -> None:
         ("binding", {"none": "nothing (--no-bind)"}.get(request.bind, request.bind)),
         *(("run", _claim(run)) for run in runs if run.cpus),
         *(("pins", line) for line in pins),
-        *(("note", line) for line in (plan.note, unknown_of_nodes(topology)) if line),
+        *(("note", line) for line in (plan.note, *gaps(topology)) if line),
     ):
         click.echo(f"{name:9} {text}")
     _table(plan, hint, "asked for" if request.hint else "known")

@@ -11,7 +11,7 @@ from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.hint import hint_of, print_picture
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, topology_option
-from autofinity.linux.node_text import unknown_of_nodes
+from autofinity.linux.gaps import gaps
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
 
@@ -59,7 +59,7 @@ def _document(machine: str, topology: Topology, placed: CoreSet | None) -> dict[
         "nodes": len(known),
         "node_os_indices": [topology.node_os_indices[node] for node in known],
         "nodes_without_memory": sorted(topology.memoryless_nodes - topology.unknown_nodes),
-        "unknown": unknown_of_nodes(topology),
+        "unknown": list(gaps(topology)),
         "llcs": topology.n_llcs,
         "cores": topology.n_cores,
         "pus": len(topology.pus),

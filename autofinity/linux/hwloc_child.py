@@ -47,8 +47,10 @@ def describe(topology: Any) -> dict[str, Any]:
     ]
     kinds = topology.get_cpukinds()
     efficiency: dict[int, int] = {}
+    unranked = False
     for kind in range(kinds.n_kinds()):
         cpus, rank, _ = kinds.get_info(kind)
+        unranked |= rank < 0 and kinds.n_kinds() > 1
         efficiency.update(dict.fromkeys(cpus, max(rank, 0)))
     level_of = {getattr(ObjType, f"L{n}CACHE"): n for n in range(1, _CACHE_LEVELS + 1)}
     model = str(topology.get_root_obj().info.get("CPUModel", ""))
@@ -76,6 +78,7 @@ def describe(topology: Any) -> dict[str, Any]:
         "distances": _distances(topology),
         "allowed": list(topology.allowed_cpuset),
         "allowed_nodes": list(topology.allowed_nodeset),
+        "kinds_unranked": unranked,
         "model": " ".join(model.split()),
     }
 
@@ -158,6 +161,7 @@ def _described(topology: Any, kind: str, text: str) -> dict[str, Any]:
     found["page_sizes"] = _page_sizes(text)
     if kind == "xml-reduced":
         found["distances"] = _distances_in(text)
+        found["kinds_unranked"] = text.count("<cpukind ") > 1
     return found
 
 

@@ -150,4 +150,5 @@ def _read(answer: dict[str, Any]) -> RawMachine:
         model=answer["model"],
         page_sizes_bytes=tuple(answer["page_sizes"]),
         allowed_nodes=frozenset(answer["allowed_nodes"]),
+        kinds_unranked=answer["kinds_unranked"],
     )

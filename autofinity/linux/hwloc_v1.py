@@ -48,6 +48,7 @@ def describe_version_1(text: str) -> dict[str, Any]:
         "distances": found.distances,
         "allowed": sorted(present if allowed is None else present & allowed),
         "allowed_nodes": sorted(_allowed_nodes(machine, found.nodes)),
+        "kinds_unranked": False,
         "model": found.model,
     }
 

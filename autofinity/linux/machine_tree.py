@@ -76,6 +76,7 @@ class RawMachine:
     page_sizes_bytes: tuple[int, ...]
     allowed_nodes: frozenset[int] | None = None
     """OS indices of nodes whose memory may be used; None: all."""
+    kinds_unranked: bool = False
 
 
 def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
@@ -129,6 +130,7 @@ def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
         model=raw.model,
         memoryless_nodes=_memoryless(node_order, raw.allowed_nodes),
         one_node_assumed=not raw.nodes,
+        kinds_unranked=raw.kinds_unranked,
     )
 
 

@@ -8,6 +8,7 @@ are ordered by their smallest PU. Offline PUs are left out.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from autofinity.linux.cpu_lists import parse_cpu_list
@@ -17,6 +18,9 @@ from autofinity.linux.online import SYSFS, listed_online, running
 from autofinity.linux.pages import mems_allowed
 from autofinity.model.errors import TopologyError, UsageError
 from autofinity.model.topology import OsIndex, Topology
+
+_SAME_CLOCK = 0.9
+"""Cores of one kind differ by a few per cent in their highest clock, kinds by a fourth and more."""
 
 
 def read_sysfs(
@@ -202,20 +206,34 @@ def _distances(folder: Path, nodes: list[RawNode]) -> dict[tuple[int, int], int]
 
 def _efficiency(root: Path, online: frozenset[int]) -> dict[int, int]:
     """Kind of each PU on hybrid machines, larger is faster: Intel's core types, else the kernel's
-    capacities; nothing on machines of one kind.
+    capacities, else highest clocks; nothing on machines of one kind.
     """
     types = [
         cpus & online
         for kind in ("cpu_lowpower", "cpu_atom", "cpu_core")
         if (cpus := _cpu_list(root / "devices" / kind / "cpus"))
     ]
+    cpu = root / "devices" / "system" / "cpu"
     if len(types) < 2:
-        by_capacity: dict[int, set[int]] = {}
-        for cpu in online:
-            path = root / "devices" / "system" / "cpu" / f"cpu{cpu}" / "cpu_capacity"
-            by_capacity.setdefault(read_number(path), set()).add(cpu)
-        types = [frozenset(by_capacity[capacity]) for capacity in sorted(by_capacity)]
-    return {cpu: rank for rank, cpus in enumerate(types) for cpu in cpus}
+        types = _by_value({n: read_number(cpu / f"cpu{n}" / "cpu_capacity") for n in online})
+    if len(types) < 2 and (cpu / f"cpu{min(online)}" / "cpufreq").is_dir():
+        clocks = {n: read_number(cpu / f"cpu{n}" / "cpufreq" / "cpuinfo_max_freq") for n in online}
+        types = _by_value(clocks, _SAME_CLOCK)
+    return {n: rank for rank, cpus in enumerate(types) for n in cpus}
+
+
+def _by_value(values: Mapping[int, int], same: float = 1.0) -> list[frozenset[int]]:
+    """PUs by value, small ones first; within `same` of the largest of a group is no difference."""
+    groups: list[frozenset[int]] = []
+    largest = 0
+    for value in sorted(set(values.values()), reverse=True):
+        cpus = frozenset(n for n, own in values.items() if own == value)
+        if groups and value >= same * largest:
+            groups[-1] |= cpus
+        else:
+            groups.append(cpus)
+            largest = value
+    return groups[::-1]
 
 
 def _model(cpuinfo: Path) -> str:

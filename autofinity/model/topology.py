@@ -37,7 +37,8 @@ class PU:
     """NUMA node whose memory is local. Several nodes may be local: then the first. A PU in no known
     node is in a stand-in for it (`Topology.unknown_nodes`)."""
     efficiency: int = 0
-    """Kind of core on hybrid machines: larger is faster; 0 everywhere on others."""
+    """Kind of core on hybrid machines: larger is faster; 0 everywhere on others, and where nothing
+    ranks the kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,8 @@ class Topology:
     """Logical nodes that no page of ours can live on: without memory, or not allowed to us."""
     one_node_assumed: bool = False
     """Nothing tells of NUMA nodes, so all PUs are taken to be in one."""
+    kinds_unranked: bool = False
+    """Cores are of several kinds, and nothing tells which is faster."""
 
     @cached_property
     def by_os_index(self) -> dict[OsIndex, PU]:

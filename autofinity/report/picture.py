@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from autofinity.linux.node_text import unknown_of_nodes
+from autofinity.linux.gaps import gaps
 from autofinity.model.topology import PU, OsIndex, Topology
 
 if TYPE_CHECKING:
@@ -113,9 +113,7 @@ def summary(topology: Topology) -> list[str]:
     if len(known) > 1:
         far = {topology.distances[a][b] for a in known for b in known if a != b}
         lines.append("distances between nodes: " + ", ".join(map(str, sorted(far))))
-    unknown = unknown_of_nodes(topology)
-    if unknown:
-        lines.append(unknown)
+    lines.extend(gaps(topology))
     return lines
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from autofinity.model.placement import CoreSet, Placement
-from autofinity.model.topology import OsIndex, Topology
+from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.ports import BindThreads
 
 type Binding = Literal["llc", "core", "none"]
@@ -15,7 +15,8 @@ type Binding = Literal["llc", "core", "none"]
 def thread_masks(
     topology: Topology, cores: CoreSet, available: frozenset[OsIndex], bind: Binding
 ) -> tuple[frozenset[OsIndex], ...]:
-    """One mask a thread, in thread order: its LLC domain's available PUs, or its own PU.
+    """One mask a thread, in thread order: its LLC domain's available PUs of one kind of core, or
+    its own PU.
 
     A whole domain leaves the kernel room to balance inside it and costs no cache; a single PU is
     for programs that do not share the machine.
@@ -35,12 +36,16 @@ def widened(
         return tuple(available for _ in masks)
     if bind == "core":
         return tuple(masks)
-    domains: dict[int, set[OsIndex]] = {}
+
+    def domain(pu: PU) -> tuple[int, int]:
+        return pu.llc, pu.efficiency
+
+    domains: dict[tuple[int, int], set[OsIndex]] = {}
     for pu in topology.pus:
         if pu.os_index in available:
-            domains.setdefault(pu.llc, set()).add(pu.os_index)
+            domains.setdefault(domain(pu), set()).add(pu.os_index)
     return tuple(
-        frozenset().union(*(domains[topology.by_os_index[cpu].llc] for cpu in mask))
+        frozenset().union(*(domains[domain(topology.by_os_index[cpu])] for cpu in mask))
         for mask in masks
     )
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autofinity.linux.node_text import unknown_of_nodes
+from autofinity.linux.gaps import gaps
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import Topology
 from autofinity.reporter import SILENT, Reporter
@@ -113,9 +113,8 @@ def _with_own_pages(
             "those of a preset with --latencies (autofinity machines lists them)"
         )
     topology = machine_topology(name)
-    unknown = unknown_of_nodes(topology)
-    if unknown:
-        reporter.notice(unknown)
+    for line in gaps(topology):
+        reporter.notice(line)
     if latencies is None:
         file = assumed_latencies()
         reporter.notice(

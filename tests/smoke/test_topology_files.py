@@ -10,6 +10,7 @@ import pytest
 from hwloc_v1_writer import as_version_1
 
 from autofinity.affinity.hints import all_hints
+from autofinity.linux.gaps import gaps
 from autofinity.linux.topology import xml_topology
 from autofinity.model.errors import TopologyError
 from autofinity.model.topology import Topology
@@ -80,6 +81,29 @@ def test_memory_that_may_not_be_used_is_none(tmp_path: Path) -> None:
     text = path.read_text().replace('allowed_nodeset="0x00000003"', 'allowed_nodeset="0x00000002"')
     path.write_text(text)
     assert xml_topology(path).memoryless_nodes == {0}
+
+
+def with_kinds(path: Path, *kinds: tuple[str, str]) -> Topology:
+    text = "".join(f'<cpukind cpuset="{cpus}">{info}</cpukind>' for cpus, info in kinds)
+    path.write_text(path.read_text().replace("</topology>", f"{text}</topology>"))
+    return xml_topology(path)
+
+
+def test_threads_go_to_cores_of_the_higher_clock(tmp_path: Path) -> None:
+    path = exported(tmp_path, "pack:1 numa:1 l3:1 core:4 pu:1")
+    slow, fast = (f'<info name="FrequencyMaxMHz" value="{mhz}"/>' for mhz in (2800, 3900))
+    topology = with_kinds(path, ("0x00000003", slow), ("0x0000000c", fast))
+    assert {match.cpus for match in all_hints(topology, 2)} == {(2, 3)}
+    assert gaps(topology) == ()
+
+
+def test_it_is_said_where_nothing_ranks_the_kinds_of_cores(tmp_path: Path) -> None:
+    path = exported(tmp_path, "pack:1 numa:1 l3:1 core:4 pu:1")
+    one, other = (f'<info name="Colour" value="{colour}"/>' for colour in ("red", "blue"))
+    topology = with_kinds(path, ("0x00000003", one), ("0x0000000c", other))
+    assert topology.kinds_unranked
+    (said,) = gaps(topology)
+    assert "nothing (core type, capacity, clock) tells which is faster" in said
 
 
 def test_a_truncated_file_is_an_error(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from itertools import combinations
 
 from hypothesis import strategies as st
@@ -11,8 +12,12 @@ from autofinity.model.affinity import Hint
 from autofinity.model.topology import PU, OsIndex, Topology
 
 
-def slots_by_level(topology: Topology, available: frozenset[OsIndex]) -> list[list[PU]]:
-    """First available PU of each core, then the second ones, …"""
+def slots_by_level(
+    topology: Topology, available: frozenset[OsIndex], *, by_kind: bool = False
+) -> list[list[PU]]:
+    """First available PU of each core, then the second ones, …; with `by_kind` of each the fastest
+    kind first.
+    """
     cores: dict[int, list[PU]] = {}
     for pu in topology.pus:
         if pu.os_index in available:
@@ -23,7 +28,17 @@ def slots_by_level(topology: Topology, available: frozenset[OsIndex]) -> list[li
             if rank == len(levels):
                 levels.append([])
             levels[rank].append(pu)
-    return levels
+    if not by_kind:
+        return levels
+    return [
+        [pu for pu in level if pu.efficiency == kind]
+        for level in levels
+        for kind in sorted({pu.efficiency for pu in level}, reverse=True)
+    ]
+
+
+def by_kind_and_number(pus: Iterable[PU]) -> list[tuple[int, int]]:
+    return sorted((-pu.efficiency, pu.os_index) for pu in pus)
 
 
 def keys(topology: Topology, pus: tuple[PU, ...], hint: Hint) -> tuple[object, ...]:
@@ -38,7 +53,7 @@ def keys(topology: Topology, pus: tuple[PU, ...], hint: Hint) -> tuple[object, .
         (socket_key, llc_key) if hint.socket_first else (llc_key, socket_key),
         third if hint.spread_sockets else -third,
         sum(topology.distances[a][b] for a in nodes for b in nodes if a != b),
-        sorted(pu.os_index for pu in pus),
+        by_kind_and_number(pus),
     )
 
 
@@ -46,7 +61,7 @@ def by_definition(
     topology: Topology, threads: int, hint: Hint, available: frozenset[OsIndex]
 ) -> list[int]:
     chosen: list[PU] = []
-    for level in slots_by_level(topology, available):
+    for level in slots_by_level(topology, available, by_kind=True):
         rest = threads - len(chosen)
         if rest >= len(level):
             chosen += level
@@ -59,8 +74,8 @@ def by_definition(
 @st.composite
 def machines(draw: st.DrawFn) -> tuple[Topology, frozenset[OsIndex]]:
     """Small machines of any shape: unequal sockets, LLCs within nodes and nodes within LLCs, one
-    node over several sockets, SMT, shuffled and sparse OS indices, any symmetric SLIT, and some
-    PUs that are not available.
+    node over several sockets, SMT, kinds of cores, shuffled and sparse OS indices, any symmetric
+    SLIT, and some PUs that are not available.
     """
     shape = draw(
         st.lists(
@@ -84,12 +99,14 @@ def machines(draw: st.DrawFn) -> tuple[Topology, frozenset[OsIndex]]:
             llc += 1
     dense = {node: i for i, node in enumerate(sorted({node for _, _, node in places}))}
     smt = [draw(st.integers(1, 2)) if draw(st.booleans()) else 1 for _ in places]
+    kinds = draw(st.sampled_from([1, 1, 2, 3]))
+    kind = [draw(st.integers(0, kinds - 1)) for _ in places]
     os_indices = draw(st.permutations(range(0, 2 * sum(smt), 2)))
     pus: list[PU] = []
     for core, (package, domain, node) in enumerate(places):
         for rank in range(smt[core]):
             index = OsIndex(os_indices[len(pus)])
-            pus.append(PU(index, rank, core, domain, package, dense[node]))
+            pus.append(PU(index, rank, core, domain, package, dense[node], kind[core]))
     n = len(dense)
     slit = [[10] * n for _ in range(n)]
     for a in range(n):

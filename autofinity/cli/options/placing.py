@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from autofinity.cli.interruption import say
-from autofinity.linux.node_text import unknown_of_nodes
+from autofinity.linux.gaps import gaps
 from autofinity.model.topology import Topology
 
 topology_option = click.option(
@@ -32,7 +32,6 @@ available_option = click.option(
 
 
 def tell_unknown(topology: Topology) -> None:
-    """One line on stderr where something about the machine's nodes is not known."""
-    unknown = unknown_of_nodes(topology)
-    if unknown:
-        say(unknown)
+    """What is not known of the machine, a line each on stderr."""
+    for line in gaps(topology):
+        say(line)

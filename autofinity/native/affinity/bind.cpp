@@ -59,19 +59,20 @@ nb::tuple tuple_of(const Occupancy& values) {
 
 // (OS indices in thread order, canonical occupancy, occupancy of the whole machine).
 nb::tuple answer(const Machine& machine, const Level& level, const std::vector<int>& chosen) {
-    // Threads fill domain by domain, and in a domain all lower SMT levels before the last one.
-    std::vector<std::tuple<int, int, int>> order;
-    for (const int pu : level.below) {
-        order.emplace_back(machine.pus()[pu].llc, machine.pus()[pu].smt_rank, pu);
-    }
-    for (const int pu : chosen) {
-        order.emplace_back(machine.pus()[pu].llc, machine.pus()[pu].smt_rank, pu);
-    }
+    // Threads fill domain by domain, and in a domain all lower SMT levels before the last one, of
+    // each the faster kinds first.
+    std::vector<std::tuple<int, int, int, int>> order;
+    const auto add = [&](int at) {
+        const topology::Pu& pu = machine.pus()[at];
+        order.emplace_back(pu.llc, pu.smt_rank, -pu.kind, at);
+    };
+    std::for_each(level.below.begin(), level.below.end(), add);
+    std::for_each(chosen.begin(), chosen.end(), add);
     std::sort(order.begin(), order.end());
     nb::tuple cpus = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(order.size())));
     std::vector<int> counts(machine.socket_of_llc().size(), 0);
     for (size_t i = 0; i < order.size(); ++i) {
-        const auto& [domain, rank, pu] = order[i];
+        const auto& [domain, rank, kind, pu] = order[i];
         ++counts[domain];
         PyTuple_SET_ITEM(cpus.ptr(), static_cast<Py_ssize_t>(i),
                          PyLong_FromLongLong(machine.pus()[pu].os));
@@ -106,7 +107,8 @@ nb::tuple answer(const Machine& machine, const Level& level, const std::vector<i
 // The answer, or the number of available PUs where there are fewer than threads.
 nb::object best_match(const Machine& machine, int threads, bool spread_sockets, bool spread_llcs,
                       bool socket_first, nb::handle available) {
-    const Level level = make_level(machine, mask_of(machine, available), threads);
+    const Level level =
+        make_level(machine, mask_of(machine, available), threads, Kinds::fastest_first);
     if (level.threads == 0) {
         return nb::int_(level.usable);
     }
@@ -122,7 +124,7 @@ nb::object place(const Machine& machine, const Occupancy& occupancy, nb::handle 
             threads += count;
         }
     }
-    const Level level = make_level(machine, mask_of(machine, available), threads);
+    const Level level = make_level(machine, mask_of(machine, available), threads, Kinds::alike);
     if (level.threads == 0) {
         return nb::int_(level.usable);
     }

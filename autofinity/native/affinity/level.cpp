@@ -1,18 +1,24 @@
 #include "affinity/level.hpp"
 
+#include <cstddef>
+#include <map>
+#include <utility>
+
 namespace autofinity::affinity {
 
 namespace {
 
-// SMT ranks among what is available only.
+// Levels among what is available only.
 struct Ranks {
     std::vector<int> of_pu;  // -1 where it is not available
-    std::vector<int> sizes;  // PUs of each rank
+    std::vector<int> sizes;  // PUs of each level
 };
 
-Ranks ranks_of(const topology::Machine& machine, const std::vector<uint8_t>& available) {
+// SMT rank among what is available, by PU; -1 where it is not.
+std::vector<int> smt_ranks(const topology::Machine& machine,
+                           const std::vector<uint8_t>& available) {
     const auto& pus = machine.pus();
-    Ranks found{std::vector<int>(pus.size(), -1), {}};
+    std::vector<int> found(pus.size(), -1);
     int core = -1;
     int next = 0;
     for (const int i : machine.by_core()) {
@@ -20,14 +26,36 @@ Ranks ranks_of(const topology::Machine& machine, const std::vector<uint8_t>& ava
             core = pus[i].core;
             next = 0;
         }
-        if (!available[i]) {
-            continue;
+        if (available[i]) {
+            found[i] = next++;
         }
-        if (next == static_cast<int>(found.sizes.size())) {
-            found.sizes.push_back(0);
+    }
+    return found;
+}
+
+Ranks ranks_of(const topology::Machine& machine, const std::vector<uint8_t>& available,
+               Kinds kinds) {
+    const std::vector<int> smt = smt_ranks(machine, available);
+    // By SMT rank and kind, the first of which is taken first.
+    const auto place = [&](std::size_t i) {
+        return std::pair(smt[i], kinds == Kinds::alike ? 0 : -machine.pus()[i].kind);
+    };
+    std::map<std::pair<int, int>, int> level_of;
+    for (std::size_t i = 0; i < smt.size(); ++i) {
+        if (smt[i] >= 0) {
+            level_of.emplace(place(i), 0);
         }
-        ++found.sizes[next];
-        found.of_pu[i] = next++;
+    }
+    int count = 0;
+    for (auto& [at, level] : level_of) {
+        level = count++;
+    }
+    Ranks found{std::vector<int>(smt.size(), -1), std::vector<int>(level_of.size(), 0)};
+    for (std::size_t i = 0; i < smt.size(); ++i) {
+        if (smt[i] >= 0) {
+            found.of_pu[i] = level_of.at(place(i));
+            ++found.sizes[found.of_pu[i]];
+        }
     }
     return found;
 }
@@ -97,8 +125,8 @@ class Filling {
 }  // namespace
 
 Level make_level(const topology::Machine& machine, const std::vector<uint8_t>& available,
-                 int threads) {
-    const Ranks ranks = ranks_of(machine, available);
+                 int threads, Kinds kinds) {
+    const Ranks ranks = ranks_of(machine, available, kinds);
     Level level;
     for (const int size : ranks.sizes) {
         level.usable += size;
@@ -113,7 +141,7 @@ Level make_level(const topology::Machine& machine, const std::vector<uint8_t>& a
     }
     level.slots.reserve(ranks.sizes[last]);
     Filling filling(machine, level);
-    for (const int i : machine.by_os()) {
+    for (const int i : machine.by_kind()) {
         const int rank = ranks.of_pu[i];
         if (rank == last) {
             filling.add_slot(i, machine.pus()[i]);

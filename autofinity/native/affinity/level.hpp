@@ -1,9 +1,9 @@
-// What GETAFFINITY sees: one SMT level of what is available on a machine.
+// What GETAFFINITY sees: one level of what is available on a machine.
 //
 //   socket ── domain (LLC) ── cell (part of a domain on one NUMA node) ── slot (PU)
 //
-// Slots of one cell differ only in their OS index, so a core set is a count for each cell: the
-// smallest OS indices of the cell are always the best ones.
+// Slots of one cell differ only in their kind of core and their OS index, so a core set is a count
+// for each cell: the fastest, and of those the smallest OS indices, are always the best ones.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Cell {
 struct Domain {
     int id;      // in the machine
     int socket;  // in the level
-    int base;    // threads already on lower SMT levels
+    int base;    // threads already on lower levels
     int capacity = 0;
     std::vector<int> cells;
 };
@@ -37,14 +37,15 @@ struct Socket {
     int capacity = 0;
 };
 
-// What one SMT level offers. The first level is the first available PU of each core, the second
-// the second, and so on; all PUs of lower levels are taken before a higher one is used.
-// Sockets, domains and cells are numbered by their smallest OS index, so that going through them in
-// order meets a nearly smallest list of OS indices first.
+// What one level offers. The first level is the first available PU of each core, the second the
+// second, and so on; all PUs of lower levels are taken before a higher one is used. Where kinds of
+// cores count, each of these is a level for each kind, the fastest first.
+// Sockets, domains and cells are numbered by their first slot, so that going through them in order
+// meets a nearly smallest list of slots first.
 struct Level {
     int threads = 0;          // to place on this level
     std::vector<int> below;   // PUs of lower levels, all taken
-    std::vector<Slot> slots;  // ascending OS index
+    std::vector<Slot> slots;  // as Machine::by_kind has them
     std::vector<Cell> cells;
     std::vector<Domain> domains;
     std::vector<Socket> sockets;
@@ -52,9 +53,11 @@ struct Level {
     int usable = 0;          // PUs available on all levels
 };
 
+enum class Kinds { alike, fastest_first };
+
 // The level on which the last of `threads` falls. `available[pu]` by logical index. When there are
 // fewer PUs than threads, only `usable` is set.
 Level make_level(const topology::Machine& machine, const std::vector<uint8_t>& available,
-                 int threads);
+                 int threads, Kinds kinds);
 
 }  // namespace autofinity::affinity

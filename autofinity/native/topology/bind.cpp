@@ -20,7 +20,7 @@ namespace autofinity::topology {
 namespace {
 
 // A PU as Python hands it over, in the order of the fields of `Pu`.
-using Row = std::tuple<std::int64_t, int, int, int, int, int, int>;
+using Row = std::tuple<std::int64_t, int, int, int, int, int, int, int>;
 
 // The machine and what it was made of, for pickle.
 nb::tuple reduced(const Machine& machine) {
@@ -28,7 +28,7 @@ nb::tuple reduced(const Machine& machine) {
     std::vector<std::int64_t> allowed;
     for (std::size_t i = 0; i < machine.pus().size(); ++i) {
         const Pu& pu = machine.pus()[i];
-        rows.emplace_back(pu.os, pu.smt_rank, pu.core, pu.l2, pu.llc, pu.socket, pu.node);
+        rows.emplace_back(pu.os, pu.smt_rank, pu.core, pu.l2, pu.llc, pu.socket, pu.node, pu.kind);
         if (machine.allowed()[i]) {
             allowed.push_back(pu.os);
         }
@@ -51,17 +51,18 @@ int logical(const Machine& machine, std::int64_t os) {
 
 void bind_topology(nb::module_& module) {
     using namespace autofinity::topology;
-    nb::class_<Machine>(module, "Machine",
-                        "The PUs of a machine: a row (OS index, SMT rank, core, L2, LLC domain, "
-                        "socket, node) each, the SLIT row by row, and the OS indices of PUs that a "
-                        "placement may use.")
+    nb::class_<Machine>(
+        module, "Machine",
+        "The PUs of a machine: a row (OS index, SMT rank, core, L2, LLC domain, "
+        "socket, node, kind of core) each, the SLIT row by row, and the OS indices of PUs that a "
+        "placement may use.")
         .def(
             "__init__",
             [](Machine* self, const std::vector<Row>& rows, std::vector<std::int64_t> slit,
                int nodes, const std::vector<std::int64_t>& allowed) {
                 std::vector<Pu> pus;
-                for (const auto& [os, smt_rank, core, l2, llc, socket, node] : rows) {
-                    pus.push_back({os, smt_rank, core, l2, llc, socket, node});
+                for (const auto& [os, smt_rank, core, l2, llc, socket, node, kind] : rows) {
+                    pus.push_back({os, smt_rank, core, l2, llc, socket, node, kind});
                 }
                 new (self) Machine(std::move(pus), std::move(slit), nodes, allowed);
             },

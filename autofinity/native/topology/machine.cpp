@@ -55,15 +55,17 @@ Machine::Machine(std::vector<Pu> pus, std::vector<std::int64_t> slit, int nodes,
 }
 
 void Machine::order_pus() {
-    by_os_.resize(pus_.size());
-    std::iota(by_os_.begin(), by_os_.end(), 0);
-    by_core_ = by_os_;
-    std::sort(by_os_.begin(), by_os_.end(), [&](int a, int b) { return pus_[a].os < pus_[b].os; });
+    by_kind_.resize(pus_.size());
+    std::iota(by_kind_.begin(), by_kind_.end(), 0);
+    by_core_ = by_kind_;
+    std::sort(by_kind_.begin(), by_kind_.end(), [&](int a, int b) {
+        return std::pair(-pus_[a].kind, pus_[a].os) < std::pair(-pus_[b].kind, pus_[b].os);
+    });
     std::sort(by_core_.begin(), by_core_.end(), [&](int a, int b) {
         return std::pair(pus_[a].core, pus_[a].smt_rank) <
                std::pair(pus_[b].core, pus_[b].smt_rank);
     });
-    for (const int pu : by_os_) {
+    for (const int pu : by_kind_) {
         need(of_os_.emplace(pus_[pu].os, pu).second, "two PUs have the same OS index");
     }
 }

@@ -29,8 +29,8 @@ class Machine {
             const std::vector<std::int64_t>& allowed);
 
     const std::vector<Pu>& pus() const { return pus_; }
-    // Logical PU indices in ascending order of OS index.
-    const std::vector<int>& by_os() const { return by_os_; }
+    // Logical PU indices, faster kinds of cores first, each in ascending order of OS index.
+    const std::vector<int>& by_kind() const { return by_kind_; }
     // Logical PU indices, core by core, SMT ranks ascending.
     const std::vector<int>& by_core() const { return by_core_; }
     // Logical index of an OS index; -1 where there is no such PU.
@@ -86,7 +86,7 @@ class Machine {
     Places places_;
     std::uint32_t sockets_ = 0;
     bool node_in_llc_ = false;
-    std::vector<int> by_os_;
+    std::vector<int> by_kind_;
     std::vector<int> by_core_;
     std::unordered_map<std::int64_t, int> of_os_;
     std::vector<std::uint8_t> allowed_;

@@ -14,6 +14,7 @@ struct Pu {
     int llc;
     int socket;
     int node;
+    int kind = 0;  // of core: larger is faster
 };
 
 }  // namespace autofinity::topology

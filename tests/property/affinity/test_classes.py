@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations, permutations
 
 import pytest
-from affinity_definition import machines, slots_by_level
+from affinity_definition import by_kind_and_number, machines, slots_by_level
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_up_machine import machine
@@ -55,18 +55,18 @@ def test_every_feasible_class_is_listed_once_counted_and_placed_best(
     if not available:
         return
     threads = data.draw(st.integers(1, len(available)))
-    best: dict[Affinity, tuple[int, list[int]]] = {}
+    best: dict[Affinity, tuple[int, list[tuple[int, int]]]] = {}
     for below, chosen in core_sets(topology, threads, available):
-        key = (distance_of(topology, chosen), sorted(pu.os_index for pu in below + chosen))
+        key = (distance_of(topology, chosen), by_kind_and_number(below + chosen))
         affinity = class_of(below + chosen)
         best[affinity] = min(best.get(affinity, key), key)
     listed = list(enumerate_affinities(topology, threads, available))
     assert len(listed) == len(set(listed))
     assert set(listed) == set(best)
     assert count_affinities(topology, threads, available) == len(best)
-    for affinity, (_, os_indices) in best.items():
+    for affinity, (_, pus) in best.items():
         found = place(topology, affinity, available)
-        assert sorted(found.cpus) == os_indices
+        assert by_kind_and_number(topology.by_os_index[cpu] for cpu in found.cpus) == pus
         assert found.affinity == affinity
 
 

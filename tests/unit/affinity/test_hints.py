@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from made_up_machine import machine
@@ -141,3 +143,39 @@ def test_above_sixteen_nodes_threads_still_sit_on_near_nodes() -> None:
     assert {nodes[cpu] for cpu in found.cpus} == {0, 5, 10}
     spread = get_affinity(ring, 24, Hint.parse("SLP"))
     assert {nodes[cpu] for cpu in spread.cpus} == set(range(24))
+
+
+def hybrid(*kinds: int, llcs: int = 1) -> Topology:
+    """A core of each kind, larger is faster; as many in each LLC domain."""
+    plain = machine(llcs=llcs, cores=len(kinds) // llcs)
+    pus = tuple(replace(pu, efficiency=kinds[pu.core]) for pu in plain.pus)
+    return replace(plain, pus=pus)
+
+
+@pytest.mark.parametrize("hint", HINTS)
+def test_the_faster_kind_of_cores_comes_first_whatever_the_hint(hint: Hint) -> None:
+    for kinds, llcs in (((0, 0, 1, 1), 1), ((0, 0, 1, 1), 2), ((2, 0, 1, 1, 0, 2), 2)):
+        topology = hybrid(*kinds, llcs=llcs)
+        for threads in range(1, len(kinds) + 1):
+            found = get_affinity(topology, threads, hint).cpus
+            taken = sorted((kinds[cpu] for cpu in found), reverse=True)
+            assert taken == sorted(kinds, reverse=True)[:threads]
+    assert get_affinity(hybrid(0, 0, 1, 1), 3, hint).cpus == (2, 3, 0)  # the first thread, too
+
+
+def test_slow_cores_come_before_second_threads_of_fast_ones() -> None:
+    plain = machine(cores=4, smt=2)
+    fast = {2, 3}
+    topology = replace(
+        plain, pus=tuple(replace(pu, efficiency=int(pu.core in fast)) for pu in plain.pus)
+    )
+    order = [set(get_affinity(topology, n, HINTS[-1]).cpus) for n in range(1, 9)]
+    assert [min(now - before) for before, now in pairwise([set(), *order])] == [
+        *(4, 6, 0, 2),
+        *(5, 7, 1, 3),
+    ]
+
+
+def test_slow_cores_are_taken_where_only_they_may_be() -> None:
+    slow = frozenset({OsIndex(0), OsIndex(1)})
+    assert set(get_affinity(hybrid(0, 0, 1, 1), 2, HINTS[0], slow).cpus) == slow

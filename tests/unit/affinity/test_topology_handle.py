@@ -12,7 +12,7 @@ from autofinity.model.topology import OsIndex
 from autofinity.sim.preset import load_preset
 
 TOPOLOGY = load_preset("opteron-6164he").topology
-ROW = (0, 0, 0, 0, 0, 0, 0)
+ROW = (0, 0, 0, 0, 0, 0, 0, 0)
 
 
 def test_it_is_made_once_for_a_topology() -> None:
@@ -38,14 +38,14 @@ def test_an_llc_domain_that_spans_sockets_is_one_on_each() -> None:
 @pytest.mark.parametrize(
     ("pus", "slit", "why"),
     [
-        ([ROW, (0, 1, 0, 0, 0, 0, 0)], [10], "two PUs have the same OS index"),
-        ([(0, 0, 1, 0, 0, 0, 0)], [10], "a PU has an index outside the machine"),
-        ([(0, 0, 0, 0, 0, 0, -1)], [10], "a PU has an index outside the machine"),
+        ([ROW, (0, 1, 0, 0, 0, 0, 0, 0)], [10], "two PUs have the same OS index"),
+        ([(0, 0, 1, 0, 0, 0, 0, 0)], [10], "a PU has an index outside the machine"),
+        ([(0, 0, 0, 0, 0, 0, -1, 0)], [10], "a PU has an index outside the machine"),
         ([ROW], [10, 20], "not a square matrix"),
     ],
 )
 def test_a_machine_that_cannot_be_is_refused(
-    pus: list[tuple[int, int, int, int, int, int, int]], slit: list[int], why: str
+    pus: list[tuple[int, int, int, int, int, int, int, int]], slit: list[int], why: str
 ) -> None:
     with pytest.raises(ValueError, match=why):
         Machine(pus, slit, 1, [0])

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from made_up_machine import machine
 
+from autofinity.linux.gaps import gaps
 from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU, build_topology
-from autofinity.linux.node_text import unknown_of_nodes
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.mapping.cost import is_known
 from autofinity.model.errors import TopologyError
@@ -70,14 +70,16 @@ def test_a_cpu_in_no_node_is_in_none_of_the_known_ones() -> None:
     assert topology.unknown_nodes == {2, 3} == topology.memoryless_nodes
     assert topology.cpus_without_node == {3, 4, 5}
     assert topology.distances[2] == (20, 20, 10, 20)
-    assert "CPUs 3-5 are in no NUMA node" in unknown_of_nodes(topology)
+    (said,) = gaps(topology)
+    assert "CPUs 3-5 are in no NUMA node" in said
 
 
 def test_where_there_are_no_nodes_all_is_one_and_that_is_said() -> None:
     topology = build_topology(raw([RawPU(i, i, i, (), 0) for i in range(2)]), "m", "file")
     assert topology.node_os_indices == (0,)
     assert topology.unknown_nodes == frozenset()
-    assert "taken to be in one" in unknown_of_nodes(topology)
+    (said,) = gaps(topology)
+    assert "taken to be in one" in said
 
 
 def test_an_empty_folder_of_nodes_is_one_node(tmp_path: Path) -> None:
@@ -175,3 +177,24 @@ def test_sysfs_leaves_offline_cpus_out(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_sysfs_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TopologyError, match="names no CPU"):
         read_sysfs(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("clocks", "kinds"),
+    [
+        ((2800, 2800, 3900, 3900), [0, 0, 1, 1]),
+        ((3900, 3900, 2800, 1000), [2, 2, 1, 0]),
+        ((5700, 5700, 5500, 5450), [0, 0, 0, 0]),  # favoured cores are no kind
+    ],
+)
+def test_clocks_tell_kinds_of_cores_where_nothing_else_does(
+    tmp_path: Path, clocks: tuple[int, ...], kinds: list[int]
+) -> None:
+    write_sysfs(tmp_path, shaped((1, 1, 1, 4, 1)))
+    for cpu, mhz in enumerate(clocks):
+        folder = tmp_path / "devices/system/cpu" / f"cpu{cpu}"
+        (folder / "cpu_capacity").unlink()
+        (folder / "cpufreq").mkdir()
+        (folder / "cpufreq" / "cpuinfo_max_freq").write_text(f"{1000 * mhz}\n")
+    found = read_sysfs(tmp_path, allowed=frozenset(map(OsIndex, range(4))))
+    assert [pu.efficiency for pu in found.pus] == kinds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,3 +140,13 @@ def test_more_threads_than_cpus_are_left_as_they_are_with_a_note(tmp_path: Path)
 def test_a_mask_of_one_cpu_leaves_nothing_to_choose(tmp_path: Path) -> None:
     topology = read(tmp_path, machine(siblings_last), cpus(6))
     assert plans(topology, 1)[str(DISTRIBUTED)].masks == (cpus(6),)
+
+
+def test_a_thread_on_a_fast_core_may_use_the_fast_cores_of_its_cache(tmp_path: Path) -> None:
+    shown = machine(lambda core, rank: core, sockets=1, cores=4, smt=1, nodes=(0,))
+    pus = tuple(replace(pu, efficiency=int(pu.os_index > 1)) for pu in shown.pus)
+    topology = read(tmp_path, replace(shown, pus=pus))
+    for plan in plans(topology, 2, "llc").values():
+        assert plan.masks == (cpus(2, 3), cpus(2, 3))
+    for plan in plans(topology, 3, "llc").values():
+        assert plan.masks == (cpus(2, 3), cpus(2, 3), cpus(0, 1))
