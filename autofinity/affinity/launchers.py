@@ -2,7 +2,8 @@
 
 What the tool can say differs: OpenMP's variables and likwid-pin give thread i the i-th CPU, the
 others confine all threads to the set and leave the order inside it to the kernel. CPUs are always
-the kernel's numbers; each tool is told so where it would count differently. No line holds a space
+the kernel's numbers, and each tool is told so where it would count differently; likwid-pin cannot
+be told: within a cpuset it counts the CPUs that it may use. No line holds a space
 inside a word or anything a POSIX shell would expand, so it may come out of `$(…)`.
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from autofinity.model.errors import UsageError
-from autofinity.model.topology import OsIndex
+from autofinity.model.topology import OsIndex, Topology
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,9 @@ class LauncherForm:
     """Whether thread i gets the i-th CPU; False: all threads may use the whole set."""
     line: Callable[[Sequence[OsIndex]], str]
     """CPUs in thread order → what goes before the program on a shell's command line."""
+    counts_allowed: bool = False
+    """Whether the tool, where not all CPUs are allowed, takes a number for a place among these:
+    first the first PUs of all cores, then the second ones, …, each in logical order."""
 
 
 def _listed(cpus: Sequence[OsIndex]) -> str:
@@ -80,7 +84,10 @@ LAUNCHERS: Mapping[str, LauncherForm] = {
         ),
     ),
     "likwid": LauncherForm(
-        "likwid-pin; threads by creation", True, lambda cpus: f"likwid-pin -c {_listed(cpus)}"
+        "likwid-pin; threads by creation",
+        True,
+        lambda cpus: f"likwid-pin -c {_listed(cpus)}",
+        counts_allowed=True,
     ),
     "hwloc": LauncherForm("hwloc-bind", False, lambda cpus: f"hwloc-bind {_hwloc_mask(cpus)} --"),
     "srun": LauncherForm(
@@ -102,12 +109,23 @@ LAUNCHERS: Mapping[str, LauncherForm] = {
 """By the name that `autofinity hints --as` takes."""
 
 
-def launcher_line(tool: str, cpus: Sequence[OsIndex]) -> str:
-    """What goes before the program so that `tool` puts it on `cpus` (in thread order, not empty).
+def launcher_line(tool: str, cpus: Sequence[OsIndex], topology: Topology | None = None) -> str:
+    """What goes before the program so that `tool` puts it on `cpus` (in thread order, not empty),
+    where the CPUs that `topology` allows may be used; None: all.
 
     Raises `UsageError` for a tool that is not in `LAUNCHERS`.
     """
     form = LAUNCHERS.get(tool)
     if form is None:
         raise UsageError(f"unknown launcher {tool!r}; expected one of {', '.join(LAUNCHERS)}")
+    if form.counts_allowed and topology and len(topology.allowed) < len(topology.pus):
+        return form.line(_places(cpus, topology))
     return form.line(cpus)
+
+
+def _places(cpus: Sequence[OsIndex], topology: Topology) -> list[OsIndex]:
+    """Of each CPU among those that are allowed, counted as likwid does (`L:N:` in its words)."""
+    allowed = [pu for pu in topology.pus if pu.os_index in topology.allowed]
+    allowed.sort(key=lambda pu: pu.smt_rank)
+    place = {pu.os_index: OsIndex(at) for at, pu in enumerate(allowed)}
+    return [place[cpu] for cpu in cpus]

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from autofinity.model.policy import RulePolicy
+from autofinity.runtime.undecided import UNDECIDED, reason_on_record
 from autofinity.workflow.run_records import LAST, RunNow, policy_of, run_now
 
 
@@ -29,14 +30,18 @@ def explain_run(text: str, db: Path, *, as_json: bool) -> None:
     state = f"running, {run.phase or 'starting'}" if found.alive else "ended"
     click.echo(f"run {run.id}: {run.path}, pid {run.pid}, {state}, {run.threads or '?'} threads")
     click.echo(f"policy: {run.policy_path or 'none'}; measured by {run.tier}")
-    if run.hint is None:
-        click.echo("nothing was decided yet" if found.alive else "nothing was decided")
+    why = reason_on_record(run, alive=found.alive)
+    if why:
+        click.echo(f"nothing was decided{' yet' if found.alive else ''}: {why}")
+    elif run.hint is None:
+        click.echo("no hint: threads were placed by who shares with whom")
     elif policy is None:
         click.echo(f"{run.hint}: {trouble}")
     else:
         _tell_decision(found, policy)
     for line in run.notes.splitlines():
-        click.echo(f"note: {line}")
+        if line != UNDECIDED + why:
+            click.echo(f"note: {line}")
     if run.cpus:
         click.echo(f"claims CPUs {run.cpus}; began with {run.allowed}")
     for line in found.others:
@@ -75,7 +80,8 @@ def _asked(policy: RulePolicy, sample: Mapping[str, float]) -> dict[str, float]:
 def _document(found: RunNow, policy: RulePolicy | None, trouble: str) -> dict[str, object]:
     from autofinity.policy.explain import explain, explanation_data
 
-    decided = policy is not None and found.run.hint is not None
+    why = reason_on_record(found.run, alive=found.alive)
+    decided = policy is not None and found.run.hint is not None and not why
     return {
         "run": asdict(found.run),
         "alive": found.alive,
@@ -83,7 +89,7 @@ def _document(found: RunNow, policy: RulePolicy | None, trouble: str) -> dict[st
         "decision": explanation_data(policy, explain(policy, found.sample))
         if policy is not None and decided
         else None,
-        "undecided": trouble,
+        "undecided": why or trouble,
         "who_else_pins": list(found.others),
         "threads": [asdict(thread) for thread in found.threads],
     }

@@ -70,7 +70,7 @@ def command(
         if each in wanted
     ]
     if tool is not None:
-        line = launcher_line(tool, matches[0].cpus)
+        line = launcher_line(tool, matches[0].cpus, topology)
         click.echo(json.dumps({"tool": tool, "line": line}) if as_json else line)
         return
     if as_json:

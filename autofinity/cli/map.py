@@ -53,6 +53,11 @@ if TYPE_CHECKING:
 )
 @available_option
 @click.option("--directed", is_flag=True, help="Cells i,j and j,i are added: one way each.")
+@click.option(
+    "--last-first",
+    is_flag=True,
+    help="The first row is the last thread's, and so on, as numalize writes them.",
+)
 @picture_option
 @json_option
 def command(
@@ -63,6 +68,7 @@ def command(
     hint: str,
     available: str | None,
     directed: bool,
+    last_first: bool,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -78,7 +84,8 @@ def command(
     from autofinity.workflow.map import map_threads
 
     topology = machine_topology(machine)
-    sharing = _first(read_matrix(matrix_file, directed=directed), threads, matrix_file)
+    whole = read_matrix(matrix_file, directed=directed, last_first=last_first)
+    sharing = _first(whole, threads, matrix_file)
     wish, usable = hint_of(hint), available_cpus(topology, available)
     done = map_threads(sharing, topology, algorithm, wish, usable)
     if output is not None:

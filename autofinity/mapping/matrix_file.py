@@ -16,9 +16,10 @@ MOST_SHARING = 1e200
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
 
 
-def read_matrix(path: Path, *, directed: bool = False) -> SharingMatrix:
+def read_matrix(path: Path, *, directed: bool = False, last_first: bool = False) -> SharingMatrix:
     """The matrix in `path`. Empty lines and lines that begin with `#` are left out, the diagonal
-    counts for nothing.
+    counts for nothing. Rows may be those of the last thread first (`last_first`), as numalize
+    writes them; columns are always in order.
 
     Cells i,j and j,i must be equal, unless they are amounts in one direction each (`directed`):
     then they are added. Raises `UsageError`, naming file, line and column (from 1), for a cell that
@@ -26,6 +27,8 @@ def read_matrix(path: Path, *, directed: bool = False) -> SharingMatrix:
     and unequal cells.
     """
     rows = _rows(path)
+    if last_first:
+        rows.reverse()
     for i, (line, row) in enumerate(rows):
         if len(row) != len(rows):
             raise UsageError(
@@ -35,8 +38,8 @@ def read_matrix(path: Path, *, directed: bool = False) -> SharingMatrix:
             if not directed and row[j] != rows[j][1][i]:
                 raise UsageError(
                     f"{path}, line {line}, column {j + 1}: {row[j]:g}, but {rows[j][1][i]:g} in "
-                    f"line {rows[j][0]}, column {i + 1}; expected the same, or --directed to add "
-                    "the two directions"
+                    f"line {rows[j][0]}, column {i + 1}; expected the same; --directed adds the "
+                    "two directions, --last-first takes the first row for the last thread's"
                 )
     cells = [row for _, row in rows]
     size = range(len(cells))

@@ -56,6 +56,8 @@ class LiveState:
 
     phase: Phase = "watching"
     workers: Workers = field(default_factory=Workers)
+    most_computing: int = 0
+    """Workers at once, at most."""
     steady: int = 0
     waited_ns: int = 0
     restarts: int = 0
@@ -109,6 +111,7 @@ class LiveState:
         return replace(
             self,
             workers=workers,
+            most_computing=max(self.most_computing, len(workers.computing)),
             steady=0 if changed else self.steady + 1,
             waited_ns=self.waited_ns + interval.end_ns - interval.start_ns,
             sharing=self.sharing.after(interval),

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from autofinity.linux.bind import allowed_now
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.event_tables import Encoding, event_table, this_cpu
+from autofinity.linux.gaps import gaps
 from autofinity.linux.hinting_pace import Pace
-from autofinity.linux.node_text import unknown_of_nodes
 from autofinity.linux.numa_hinting import armed, hinting_is_on
 from autofinity.linux.online import SYSFS
 from autofinity.linux.perf import read_totals
@@ -41,6 +41,7 @@ from autofinity.runtime.machine_text import machine_text
 from autofinity.runtime.policies import digest_of
 from autofinity.runtime.rebuilding import start_rebuild_if_due
 from autofinity.runtime.request import Request
+from autofinity.runtime.undecided import UNDECIDED, why_undecided
 
 if TYPE_CHECKING:
     from autofinity.linux.address_sensor import AddressSensor
@@ -132,11 +133,11 @@ def watch(
         topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", SYSFS), allowed=allowed)
     except TopologyError as error:
         journal = Journal(request.db, header)
-        journal.note(f"nothing is decided: {error}")
+        journal.note(f"{UNDECIDED}{error}")
         journal.leave()
         raise
     journal = Journal(request.db, replace(header, machine=machine_text(topology)))
-    for line in filter(None, (said, unknown_of_nodes(topology))):
+    for line in filter(None, (said, *gaps(topology))):
         journal.note(line)
     present = frozenset(topology.by_os_index)
     around = Surroundings(
@@ -177,7 +178,10 @@ def _loop(
     for line in start.notes:
         journal.note(line)
     try:
-        run_loop(process, mechanism, start, mechanism.period_ns, journal, *observers)
+        state = run_loop(process, mechanism, start, mechanism.period_ns, journal, *observers)
+        why = why_undecided(state, request.threads)
+        if why:
+            journal.note(UNDECIDED + why)
     finally:
         for line in process.notes:
             journal.note(line)

@@ -95,7 +95,7 @@ def test_detect_runs_the_program_as_it_is_and_reports_beside_it(
 def test_without_sysfs_the_cpus_that_are_allowed_are_watched(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("autofinity.linux.watched_program.read_text", lambda path: "")
+    monkeypatch.setattr("autofinity.linux.online.read_text", lambda path: "")
     code, tally, _ = watch_touches(["true"])
     assert (code, len(tally.tids)) == (0, 1)
 

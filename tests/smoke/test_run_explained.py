@@ -146,3 +146,13 @@ def test_the_last_run_before_any_is_one_line(run: Runner) -> None:
     assert done.stderr == (
         f"autofinity: no run is on record in {run.db} yet; `autofinity run -- APP` makes one\n"
     )
+
+
+def test_explain_last_says_why_nothing_was_decided(run: Runner, spinner: Path) -> None:
+    run("--quiet", "--", spinner, "1", "0.6")
+    assert run.eventually(lambda: (found := run.last()) and found.ended)
+    done = subprocess.run([run.launcher, "explain", "last"], env=run.env, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    said = b"nothing was decided: fewer than two of its threads computed at once"
+    assert done.stdout.count(said) == 1
+    assert ask(run, "explain", "last")["undecided"].startswith("fewer than two of its threads")

@@ -83,6 +83,19 @@ def test_a_decision_is_for_a_thread_count_that_was_promised(
     assert b"bound to CPUs" in run(*options, env=run.env | {"OMP_NUM_THREADS": "2"}).stderr
 
 
+@pytest.mark.parametrize(
+    ("asked", "limit", "threads"),
+    [("8", "2", 2), ("4,2", "6", 6), ("2", "8", 2), ("2", "none", 2), ("2", "0", 2), ("", "2", 0)],
+)
+def test_openmp_runs_no_more_threads_than_its_limit(
+    run: Runner, asked: str, limit: str, threads: int
+) -> None:
+    env = run.env | {"OMP_NUM_THREADS": asked, "OMP_THREAD_LIMIT": limit}
+    said = run("--explain", "--", "true", env=env).stderr
+    expected = f"threads {threads};" if threads else "threads not promised"
+    assert f"autofinity: {expected}".encode() in said
+
+
 def test_what_other_live_runs_claim_is_not_bound_before_exec(
     run: Runner, probe: Path, policy: Path
 ) -> None:
@@ -171,7 +184,8 @@ def test_status_and_doctor_speak_json(run: Runner, launcher: Path, policy: Path)
         process.terminate()
         process.wait(timeout=300)
     assert run.eventually(lambda: _noted(run.db, ended=True))
-    assert ask("status")["runs"][0]["notes"] == ""
+    (note,) = ask("status")["runs"][0]["notes"].splitlines()
+    assert note.startswith("nothing was decided: fewer than two of its threads computed at once")
     doctor = ask("doctor")
     assert doctor["tier"] in doctor["tiers"]
     assert all(set(c) == {"name", "available", "detail", "remedy"} for c in doctor["capabilities"])

@@ -65,7 +65,8 @@ AsideEnd run_aside(void (*work)(void*), void* with, int* signal_number) {
         shared->finished = true;
         _exit(0);
     }
-    // Without wait4 it stays a zombie that no wait of the application's returns.
+    // Without wait4 it stays a zombie that no wait of the application's returns; when its end takes
+    // longer than our exec, the application gets a SIGCHLD.
     int status = 0;
     pid_t reaped = -1;
     while (shared->may_wait && (reaped = waitpid(child, &status, __WALL)) < 0 && errno == EINTR) {

@@ -107,28 +107,35 @@ bool find_program(char* const* argv, Program* out) {
     return true;
 }
 
+// One count, or one a nesting level, of which the product is what runs at once; 0: none that
+// counts.
+static long count_in(const char* text) {
+    long product = 1;
+    char* end = (char*)text;
+    do {
+        const char* from = end + (*end == ',');
+        errno = 0;
+        long value = strtol(from, &end, 10);
+        while (*end == ' ') end++;
+        if (errno || end == from || value < 1 || value > 1 << 20) return 0;
+        product *= value;
+        if (product > 1 << 20) return 0;
+    } while (*end == ',');
+    return *end == '\0' ? product : 0;
+}
+
 int threads_from_environment(void) {
     static const char* const names[] = {"OMP_NUM_THREADS",   "OPENBLAS_NUM_THREADS",
                                         "MKL_NUM_THREADS",   "BLIS_NUM_THREADS",
                                         "RAYON_NUM_THREADS", "JULIA_NUM_THREADS"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char* text = getenv(names[i]);
-        if (!text) continue;
-        // OMP_NUM_THREADS may list one count a nesting level: the product is what runs at once.
-        long product = 1;
-        char* end = (char*)text;
-        do {
-            const char* from = end + (*end == ',');
-            errno = 0;
-            long value = strtol(from, &end, 10);
-            while (*end == ' ') end++;
-            if (errno || end == from || value < 1 || value > 1 << 20 || product > 1 << 20) {
-                product = 0;
-                break;
-            }
-            product *= value;
-        } while (*end == ',');
-        if (product > 0 && product <= 1 << 20 && *end == '\0') return (int)product;
+        long count = text ? count_in(text) : 0;
+        if (!count) continue;
+        // OpenMP runs no more than that, whatever else is asked for.
+        const char* most = i == 0 ? getenv("OMP_THREAD_LIMIT") : NULL;
+        long limit = most ? count_in(most) : 0;
+        return (int)(limit && limit < count ? limit : count);
     }
     return 0;
 }

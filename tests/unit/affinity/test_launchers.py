@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from made_up_machine import machine
 
 from autofinity.affinity.launchers import LAUNCHERS, launcher_line
 from autofinity.model.errors import UsageError
@@ -83,6 +84,22 @@ def test_no_line_has_anything_that_a_shell_would_take_apart(tool: str, tmp_path:
         cwd=tmp_path,
     )
     assert said.stdout.split() == line.split()
+
+
+@pytest.mark.parametrize(
+    ("allowed", "line"),
+    [
+        ({1, 2, 3, 5, 6, 7}, "likwid-pin -c 2,0,4"),  # 1,2,3, then their siblings 5,6,7
+        ({1, 3, 6}, "likwid-pin -c 1,0,2"),
+        (set(range(8)), "likwid-pin -c 3,1,6"),  # no cpuset: the kernel's numbers
+    ],
+)
+def test_likwid_counts_the_cpus_of_a_cpuset(allowed: set[int], line: str) -> None:
+    whole = machine(cores=4, smt=2, number=lambda core, rank: 4 * rank + core)
+    cpus = tuple(OsIndex(cpu) for cpu in (3, 1, 6))
+    within = whole.restricted(frozenset(map(OsIndex, allowed)))
+    assert launcher_line("likwid", cpus, within) == line
+    assert launcher_line("taskset", cpus, within) == "taskset -c 1,3,6"
 
 
 def test_an_unknown_tool_is_answered_with_those_that_are_known() -> None:

@@ -30,6 +30,17 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert read_matrix(tmp_path / "m.csv") == matrix
 
 
+def test_rows_may_begin_with_the_last_thread_as_numalize_has_them(tmp_path: Path) -> None:
+    path = written(tmp_path, "0,0,5,0\n0,0,0,5\n5,0,0,0\n0,5,0,0\n")
+    pairs = {(0, 1), (1, 0), (2, 3), (3, 2)}
+    cells = read_matrix(path, last_first=True).cells
+    assert {(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell} == pairs
+    uneven = written(tmp_path, "5,1,0\n0,7,1\n9,0,5\n")  # its diagonal runs the other way, too
+    assert read_matrix(uneven, last_first=True).cells == ((0, 0, 5), (0, 0, 1), (5, 1, 0))
+    with pytest.raises(UsageError, match="--last-first takes the first row for the last"):
+        read_matrix(uneven)
+
+
 def test_two_directions_are_added_when_asked_for(tmp_path: Path) -> None:
     path = written(tmp_path, "0,1\n2,0\n")
     assert read_matrix(path, directed=True).cells == ((0, 3), (3, 0))

@@ -1,0 +1,51 @@
+"""Why nothing was decided about a run: what its monitor notes, and what the record says of it."""
+
+from __future__ import annotations
+
+from autofinity.runtime.live_state import LiveState
+from autofinity.store.behaviour_rows import RunRecord
+
+UNDECIDED = "nothing was decided: "
+"""Begins the note that tells why."""
+_YET = {
+    "": "its monitor is starting",
+    "watching": "it is watched until its threads compute and stay the same",
+    "settling": "its threads are about to be sampled",
+    "sampling": "its threads are being sampled",
+}
+
+
+def why_undecided(state: LiveState, promised: int) -> str:
+    """Of a program that has ended, with so many threads promised (0: none); empty where something
+    was decided.
+    """
+    if state.phase == "placed" or state.decision is not None:
+        return ""
+    if state.phase == "left alone":
+        return state.notes[-1] if state.notes else "its threads were left alone"
+    watched = f"in the {state.waited_ns / 1e9:.1f} s that it was watched"
+    if state.phase in ("settling", "sampling"):
+        return f"it ended before its sample was complete, {watched}"
+    if state.most_computing < 2:
+        return f"fewer than two of its threads computed at once {watched}"
+    if state.most_computing < promised:
+        return (
+            f"{promised} threads were promised, and at most {state.most_computing} computed at "
+            f"once {watched}"
+        )
+    return f"its threads never stayed the same for long enough to be sampled {watched}"
+
+
+def reason_on_record(run: RunRecord, *, alive: bool) -> str:
+    """Why a run has no decision; empty where it has one."""
+    noted = [line for line in run.notes.splitlines() if line.startswith(UNDECIDED)]
+    if noted:
+        return noted[-1].removeprefix(UNDECIDED)
+    if alive:
+        undecided = run.hint is None or (run.phase in _YET and not run.sample)
+        return _YET.get(run.phase, "") if undecided else ""
+    if run.hint is not None or run.bound:
+        return ""
+    if run.ended is None:
+        return "its monitor ended before the program did, and could not say why"
+    return run.notes.splitlines()[-1] if run.notes else "no reason was kept"

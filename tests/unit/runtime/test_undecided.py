@@ -1,0 +1,66 @@
+"""A run about which nothing was decided says why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from autofinity.model.affinity import PACKED
+from autofinity.model.policy import Decision
+from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.undecided import UNDECIDED, reason_on_record, why_undecided
+from autofinity.store.behaviour_rows import RunRecord
+
+WATCHED_NS = 3_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("state", "promised", "said"),
+    [
+        ({}, 0, "fewer than two of its threads computed at once in the 3.0 s"),
+        ({"most_computing": 1}, 4, "fewer than two of its threads"),
+        ({"most_computing": 2}, 4, "4 threads were promised, and at most 2 computed at once"),
+        ({"most_computing": 4}, 4, "its threads never stayed the same for long enough"),
+        ({"phase": "settling"}, 0, "it ended before its sample was complete"),
+        ({"phase": "sampling"}, 0, "it ended before its sample was complete"),
+        ({"phase": "left alone", "notes": ("a", "left as it is: b")}, 0, "left as it is: b"),
+        ({"phase": "left alone"}, 0, "its threads were left alone"),
+    ],
+)
+def test_the_monitor_says_what_was_missing(state: Any, promised: int, said: str) -> None:
+    assert why_undecided(LiveState(waited_ns=WATCHED_NS, **state), promised).startswith(said)
+
+
+def test_what_was_decided_has_no_reason() -> None:
+    assert why_undecided(LiveState(phase="placed"), 2) == ""
+    decided = LiveState(phase="settling", decision=Decision(PACKED, None, 1.0, None))
+    assert why_undecided(decided, 2) == ""
+
+
+def record(**changes: Any) -> RunRecord:
+    fields: dict[str, Any] = dict.fromkeys(RunRecord.__dataclass_fields__, "")
+    fields |= {"id": 1, "hint": None, "bound": 0, "ended": 1.0, "sample": {}, "probe": {}}
+    return RunRecord(**(fields | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "alive", "said"),
+    [
+        ({"notes": f"other\n{UNDECIDED}why"}, False, "why"),
+        ({"notes": f"{UNDECIDED}why", "hint": "SLP"}, False, "why"),  # of the sample's affinity
+        ({"hint": "slp"}, False, ""),
+        ({"bound": 4}, False, ""),
+        ({"ended": None}, False, "its monitor ended before the program did"),
+        ({"notes": "first\nlast"}, False, "last"),
+        ({}, False, "no reason was kept"),
+        ({"ended": None}, True, "its monitor is starting"),
+        ({"ended": None, "phase": "watching"}, True, "it is watched until its threads compute"),
+        ({"ended": None, "phase": "sampling", "hint": "SLP"}, True, "its threads are being"),
+        ({"ended": None, "phase": "placed", "hint": "SLP"}, True, ""),
+    ],
+)
+def test_the_record_always_has_a_reason(changes: Any, alive: bool, said: str) -> None:
+    found = reason_on_record(record(**changes), alive=alive)
+    assert found.startswith(said)
+    assert bool(found) == bool(said)
