@@ -21,6 +21,7 @@ from autofinity.linux.access_events import (
 )
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.event_tables import Encoding
+from autofinity.linux.forbidden import ends_us
 from autofinity.linux.kernel_file import read_text
 from autofinity.linux.perf import explain, open_event
 from autofinity.linux.syscalls import syscall
@@ -77,9 +78,9 @@ def probe(sysfs: Path = Path("/sys"), procfs: Path = Path("/proc")) -> Ladder:
             procfs,
         ),
         _numa_hinting(procfs),
-        _binding(),
-        _page_migration(),
-        _pidfd(),
+        _lived_through("thread binding", _binding),
+        _lived_through("page migration", _page_migration),
+        _lived_through("monitor", _pidfd),
         _nodes(sysfs),
         _seccomp(procfs),
     )
@@ -87,6 +88,19 @@ def probe(sysfs: Path = Path("/sys"), procfs: Path = Path("/proc")) -> Ladder:
     by_name = {capability.name: capability for capability in capabilities}
     tier = next((name for name in TIERS[1:-1] if by_name[name].available), TIERS[-1])
     return Ladder(capabilities, tier)
+
+
+def _lived_through(name: str, probed: Callable[[], Capability]) -> Capability:
+    """What a probe finds, which a child makes first."""
+    if ends_us(probed):
+        return Capability(
+            name,
+            False,
+            "a seccomp filter ends whoever tries it",
+            "allow it in the filter; beside systemd's SystemCallFilter=, "
+            "SystemCallErrorNumber=EPERM refuses it instead",
+        )
+    return probed()
 
 
 def _memory_sampling(sysfs: Path) -> Capability:

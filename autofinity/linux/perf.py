@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from autofinity.linux.event_tables import Encoding, on_pmu
+from autofinity.linux.forbidden import perf_ends_us
 from autofinity.linux.syscalls import syscall
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import CapabilityError
@@ -217,6 +218,8 @@ def open_event(
         ),
         _ATTR_BYTES,
     )
+    if perf_ends_us():
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
     return syscall("perf_event_open", ctypes.byref(attr), tid, cpu, group, _FD_CLOEXEC)
 
 

@@ -57,8 +57,12 @@ def running_program(pid: int) -> RunningProgram:
 def _real(here: bytes, argument: bytes) -> bytes | None:
     """As realpath(3): none for what is not there, and for no name at all."""
     given = os.path.join(here, argument)  # noqa: PTH118
-    exists = bool(argument) and os.path.exists(given)  # noqa: PTH110
-    return os.path.realpath(given) if exists else None
+    if not argument or not os.path.exists(given):  # noqa: PTH110
+        return None
+    try:
+        return os.path.realpath(given, strict=True)
+    except OSError:  # /dev/stdin that is a pipe, for one
+        return None
 
 
 def _text(text: bytes) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import resource
 import subprocess
@@ -54,7 +55,7 @@ def with_cores() -> None:
 def under(
     deny: Path, what: str, name: str, command: list[str | bytes | Path], folder: Path, run: Runner
 ) -> subprocess.CompletedProcess[bytes]:
-    folder.mkdir()
+    folder.mkdir(parents=True)
     done = subprocess.run(
         [deny, what, name, "--", *command],
         cwd=folder,
@@ -94,6 +95,33 @@ def test_one_line_says_which_call_ended_the_set_up(
     expected = f"autofinity: no monitor: a seccomp filter ends whoever tries {name} "
     assert done.stderr.startswith(expected.encode())
     assert done.stderr.endswith(b"the program runs alone\n")
+
+
+def test_doctor_and_detect_say_what_is_forbidden_and_live(
+    deny: Path, run: Runner, tmp_path: Path
+) -> None:
+    def told(call: str, *words: str) -> subprocess.CompletedProcess[bytes]:
+        return under(deny, "kill", call, [run.launcher, *words], tmp_path / words[0] / call, run)
+
+    def doctor(call: str) -> dict[str, dict[str, str]]:
+        done = told(call, "doctor", "--json")
+        assert done.returncode == 0, done.stderr
+        return {each["name"]: each for each in json.loads(done.stdout)["capabilities"]}
+
+    for call, name in (
+        ("sched_setaffinity", "thread binding"),
+        ("move_pages", "page migration"),
+        ("pidfd_open", "monitor"),
+    ):
+        found = doctor(call)[name]
+        assert found["detail"] == "a seccomp filter ends whoever tries it"
+        assert not found["available"]
+    counters = doctor("perf_event_open")["hardware counters"]
+    assert "allow perf_event_open in the container's seccomp profile" in counters["detail"]
+    done = told("perf_event_open", "detect", "--", "true")
+    assert done.returncode > 0  # by an error of ours
+    assert b"EPERM" in done.stderr
+    assert done.stderr.count(b"\n") == 1
 
 
 def test_quiet_is_quiet_about_it(deny: Path, run: Runner, tmp_path: Path) -> None:

@@ -174,6 +174,14 @@ def test_sysfs_leaves_offline_cpus_out(tmp_path: Path) -> None:
     assert found.allowed == {0, 2}
 
 
+def test_a_cpu_that_is_listed_and_has_no_folder_is_another_machines(tmp_path: Path) -> None:
+    write_sysfs(tmp_path, shaped((1, 1, 1, 4, 1)))
+    (tmp_path / "devices/system/cpu/online").write_text("2-3,7-9\n")
+    found = read_sysfs(tmp_path, allowed=frozenset({OsIndex(0), OsIndex(3)}))
+    assert [pu.os_index for pu in found.pus] == [0, 2, 3]  # 0: of the mask, and not off
+    assert found.allowed == {0, 3}
+
+
 def test_a_folder_that_is_no_sysfs_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TopologyError, match="names no CPU"):
         read_sysfs(tmp_path)
