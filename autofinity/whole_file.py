@@ -26,6 +26,8 @@ def replace_file(
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(temporary, flags, 0o600 if private else 0o666), "wb") as stream:
+            if private:
+                os.fchmod(stream.fileno(), 0o600)  # a umask may have left less
             stream.write(data)
             if durable:
                 stream.flush()

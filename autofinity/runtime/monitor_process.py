@@ -40,6 +40,6 @@ def watches(words: Sequence[bytes], pid: int) -> bool:
         rest = words[at + 1 :]
         if runs_module and word in MODULES:
             return dict(zip(rest[::2], rest[1::2], strict=False)).get(b"--pid") == wanted
-        if runs_module and word == b"autofinity" or os.path.basename(word) == _SCRIPT:  # noqa: PTH119
+        if (runs_module and word == b"autofinity") or os.path.basename(word) == _SCRIPT:  # noqa: PTH119
             return rest[:1] == [b"attach"] and wanted in rest
     return False

@@ -37,8 +37,11 @@ def threads_now(run: RunRecord, masks: Sequence[MaskRecord]) -> tuple[ThreadNow,
     A thread that no row of `masks` names may still have inherited its creator's mask. Where the
     cgroup allows fewer CPUs than a mask has, the kernel shows what is left of it.
     """
-    given = {(mask.tid, mask.start_ticks): cpus_of(mask.given) for mask in masks}
-    began_with = cpus_of(run.allowed)
+    rows = {
+        (mask.tid, mask.start_ticks): (cpus_of(mask.before), cpus_of(mask.given)) for mask in masks
+    }
+    given = frozenset(given for _, given in rows.values())
+    no_row = cpus_of(run.allowed), frozenset[OsIndex]()
     found = []
     for pid in family_of(run.pid):
         cpuset = cpuset_of(pid)
@@ -46,9 +49,8 @@ def threads_now(run: RunRecord, masks: Sequence[MaskRecord]) -> tuple[ThreadNow,
             cpus = mask_of(task.tid)
             if cpus is None:
                 continue
-            own = given.get((task.tid, task.started), frozenset())
-            whose = _Masks(began_with, own, frozenset(given.values()), cpuset)
-            author = whose.author(cpus)
+            before, own = rows.get((task.tid, task.started), no_row)
+            author = _Masks(before, own, given, cpuset).author(cpus)
             found.append(
                 ThreadNow(task.tid, pid, task.name, task.started, format_cpu_list(cpus), author)
             )
@@ -67,7 +69,8 @@ def cpus_of(text: str) -> frozenset[OsIndex]:
 class _Masks:
     """What a thread may have its mask from."""
 
-    began_with: frozenset[OsIndex]
+    before: frozenset[OsIndex]
+    """Before any of ours."""
     own: frozenset[OsIndex]
     """Given to this very thread; none: it was given none."""
     given: frozenset[frozenset[OsIndex]]
@@ -75,13 +78,13 @@ class _Masks:
     cpuset: frozenset[OsIndex] | None
 
     def author(self, cpus: frozenset[OsIndex]) -> Author:
-        if cpus == self.began_with:
+        if cpus == self.before:
             return "nobody"
-        bound = self.own and self.own != self.began_with
+        bound = self.own and self.own != self.before
         if bound and cpus in (self.own, as_cut(self.own, self.cpuset)):
             return "autofinity"
         # Of a mask that is all that the cgroup allows nobody can tell more: it is no pin.
-        if cpus in (self.cpuset, as_cut(self.began_with, self.cpuset)):
+        if cpus in (self.cpuset, as_cut(self.before, self.cpuset)):
             return "nobody"
         if not bound and any(cpus in (mask, as_cut(mask, self.cpuset)) for mask in self.given):
             return "autofinity"
