@@ -11,7 +11,6 @@ import select
 import signal
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 
 from autofinity.linux.bind import bind_thread, cpuset_of
@@ -92,32 +91,37 @@ def stop(process: ProcessIdentity, watched: int) -> None:
 
     Raises `CapabilityError`: it is no monitor, it may not be ended, or it does not end.
     """
-    if not process.start_ticks or process.pid == os.getpid():
+    if not process.alive or process.pid == os.getpid():
         return
-    with suppress(ProcessLookupError):
+    none = CapabilityError(
+        f"process {process.pid}, on record as the monitor of process {watched}, is none; expected "
+        "`autofinity run` or `attach`. Nothing was changed"
+    )
+    try:
         pidfd = os.pidfd_open(process.pid)
-        ended = select.poll()
-        ended.register(pidfd, select.POLLIN)
-        try:
-            if not process.alive:
-                return
-            known = is_monitor(process.pid, watched)
-            if ended.poll(0):  # what was looked at may have been another process
-                return
-            if not known:
-                raise CapabilityError(
-                    f"process {process.pid}, on record as the monitor of process {watched}, is "
-                    "none; expected `autofinity run` or `attach`. Nothing was changed"
-                )
-            signal.pidfd_send_signal(pidfd, signal.SIGTERM)
-            if not ended.poll(_STOP_MS):
-                raise CapabilityError(
-                    f"the monitor (pid {process.pid}) does not end; expected it to be gone within "
-                    f"{_STOP_MS // 1000} s of SIGTERM; masks stay as they are"
-                )
-        except PermissionError as error:
+    except ProcessLookupError:
+        return
+    except OSError as error:  # a thread, not a process
+        raise none from error
+    ended = select.poll()
+    ended.register(pidfd, select.POLLIN)
+    try:
+        known = process.alive and is_monitor(process.pid, watched)
+        if ended.poll(0):  # what was looked at may be another process by now
+            return
+        if not known:
+            raise none
+        signal.pidfd_send_signal(pidfd, signal.SIGTERM)
+        if not ended.poll(_STOP_MS):
             raise CapabilityError(
-                f"the monitor (pid {process.pid}) is another user's; run this as that user or root"
-            ) from error
-        finally:
-            os.close(pidfd)
+                f"the monitor (pid {process.pid}) does not end; expected it to be gone within "
+                f"{_STOP_MS // 1000} s of SIGTERM; masks stay as they are"
+            )
+    except ProcessLookupError:
+        return
+    except PermissionError as error:
+        raise CapabilityError(
+            f"the monitor (pid {process.pid}) is another user's; run this as that user or root"
+        ) from error
+    finally:
+        os.close(pidfd)

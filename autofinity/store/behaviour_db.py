@@ -39,6 +39,7 @@ from autofinity.store.behaviour_rows import (
     mask_of,
     observation_of,
     put,
+    rows_at_build_of,
     run_of,
     stored,
     taken,
@@ -48,6 +49,7 @@ from autofinity.store.row_values import LARGEST, DamagedRowError
 
 _FIRST_BUILD_ROWS = 10
 _LEARNABLE = "hardware counters"
+_AT_BUILD = "rows_at_build"
 _RUN_COLUMNS = ", ".join(map(taken, RunRecord.__dataclass_fields__))
 _MOST_READ_BYTES = 256 << 20  # by one question
 _MOST_DAMAGED = 5  # that are told
@@ -294,7 +296,10 @@ class BehaviourDB:
 
         Only observations with hardware counters count; the first rebuild waits for ten.
         """
-        built = int(self._meta("rows_at_build") or 0)
+        built = next(
+            iter(self._read(rows_at_build_of, "SELECT value FROM meta WHERE name = ?", _AT_BUILD)),
+            0,
+        )
         rows = self._rows()
         if built == 0:
             return rows >= _FIRST_BUILD_ROWS
@@ -305,9 +310,8 @@ class BehaviourDB:
         rows = self._rows()
         with self._guarded():
             self._connection.execute(
-                "INSERT INTO meta VALUES ('rows_at_build', ?) "
-                "ON CONFLICT DO UPDATE SET value = excluded.value",
-                (str(rows),),
+                "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+                (_AT_BUILD, str(rows)),
             )
 
     @contextmanager
@@ -323,13 +327,6 @@ class BehaviourDB:
                     "SELECT count(*) FROM observation WHERE tier = ?", (_LEARNABLE,)
                 ).fetchone()[0]
             )
-
-    def _meta(self, name: str) -> str | None:
-        with self._guarded():
-            row = self._connection.execute(
-                "SELECT value FROM meta WHERE name = ?", (name,)
-            ).fetchone()
-        return str(row[0]) if row else None
 
     def _remember_program(self, key: str, path: str) -> None:
         self._connection.execute(

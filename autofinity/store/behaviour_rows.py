@@ -145,7 +145,7 @@ def observation_of(row: tuple[object, ...]) -> LiveObservation:
     """From `run, program, threads, affinity, machine, sample, tier`."""
     values = Values(f"observation of run {row[0]}", row)
     return LiveObservation(
-        run=values.whole("run"),
+        run=values.number("run"),
         program=values.text("program"),
         threads=values.threads("threads"),
         affinity=values.affinity("affinity"),
@@ -159,7 +159,7 @@ def run_of(row: tuple[object, ...]) -> RunRecord:
     """From the columns of `run`, its program's path among them, in the order of `RunRecord`."""
     values = Values(f"run {row[0]}", row)
     return RunRecord(
-        id=values.whole("id"),
+        id=values.number("id"),
         program=values.text("program"),
         path=values.path("path"),
         pid=values.pid("pid"),
@@ -194,6 +194,11 @@ def mask_of(row: tuple[object, ...]) -> MaskRecord:
         before=values.text("before"),
         given=values.text("given"),
     )
+
+
+def rows_at_build_of(row: tuple[object, ...]) -> int:
+    """From the `value` of that name."""
+    return Values("rows_at_build", row).digits("value")
 
 
 def taken(column: str) -> str:

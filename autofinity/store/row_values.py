@@ -15,6 +15,7 @@ from autofinity.model.affinity import Affinity, Hint
 
 LARGEST = (1 << 63) - 1
 """What SQLite keeps as a whole number."""
+_MOST_DIGITS = 18
 _MOST_PID = (1 << 31) - 1
 _MOST_THREADS = 1 << 20
 _LAST_TIME_S = 253_402_300_799  # the year 9999, as far as calendars here go
@@ -59,6 +60,20 @@ class Values:
         if not isinstance(value, str):
             self._wrong(name, value, "a text")
         return value
+
+    def number(self, name: str) -> int:
+        """Of a row: SQLite goes on from the largest that there is, which may be below 0."""
+        value = next(self._values)
+        if type(value) is not int:
+            self._wrong(name, value, "a whole number")
+        return value
+
+    def digits(self, name: str) -> int:
+        """A whole number from 0 on, as a text."""
+        value = self.text(name)
+        if not (value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS):
+            self._wrong(name, value, f"at most {_MOST_DIGITS} digits")
+        return int(value)
 
     def path(self, name: str) -> str:
         """Bytes that name a file, in the encoding of file names."""

@@ -15,6 +15,9 @@ from autofinity.model.affinity import PACKED, Affinity
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import MaskRecord
 
+KEY = "k" * 64
+"""Of the program on record."""
+
 
 def filled(path: Path, pid: int, monitor: ProcessIdentity | None = None) -> int:
     """A database in which a live run of `pid` is on record, watched by `monitor` and with every
@@ -23,10 +26,10 @@ def filled(path: Path, pid: int, monitor: ProcessIdentity | None = None) -> int:
     process = identity_of(pid)
     now = format_cpu_list(frozenset(os.sched_getaffinity(pid)))  # type: ignore[arg-type]
     with BehaviourDB.open(path) as database:
-        database.remember_sample("k" * 64, "/bin/k", 2, {"ipc": 0.5}, "software events")
-        database.remember_hint("k" * 64, 2, PACKED, "p")
+        database.remember_sample(KEY, "/bin/k", 2, {"ipc": 0.5}, "software events")
+        database.remember_hint(KEY, 2, PACKED, "p")
         run = database.begin_run(
-            "k" * 64,
+            KEY,
             "/bin/k",
             pid,
             "software events",
@@ -42,7 +45,7 @@ def filled(path: Path, pid: int, monitor: ProcessIdentity | None = None) -> int:
             [MaskRecord(task.tid, task.started, "0-65535", now) for task in tasks_of(pid)],
         )
         affinity = Affinity.parse("{2}")
-        database.remember_observation(run, "k" * 64, 2, affinity, "m", {"ipc": 0.5}, "t")
+        database.remember_observation(run, KEY, 2, affinity, "m", {"ipc": 0.5}, "t")
     return run
 
 
