@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -187,6 +188,22 @@ def test_a_claim_holds_while_its_process_lives(
         assert (tmp_path / "claims").read_text() == (tmp_path / "by-hand").read_text()
     (tmp_path / "headless").write_text(f"{line}\n{line}\n")
     assert launcher.says("claimed", tmp_path / "headless", case["asked"]) == ["no"]
+
+
+def test_a_claim_holds_in_another_time_namespace(launcher: Launcher, tmp_path: Path) -> None:
+    inside = ["unshare", "--time", "--boottime", "12345", "--fork"]
+    if shutil.which("unshare") is None or subprocess.run([*inside, "true"]).returncode:
+        pytest.skip("no time namespace can be made here")
+    me = identity_of(os.getpid())
+    (tmp_path / "claims").write_text(f"{CLAIMS_HEAD}\n{me.host} {me.pid} {me.start_ticks} 0\n")
+    words = [launcher.executable, "claimed", tmp_path / "claims", "0"]
+    assert subprocess.run([*inside, *words], capture_output=True).stdout == b"yes\n"
+    code = (
+        "import sys; from autofinity.linux.identity import identity_of;"
+        "print(identity_of(int(sys.argv[1])).start_ticks)"
+    )
+    seen = subprocess.run([*inside, sys.executable, "-c", code, str(me.pid)], capture_output=True)
+    assert int(seen.stdout) == me.start_ticks
 
 
 @each("folders")
