@@ -45,14 +45,13 @@ from autofinity.store.behaviour_rows import (
     taken,
 )
 from autofinity.store.behaviour_schema import transaction
-from autofinity.store.row_values import LARGEST, DamagedRowError
+from autofinity.store.row_reader import RowReader
+from autofinity.store.row_values import LARGEST
 
 _FIRST_BUILD_ROWS = 10
 _LEARNABLE = "hardware counters"
 _AT_BUILD = "rows_at_build"
 _RUN_COLUMNS = ", ".join(map(taken, RunRecord.__dataclass_fields__))
-_MOST_READ_BYTES = 256 << 20  # by one question
-_MOST_DAMAGED = 5  # that are told
 
 
 class BehaviourDB:
@@ -61,23 +60,18 @@ class BehaviourDB:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
         self._steps = StepLimit(connection)
-        self._damaged: dict[str, None] = {}
+        self._rows_read = RowReader(connection, path)
         self.path = path
 
     @property
     def damaged(self) -> tuple[str, ...]:
-        """Rows that could not be read so far and were left out, one line each; the first few."""
-        return tuple(self._damaged)
+        """Rows that could not be read so far and were left out, one line each."""
+        return self._rows_read.damaged
 
     @property
     def damage(self) -> StoreError | None:
         """For who has told what could be read: what to raise then; None when that was all."""
-        if not self._damaged:
-            return None
-        return StoreError(
-            f"of the behaviour database {self.path} damaged rows were left out: "
-            f"{'; '.join(self._damaged)}. All others are kept; move it away to begin anew"
-        )
+        return self._rows_read.damage
 
     @classmethod
     def open(cls, path: Path, *, timeout_s: float = 2.0, read_only: bool = False) -> BehaviourDB:
@@ -274,22 +268,8 @@ class BehaviourDB:
     def _read[T](
         self, of: Callable[[tuple[object, ...]], T], question: str, *values: object
     ) -> tuple[T, ...]:
-        """What rows say, without the damaged ones. Raises `StoreError`."""
-        found, read_bytes = [], 0
         with self._guarded():
-            for row in self._connection.execute(question, values):
-                read_bytes += sum(len(value) for value in row if isinstance(value, str | bytes))
-                if read_bytes > _MOST_READ_BYTES:
-                    raise StoreError(
-                        f"the behaviour database {self.path} has more than "
-                        f"{_MOST_READ_BYTES >> 20} MiB to read at once; move it away to begin anew"
-                    )
-                try:
-                    found.append(of(row))
-                except DamagedRowError as error:
-                    if len(self._damaged) < _MOST_DAMAGED:
-                        self._damaged[str(error)] = None
-        return tuple(found)
+            return self._rows_read.read(of, question, *values)
 
     def rebuild_due(self, growth_share: float = 0.2) -> bool:
         """Whether what can be learned from has grown by `growth_share` since the last rebuild.
