@@ -7,21 +7,27 @@ import os
 from pathlib import Path
 
 
-def replace_file(path: Path, content: bytes | bytearray | str, *, durable: bool = True) -> None:
+def replace_file(
+    path: Path, content: bytes | bytearray | str, *, durable: bool = True, private: bool = False
+) -> None:
     """Put `content` in the place of what was there, in one step.
 
     A file beside it takes the content and its name, so that readers see the old one or the new
     one, also after a crash; without `durable` (no fsync) only as long as the machine runs. What is
-    no regular file (a pipe, /dev/stdout) cannot be replaced and is written to. Raises `OSError`
-    that names `path`; what was there is then kept.
+    no regular file (a pipe, /dev/stdout) cannot be replaced and is written to. A `private` one is
+    its user's alone, whatever the umask, and takes the place of anything. Raises `OSError` that
+    names `path`; what was there is then kept.
     """
     data = content.encode() if isinstance(content, str) else content
-    if path.exists() and not path.is_file():
+    if not private and path.exists() and not path.is_file():
         path.write_bytes(data)
         return
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(3).hex()}.tmp")
     try:
-        with temporary.open("wb") as stream:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(temporary, flags, 0o600 if private else 0o666), "wb") as stream:
+            if private:
+                os.fchmod(stream.fileno(), 0o600)  # a umask may have left less
             stream.write(data)
             if durable:
                 stream.flush()

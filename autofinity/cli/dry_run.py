@@ -13,7 +13,7 @@ from contextlib import suppress
 import click
 
 from autofinity.cli.errors import reported
-from autofinity.linux.bind import allowed_now
+from autofinity.linux.bind import StartMask, allowed_now
 from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.linux.gaps import gaps
 from autofinity.linux.pins import other_pins
@@ -41,7 +41,7 @@ def tell(request: Request) -> None:
         load(request.policy)  # the launcher has looked at its version only
     allowed = parse_cpu_list(request.allowed)
     topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", "/sys"), allowed=allowed)
-    available = allowed_now(os.getpid(), allowed) & frozenset(topology.by_os_index)
+    available = allowed_now(os.getpid(), StartMask(allowed)) & frozenset(topology.by_os_index)
     runs, known = _on_record(request)
     hint = request.hint or known
     cores = len({topology.by_os_index[cpu].core for cpu in available})

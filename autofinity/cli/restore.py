@@ -33,7 +33,10 @@ def command(pid: int | None, db: Path | None, as_json: bool) -> None:
     with BehaviourDB.open(database_named(db)) as database:
         # The newest first: an older run's masks are what a newer one found.
         runs = [run for run in live_runs(database) if pid in (None, run.pid)]
+        damage = database.damage
         if pid is not None and not runs:
+            if damage is not None:
+                raise damage
             raise UsageError(f"no live run of process {pid} is on record; see `autofinity status`")
         for run in runs:
             restored = restore(database, run)
@@ -49,3 +52,5 @@ def command(pid: int | None, db: Path | None, as_json: bool) -> None:
     if refused:
         reasons = ", ".join(f"{count} × {reason}" for reason, count in refused.items())
         raise CapabilityError(f"not all threads were put back: {reasons}")
+    if damage is not None:
+        raise damage

@@ -23,15 +23,24 @@ FOLDED = ("program", "CPUs")
     type=click.Path(path_type=Path, dir_okay=False),
     help="Behaviour database.  [default: the one in the state folder]",
 )
-@click.option("--runs", "limit", default=10, show_default=True, help="How many runs to list.")
+@click.option(
+    "--runs",
+    "limit",
+    type=click.IntRange(min=0, max=1_000_000),
+    default=10,
+    show_default=True,
+    help="How many runs to list.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(db: Path | None, limit: int, as_json: bool) -> None:
     """Known programs and their hints, what runs now and where, and the latest runs."""
     found = status(db, limit)
     if as_json:
         print(json.dumps(_document(found), indent=2))
-        return
-    _print(found)
+    else:
+        _print(found)
+    if found.damage is not None:
+        raise found.damage
 
 
 def _print(found: Status) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+from dataclasses import dataclass
 
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.kernel_file import read_text
@@ -64,9 +65,33 @@ def cpuset_of(pid: int) -> frozenset[OsIndex] | None:
     return None
 
 
-def allowed_now(pid: int, at_start: frozenset[OsIndex]) -> frozenset[OsIndex]:
+def as_cut(mask: frozenset[OsIndex], cpuset: frozenset[OsIndex] | None) -> frozenset[OsIndex]:
+    """What the kernel makes of a thread's mask while its cgroup allows these CPUs only: what is
+    left of it, or all of them. It remembers the mask for when they are more again.
+    """
+    return mask if cpuset is None else mask & cpuset or cpuset
+
+
+@dataclass(frozen=True, slots=True)
+class StartMask:
+    """CPUs that were allowed to a program when it began."""
+
+    cpus: frozenset[OsIndex]
+    by_cpuset: bool = False
+    """Whether nothing but its cgroup said so: then it may use what that allows later."""
+
+    @staticmethod
+    def of(pid: int, cpus: frozenset[OsIndex]) -> StartMask:
+        """When it has just begun."""
+        cpuset = cpuset_of(pid)
+        return StartMask(cpus, cpuset is not None and cpuset <= cpus)
+
+
+def allowed_now(pid: int, at_start: StartMask) -> frozenset[OsIndex]:
     """CPUs a program may be placed on now: its mask at the start ∩ cpuset, without those that are
     off.
     """
     cpuset = cpuset_of(pid)
-    return running(at_start if cpuset is None else at_start & cpuset)
+    if cpuset is None:
+        return running(at_start.cpus)
+    return running(cpuset if at_start.by_cpuset else at_start.cpus & cpuset)

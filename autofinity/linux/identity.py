@@ -17,7 +17,7 @@ class ProcessIdentity:
     """Boot and PID namespace."""
     pid: int
     start_ticks: int
-    """Clock ticks since boot; 0: it had ended when it was looked at."""
+    """Clock ticks since boot, in every time namespace; 0: it had ended when it was looked at."""
 
     @property
     def alive(self) -> bool:
@@ -28,6 +28,14 @@ class ProcessIdentity:
 def identity_of(pid: int) -> ProcessIdentity:
     """The process that has this pid now."""
     return ProcessIdentity(this_host(), pid, start_ticks_of(pid) or 0)
+
+
+def owners_of(pid: int) -> tuple[int, ...]:
+    """Real and effective user of a process, by number; none when it is gone."""
+    for line in read_text(f"/proc/{pid}/status").splitlines():
+        if line.startswith("Uid:"):
+            return tuple(map(int, line.split()[1:3]))
+    return ()
 
 
 def this_host() -> str:

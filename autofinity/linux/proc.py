@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass
 
 from autofinity.linux.kernel_file import read_text
+from autofinity.linux.time_namespace import shift_ticks
 from autofinity.model.topology import OsIndex
 
 NS_PER_S = 1_000_000_000
@@ -43,7 +44,7 @@ class Task:
     pid: int
     name: str
     started: int
-    """Clock ticks since boot: with the tid, the order of creation."""
+    """Clock ticks since boot, in every time namespace: with the tid, the order of creation."""
     cpu_ns: int
     faults: int
     """Page faults, with and without I/O."""
@@ -64,7 +65,7 @@ def parse_stat(text: str, pid: int) -> Task:
         tid=int(text[: opening - 1]),
         pid=pid,
         name=text[opening + 1 : closing],
-        started=int(fields[19]),
+        started=int(fields[19]) - shift_ticks(),
         cpu_ns=(int(fields[11]) + int(fields[12])) * _NS_PER_TICK,
         faults=int(fields[7]) + int(fields[9]),
         cpu=OsIndex(int(fields[36])),

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from autofinity.linux.bind import allowed_now
+from autofinity.linux.bind import StartMask, allowed_now, cpuset_of
 from autofinity.linux.counted_threads import CountedThreads
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.look_budget import LookBudget
@@ -58,7 +58,7 @@ class LinuxProcess:
         self._pid = pid
         self._poll = select.poll()
         self._poll.register(pidfd, select.POLLIN)
-        self._at_start = allowed_at_start
+        self._at_start = StartMask.of(pid, allowed_at_start)
         self._roll = ThreadRoll(pid)
         self._masks = ThreadMasks(allowed_at_start, ours, keep_masks)
         self._counters = CountedThreads(counters or {})
@@ -176,9 +176,10 @@ class LinuxProcess:
         return events
 
     def _bind(self, action: BindThreads) -> tuple[int, Mapping[str, int]]:
-        managed, refused = self._masks.bind(self._roll, action.placement.masks)
+        masks = action.placement.masks
+        managed, refused = self._masks.bind(self._roll, masks, cpuset_of(self._pid))
         if self._faults is not None:
-            self._faults.bound(action.placement.masks)
+            self._faults.bound(masks)
         return managed, refused
 
     def _move(self, action: MovePages) -> tuple[int, Mapping[str, int]]:

@@ -1,7 +1,7 @@
 """Binding the threads of a running program, as far as other people's pins allow.
 
 A thread counts as pinned by somebody else when its mask is neither the program's own from the start
-nor one that was set here.
+nor one that was set here, nor what the kernel has made of one of these in a smaller cpuset.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from autofinity.linux.bind import bind_thread, mask_of
+from autofinity.linux.bind import as_cut, bind_thread, mask_of
 from autofinity.linux.thread_roll import ThreadRoll
 from autofinity.model.topology import OsIndex
 
@@ -41,19 +41,25 @@ class ThreadMasks:
     ) -> None:
         """`ours` are masks that count as given by us, beside the program's own `at_start`."""
         self._at_start = at_start
-        self._ours = {at_start, *ours}
+        self._given = set(ours)
         self._bound: dict[int, frozenset[OsIndex]] = {}
+        self._bound_within: dict[int, frozenset[OsIndex] | None] = {}
         self._keep_masks = keep_masks
 
     def forget(self, tid: int) -> None:
         """The thread has ended."""
         self._bound.pop(tid, None)
+        self._bound_within.pop(tid, None)
 
     def bind(
-        self, roll: ThreadRoll, masks: Sequence[frozenset[OsIndex]]
+        self,
+        roll: ThreadRoll,
+        masks: Sequence[frozenset[OsIndex]],
+        cpuset: frozenset[OsIndex] | None = None,
     ) -> tuple[int, Mapping[str, int]]:
         """Thread i to `masks[i]` (empty: it is left alone): how many are there now, and how often
-        each reason kept one from it. Those that are gone by now count as neither.
+        each reason kept one from it. Those that are gone by now count as neither. `cpuset` is what
+        their cgroup allows now.
         """
         tids = {number: tid for tid, number in roll.numbers.items()}
         done, refused = 0, dict[str, int]()
@@ -63,16 +69,16 @@ class ThreadMasks:
             now = mask_of(tid) if mask and tid is not None else None
             if tid is None or now is None:
                 continue
-            if now == mask:
+            if now == mask and not self._is_cut(tid, mask, cpuset):
                 done += 1
-            # A thread that was never bound has the program's mask or its creator's, which may be
-            # one of ours; one that was has the mask it was given, or somebody else has spoken.
-            elif now not in ({self._bound[tid]} if tid in self._bound else self._ours):
+            elif not self._may_change(tid, now, cpuset):
                 reason = "pinned by the program or by somebody else"
                 refused[reason] = refused.get(reason, 0) + 1
             else:
                 started = roll.usage[tid].task.started
-                changes.append(MaskChange(tid, started, self._at_start, mask))
+                # Its cgroup may have grown since it began.
+                before = now if now >= self._at_start else self._at_start
+                changes.append(MaskChange(tid, started, before, mask))
         if changes:
             self._keep_masks(changes)
         for change in changes:
@@ -80,7 +86,26 @@ class ThreadMasks:
             if refusal is None:
                 done += 1
                 self._bound[change.tid] = change.given
-                self._ours.add(change.given)
+                self._bound_within[change.tid] = cpuset
+                self._given.add(change.given)
             elif refusal != "ended":
                 refused[refusal] = refused.get(refusal, 0) + 1
         return done, refused
+
+    def _may_change(
+        self, tid: int, now: frozenset[OsIndex], cpuset: frozenset[OsIndex] | None
+    ) -> bool:
+        """A thread that was never bound has the program's mask or its creator's, which may be one
+        of ours; one that was has the mask it was given, or somebody else has spoken.
+        """
+        if tid in self._bound:
+            # Before Linux 6.2 the kernel forgets a mask when the cpuset changes.
+            reset = now == cpuset != self._bound_within.get(tid)
+            return reset or now in (self._bound[tid], as_cut(self._bound[tid], cpuset))
+        own = {self._at_start, *self._given}
+        return now in own or now == cpuset or any(now == as_cut(mask, cpuset) for mask in own)
+
+    def _is_cut(self, tid: int, now: frozenset[OsIndex], cpuset: frozenset[OsIndex] | None) -> bool:
+        """Whether the kernel remembers another mask of ours than the one that it shows."""
+        bound = self._bound.get(tid, now)
+        return bound != now and as_cut(bound, cpuset) == now

@@ -84,7 +84,10 @@ class LiveRecipe:
         state = state.looked(interval)
         if interval.ended:
             return state, ()
-        known = state.workers.computing == state.placed
+        known = state.workers.computing == state.placed and (
+            # Its cgroup may allow other CPUs by now than when it was begun or left alone.
+            self._placer.available() == state.allowed
+        )
         if state.recipe is not None and known:
             return self._turn(replace(state, unsettled=0), state.recipe, interval)
         if self._complete(state) and not (state.phase == "left alone" and known):
@@ -118,6 +121,7 @@ class LiveRecipe:
             phase="placed",
             placed=computing,
             available=available,
+            allowed=self._placer.available(),
             crowded=bool(note),
             recipe=recipe,
             inner=recipe.begin(topology, available, len(computing)),

@@ -87,7 +87,8 @@ def check_permission(pid: int) -> None:
     try:
         # The kernel asks for permission first and then refuses the empty mask: nothing changes.
         os.sched_setaffinity(pid, [])
-    except ProcessLookupError as error:
+    # No process has a number that the kernel's type does not hold.
+    except (ProcessLookupError, OverflowError) as error:
         raise UsageError(
             f"there is no process {pid}; expected the pid of a running program"
         ) from error

@@ -15,6 +15,7 @@ from autofinity.linux.identity import ProcessIdentity, this_host
 from autofinity.model.errors import StoreError, UsageError
 from autofinity.model.placement import CoreSet
 from autofinity.model.topology import OsIndex, Topology
+from autofinity.runtime.side_lines import beginning
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import RunRecord
 from autofinity.whole_file import replace_file
@@ -76,7 +77,9 @@ def write_claims(database: BehaviourDB) -> None:
         if run.cpus and (run.host != here or process_of(run).alive)
     ]
     try:
-        replace_file(path, "\n".join([CLAIMS_HEAD, *lines[:_MOST_CLAIMS]]) + "\n", durable=False)
+        replace_file(
+            path, beginning(CLAIMS_HEAD, lines[:_MOST_CLAIMS]), durable=False, private=True
+        )
     except OSError as error:
         raise StoreError(f"the claims {path} cannot be written: {error}") from error
 

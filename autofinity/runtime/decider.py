@@ -108,9 +108,9 @@ class LivePolicy:
                 state, actions = self._follow(state, rate, interval.threads("begin"))
                 return (state, actions) if actions else self._placer.seat_anew(state)
             case "left alone":
-                if state.workers.computing != state.placed:
-                    return replace(state, phase="watching", steady=0), ()
-                return state, ()
+                if self._left_for_good(state):
+                    return state, ()
+                return replace(state, phase="watching", steady=0), ()
 
     def _watch(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
         count, promised = len(state.workers.computing), self._settings.threads
@@ -131,9 +131,21 @@ class LivePolicy:
             return self._placer.place(state, known, "placed")
         if self._policy is None:
             state = state.noting("no policy: the program stays as the system places it")
-            return replace(state, phase="left alone", placed=state.workers.computing), ()
+            return replace(
+                state,
+                phase="left alone",
+                placed=state.workers.computing,
+                allowed=self._placer.available(),
+            ), ()
         state = replace(state, again=False, probe=None, probed_in=None)
         return self._placer.place(state, DISTRIBUTED, "settling")
+
+    def _left_for_good(self, state: LiveState) -> bool:
+        """Whether the threads, and the CPUs they may use, are those that were left alone."""
+        return state.workers.computing == state.placed and self._allowed_as_before(state)
+
+    def _allowed_as_before(self, state: LiveState) -> bool:
+        return self._placer.available() == state.allowed
 
     def _sample(
         self, state: LiveState, interval: Interval, rate: float
@@ -273,7 +285,12 @@ class LivePolicy:
                 )
                 return self._placer.place(state, DISTRIBUTED, "placed")
         if state.workers.computing == state.placed:
-            return replace(state, unsettled=0), self._placer.let_go(newcomers)
+            state = replace(state, unsettled=0)
+            if self._settings.every_ns and state.hint and not self._allowed_as_before(state):
+                return self._placer.place(
+                    state.noting("its cgroup allows other CPUs: placed anew"), state.hint, "placed"
+                )
+            return state, self._placer.let_go(newcomers)
         if state.steady == 0:
             state = replace(state, unsettled=state.unsettled + 1)
             if state.unsettled < self._settings.restless_looks:
@@ -286,6 +303,7 @@ class LivePolicy:
                 state,
                 phase="left alone",
                 placed=state.workers.computing,
+                allowed=self._placer.available(),
                 unsettled=0,
                 restless=True,
             )

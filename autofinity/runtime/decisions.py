@@ -15,6 +15,7 @@ from pathlib import Path
 
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import StoreError
+from autofinity.runtime.side_lines import beginning, entries
 from autofinity.whole_file import replace_file
 
 HEAD = "autofinity-decisions 2"
@@ -60,18 +61,10 @@ class CachedDecision:
 def read_decisions(path: Path) -> tuple[CachedDecision, ...]:
     """All lines that can be read, newest first; none when the file is missing or foreign."""
     found = []
-    for line in _lines(path):
+    for line in entries(path, HEAD):
         with suppress(ValueError):
             found.append(CachedDecision.parse(line))
     return tuple(found)
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        head, *lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError):
-        return []
-    return lines if head == HEAD else []
 
 
 def write_decision(path: Path, decision: CachedDecision) -> None:
@@ -81,8 +74,8 @@ def write_decision(path: Path, decision: CachedDecision) -> None:
     is atomic, but the last to read and write wins.
     """
     kept = [old for old in read_decisions(path) if old._subject != decision._subject]
-    lines = [HEAD, *(entry.line() for entry in [decision, *kept][:_MOST])]
+    lines = (entry.line() for entry in [decision, *kept][:_MOST])
     try:
-        replace_file(path, "\n".join(lines) + "\n", durable=False)
+        replace_file(path, beginning(HEAD, lines), durable=False, private=True)
     except OSError as error:
         raise StoreError(f"the decision cache {path} cannot be written: {error}") from error

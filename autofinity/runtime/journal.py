@@ -25,6 +25,7 @@ from autofinity.model.counters import Behaviour
 from autofinity.model.errors import StoreError
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Interval, Outcome
+from autofinity.private_file import append_private
 from autofinity.runtime.claims import (
     Pick,
     Reserved,
@@ -298,7 +299,8 @@ class Journal:
             bind=header.bind,
             machine=machine_key(),
             hint=hint,
-            allowed=header.allowed,
+            # The cpuset may be another by now than when the program began.
+            allowed=format_cpu_list(state.allowed) or header.allowed,
             mask=format_cpu_list(state.cpus),
         )
         with database.exclusively():
@@ -334,13 +336,14 @@ class Journal:
 
     def _log(self, line: str) -> None:
         assert self._path is not None
-        path = self._path.with_name("monitor.log")
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S")
+        text = f"{stamp} {self._header.path} ({self._header.pid}): {line}\n"
         with suppress(OSError):
-            if path.exists() and path.stat().st_size > _LOG_BYTES:
-                path.unlink()
-            with path.open("a", encoding="utf-8") as file:
-                stamp = time.strftime("%Y-%m-%dT%H:%M:%S")
-                file.write(f"{stamp} {self._header.path} ({self._header.pid}): {line}\n")
+            append_private(
+                self._path.with_name("monitor.log"),
+                text.encode("utf-8", "surrogateescape"),
+                _LOG_BYTES,
+            )
 
 
 def _where(state: LiveState) -> tuple[Hint | None, tuple[int, ...], frozenset[OsIndex]]:

@@ -72,6 +72,8 @@ class LiveState:
     """CPUs of the present placement, all threads together."""
     available: frozenset[OsIndex] = frozenset()
     """CPUs that it was chosen from."""
+    allowed: frozenset[OsIndex] = frozenset()
+    """CPUs that might be used when it was placed or left alone, other runs' among them."""
     crowded: bool = False
     """Whether other runs were in its way."""
     parts: tuple[Interval, ...] = ()

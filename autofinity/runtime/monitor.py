@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from autofinity.linux.bind import allowed_now
+from autofinity.linux.bind import StartMask, allowed_now
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.event_tables import Encoding, event_table, this_cpu
 from autofinity.linux.gaps import gaps
@@ -140,8 +140,9 @@ def watch(
     for line in filter(None, (said, *gaps(topology))):
         journal.note(line)
     present = frozenset(topology.by_os_index)
+    at_start = StartMask.of(request.pid, allowed)
     around = Surroundings(
-        topology, policy, lambda: allowed_now(request.pid, allowed) & present, journal
+        topology, policy, lambda: allowed_now(request.pid, at_start) & present, journal
     )
     try:
         with _hinting(request, journal) as pace:
@@ -247,7 +248,8 @@ def _policy(request: Request) -> tuple[RulePolicy | None, str, str]:
     from autofinity.policy.files import load
 
     try:
-        return load(path), digest_of(path), ""
+        digest = digest_of(path)  # first: it waits for no FIFO
+        return load(path), digest, ""
     except AutofinityError as error:
         return None, "", f"the policy is not used: {error}"
 

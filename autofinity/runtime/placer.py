@@ -66,6 +66,7 @@ class Placer:
             hint=hint,
             seats=reserved.cores.cpus,
             available=reserved.available,
+            allowed=self.available(),
             crowded=bool(reserved.note),
             affinity=None if self._settings.bind == "none" else reserved.cores.affinity,
             settled=False,
@@ -108,6 +109,7 @@ class Placer:
             phase="left alone",
             placed=state.workers.computing,
             cpus=frozenset(),
+            allowed=self.available(),
         )
         return state, self.let_go(bound)
 

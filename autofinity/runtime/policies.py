@@ -8,6 +8,8 @@ from pathlib import Path
 
 from autofinity.linux.sha256 import sha256_hex
 from autofinity.model.errors import AutofinityError, PolicyError
+from autofinity.policy.reading import LARGEST_FILE_BYTES
+from autofinity.private_file import read_regular
 from autofinity.resources import shipped
 
 
@@ -43,9 +45,9 @@ def user_policy(environment: Mapping[str, str] | None = None) -> Path | None:
 
 
 def digest_of(path: Path) -> str:
-    """SHA-256 of the file's bytes, as the launcher computes it. Raises `PolicyError`."""
+    """SHA-256 of a regular file's bytes, as the launcher computes it. Raises `PolicyError`."""
     try:
-        return sha256_hex(path.read_bytes())
+        return sha256_hex(read_regular(path, LARGEST_FILE_BYTES))
     except OSError as error:
         raise PolicyError(
             f"the policy {path} cannot be read: {error.strerror}; expected a policy file"

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from autofinity.own_python import own_environment, own_python
+from autofinity.private_file import open_private
 from autofinity.store.behaviour_db import BehaviourDB
 
 
@@ -20,14 +21,15 @@ def start_rebuild_if_due(db: Path) -> None:
             return
     os.nice(19)  # ours, and inherited: this process has nothing left to do
     os.closerange(3, 256)  # descriptors of the program that has ended
-    log = str(db.with_name("rebuild.log"))
+    # Inherited, whatever it may say by then: no name is opened that leads elsewhere.
+    log = open_private(db.with_name("rebuild.log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.posix_spawn(
         sys.executable,
         own_python("autofinity", "rebuild", "--if-due", "--db", str(db)),
         own_environment(os.environ),
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_OPEN, 1, log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+            (os.POSIX_SPAWN_DUP2, log, 1),
             (os.POSIX_SPAWN_DUP2, 1, 2),
         ],
         setsid=True,

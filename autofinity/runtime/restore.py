@@ -1,4 +1,8 @@
-"""Putting masks back: what threads might run on before a run bound them."""
+"""Putting masks back: what threads might run on before a run bound them.
+
+What the database says is checked against the processes themselves: only a monitor of that very run
+is ended, and only threads of the database's owner are given masks.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,15 @@ import select
 import signal
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 
-from autofinity.linux.bind import bind_thread
-from autofinity.linux.cpu_lists import parse_cpu_list
-from autofinity.linux.identity import ProcessIdentity
+from autofinity.linux.bind import bind_thread, cpuset_of
+from autofinity.linux.identity import ProcessIdentity, owners_of
 from autofinity.model.errors import CapabilityError
+from autofinity.model.topology import OsIndex
 from autofinity.runtime.claims import monitor_of
-from autofinity.runtime.threads_now import threads_now
+from autofinity.runtime.monitor_process import is_monitor
+from autofinity.runtime.threads_now import ThreadNow, cpus_of, threads_now
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import RunRecord
 
@@ -32,62 +36,92 @@ class Restored:
     pinned: int
     """Threads that somebody else has pinned meanwhile: left alone."""
     refused: Mapping[str, int]
-    """Reason → threads the kernel refused."""
+    """Reason → threads that were not put back."""
 
 
 def restore(database: BehaviourDB, run: RunRecord) -> Restored:
     """End the watching of a live run, put back its threads' masks and give back its claim.
 
     Threads that are gone are nobody's loss. Raises `CapabilityError` when its monitor cannot be
-    stopped, `StoreError`.
+    stopped, or is another program by now, `StoreError`.
     """
-    stop(monitor_of(run))
+    stop(monitor_of(run), run.pid)
     rows = database.masks(run.id)
-    before = {(row.tid, row.start_ticks): row.before for row in rows}
-    done = pinned = 0
-    refused: Counter[str] = Counter()
+    before = {(row.tid, row.start_ticks): cpus_of(row.before) for row in rows}
+    became: dict[tuple[int, int], str | None] = {}
+    pinned = 0
     for _ in range(_PASSES):
         threads = threads_now(run, rows)
         pinned = sum(thread.author == "others" for thread in threads)
-        ours = [thread for thread in threads if thread.author == "autofinity"]
-        refused = Counter()
-        for thread in ours:
-            mask = before.get((thread.tid, thread.started), run.allowed)
-            refusal = bind_thread(thread.tid, parse_cpu_list(mask))
-            done += refusal is None
-            if refusal not in (None, "ended"):
-                refused[str(refusal)] += 1
-        if len(ours) == sum(refused.values()):
+        ours = [
+            thread
+            for thread in threads
+            if thread.author == "autofinity" and (thread.tid, thread.started) not in became
+        ]
+        if not ours:
             break
+        for thread in ours:
+            key = thread.tid, thread.started
+            became[key] = _put_back(thread, before.get(key) or cpus_of(run.allowed))
+    refused = Counter(reason for reason in became.values() if reason not in (None, "ended"))
     if not refused:
         database.update_run(run.id, phase="restored", cpus="")
         database.forget_masks(run.id)
-    return Restored(done, pinned, dict(refused))
+    done = sum(reason is None for reason in became.values())
+    return Restored(done, pinned, {str(reason): count for reason, count in refused.items()})
 
 
-def stop(process: ProcessIdentity) -> None:
-    """End a process with SIGTERM, if it still is that one, and wait until it is gone.
+def _put_back(thread: ThreadNow, mask: frozenset[OsIndex]) -> str | None:
+    """None when it was done, else the reason."""
+    # A database is used by its owner alone (`behaviour_file`), and root may place anybody's.
+    if os.geteuid() not in (0, *owners_of(thread.pid)):
+        return "another user's process"
+    if not mask:
+        return "the mask that is on record is damaged"
+    # With none of its CPUs in the cgroup the kernel would refuse the mask, and remember ours.
+    cpuset = cpuset_of(thread.pid)
+    if cpuset is not None and not mask & cpuset:
+        mask |= cpuset
+    return bind_thread(thread.tid, mask)
 
-    Raises `CapabilityError`: not permitted, or it does not end.
+
+def stop(process: ProcessIdentity, watched: int) -> None:
+    """End the monitor of process `watched` with SIGTERM, if it still is that one, and wait until it
+    is gone.
+
+    Raises `CapabilityError`: it is no monitor, it may not be ended, or it does not end.
     """
-    if not process.start_ticks or process.pid == os.getpid():
+    if not process.alive or process.pid == os.getpid():
         return
-    with suppress(ProcessLookupError):
+    none = CapabilityError(
+        f"process {process.pid}, on record as the monitor of process {watched}, is none; expected "
+        "`autofinity run` or `attach`. Nothing was changed"
+    )
+    try:
         pidfd = os.pidfd_open(process.pid)
-        try:
-            if not process.alive:
-                return
-            signal.pidfd_send_signal(pidfd, signal.SIGTERM)
-            ended = select.poll()
-            ended.register(pidfd, select.POLLIN)
-            if not ended.poll(_STOP_MS):
-                raise CapabilityError(
-                    f"the monitor (pid {process.pid}) does not end; expected it to be gone within "
-                    f"{_STOP_MS // 1000} s of SIGTERM; masks stay as they are"
-                )
-        except PermissionError as error:
+    except ProcessLookupError:
+        return
+    except OSError as error:  # a thread, not a process
+        raise none from error
+    ended = select.poll()
+    ended.register(pidfd, select.POLLIN)
+    try:
+        known = process.alive and is_monitor(process.pid, watched)
+        if ended.poll(0):  # what was looked at may be another process by now
+            return
+        if not known:
+            raise none
+        signal.pidfd_send_signal(pidfd, signal.SIGTERM)
+        if not ended.poll(_STOP_MS):
             raise CapabilityError(
-                f"the monitor (pid {process.pid}) is another user's; run this as that user or root"
-            ) from error
-        finally:
-            os.close(pidfd)
+                f"the monitor (pid {process.pid}) does not end; expected it to be gone within "
+                f"{_STOP_MS // 1000} s of SIGTERM; masks stay as they are"
+            )
+    except ProcessLookupError:
+        return
+    except PermissionError as error:
+        raise CapabilityError(
+            f"the monitor (pid {process.pid}) is another user's; run this as that user or root"
+        ) from error
+    finally:
+        os.close(pidfd)

@@ -7,23 +7,27 @@
 
 SQLite, one file that only its user may read, in WAL mode where no other host can have it open.
 Every row is committed at once, so a killed monitor loses nothing that was written. A database of a
-newer version is refused and left alone; a damaged one raises `StoreError`, and the run that wanted
-it goes on without.
+newer version is refused and left alone, and so is one that others can write or that holds anything
+but these tables (`behaviour_file`); a damaged one raises `StoreError`, and the run that wanted it
+goes on without. A damaged row is left out and said (`damaged`); the others are read.
+
+Paths are kept as the bytes they are, in whatever encoding: as texts that need not be UTF-8.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Unpack
 
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.errors import StoreError
-from autofinity.store.behaviour_file import connect, guarded, transaction
+from autofinity.store.behaviour_file import StepLimit, connect, guarded
 from autofinity.store.behaviour_rows import (
     Known,
     LiveObservation,
@@ -32,13 +36,22 @@ from autofinity.store.behaviour_rows import (
     RunOrigin,
     RunRecord,
     known_of,
+    mask_of,
     observation_of,
+    put,
+    rows_at_build_of,
     run_of,
+    stored,
+    taken,
 )
+from autofinity.store.behaviour_schema import transaction
+from autofinity.store.row_reader import RowReader
+from autofinity.store.row_values import LARGEST
 
 _FIRST_BUILD_ROWS = 10
 _LEARNABLE = "hardware counters"
-_RUN_COLUMNS = ", ".join(RunRecord.__dataclass_fields__)
+_AT_BUILD = "rows_at_build"
+_RUN_COLUMNS = ", ".join(map(taken, RunRecord.__dataclass_fields__))
 
 
 class BehaviourDB:
@@ -46,7 +59,19 @@ class BehaviourDB:
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
+        self._steps = StepLimit(connection)
+        self._rows_read = RowReader(connection, path)
         self.path = path
+
+    @property
+    def damaged(self) -> tuple[str, ...]:
+        """Rows that could not be read so far and were left out, one line each."""
+        return self._rows_read.damaged
+
+    @property
+    def damage(self) -> StoreError | None:
+        """For who has told what could be read: what to raise then; None when that was all."""
+        return self._rows_read.damage
 
     @classmethod
     def open(cls, path: Path, *, timeout_s: float = 2.0, read_only: bool = False) -> BehaviourDB:
@@ -136,24 +161,23 @@ class BehaviourDB:
 
     def observations(self) -> tuple[LiveObservation, ...]:
         """All of them, oldest first."""
-        with self._guarded():
-            rows = self._connection.execute(
-                "SELECT run, program, threads, affinity, machine, sample, tier FROM observation "
-                "ORDER BY id"
-            ).fetchall()
-            return tuple(observation_of(row) for row in rows)
+        return self._read(
+            observation_of,
+            "SELECT run, program, threads, affinity, machine, sample, tier FROM observation "
+            "ORDER BY id",
+        )
 
     def begin_run(
         self, program: str, path: str, pid: int, tier: str, **origin: Unpack[RunOrigin]
     ) -> int:
         """Note that a program was started; the number of the run."""
-        columns = ("program", "pid", "started", "tier", *origin)
-        values = (program, pid, time.time(), tier, *origin.values())
+        values = {"program": program, "pid": pid, "started": time.time(), "tier": tier, **origin}
         with self._guarded(), self._transaction():
             self._remember_program(program, path)
             number = self._connection.execute(
-                f"INSERT INTO run({', '.join(columns)}) VALUES ({', '.join('?' for _ in columns)})",
-                values,
+                f"INSERT INTO run({', '.join(values)}) VALUES "
+                f"({', '.join(put(name) for name in values)})",
+                stored(values),
             ).lastrowid
         assert number is not None
         return number
@@ -173,8 +197,9 @@ class BehaviourDB:
             return
         with self._guarded():
             self._connection.execute(
-                f"UPDATE run SET {', '.join(f'{name} = ?' for name in values)} WHERE id = ?",
-                (*values.values(), run),
+                f"UPDATE run SET {', '.join(f'{name} = {put(name)}' for name in values)} "
+                "WHERE id = ?",
+                (*stored(values), run),
             )
 
     def remember_masks(self, run: int, masks: Sequence[MaskRecord]) -> None:
@@ -188,12 +213,11 @@ class BehaviourDB:
 
     def masks(self, run: int) -> tuple[MaskRecord, ...]:
         """Of a run's threads, those that ended included, in the order of their ids."""
-        with self._guarded():
-            rows = self._connection.execute(
-                "SELECT tid, start_ticks, before, given FROM mask WHERE run = ? ORDER BY tid",
-                (run,),
-            ).fetchall()
-            return tuple(MaskRecord(*row) for row in rows)
+        return self._read(
+            mask_of,
+            "SELECT tid, start_ticks, before, given FROM mask WHERE run = ? ORDER BY tid",
+            run,
+        )
 
     def take_over(self, earlier: int, run: int) -> None:
         """`run` goes on with the process of run `earlier`: the masks are its own from now on."""
@@ -211,12 +235,11 @@ class BehaviourDB:
 
     def programs(self) -> tuple[Known, ...]:
         """All that is known, newest sample first."""
-        with self._guarded():
-            rows = self._connection.execute(
-                "SELECT program, path, threads, sample, tier, sampled_at, hint, policy "
-                "FROM behaviour JOIN program ON key = program ORDER BY sampled_at DESC, threads"
-            ).fetchall()
-            return tuple(known_of(row) for row in rows)
+        return self._read(
+            known_of,
+            f"SELECT program, {taken('path')}, threads, sample, tier, sampled_at, hint, policy "
+            "FROM behaviour JOIN program ON key = program ORDER BY sampled_at DESC, threads",
+        )
 
     def runs(self, limit: int = 20) -> tuple[RunRecord, ...]:
         """The latest runs, newest first."""
@@ -224,6 +247,8 @@ class BehaviourDB:
 
     def run(self, number: int) -> RunRecord | None:
         """The run of that number; None: there is none."""
+        if number > LARGEST:
+            return None
         return next(iter(self._runs("WHERE id = ?", number)), None)
 
     def open_runs(self, host: str | None = None) -> tuple[RunRecord, ...]:
@@ -234,19 +259,27 @@ class BehaviourDB:
         return self._runs("WHERE ended IS NULL AND host = coalesce(?, host) ORDER BY id DESC", host)
 
     def _runs(self, condition: str, value: object) -> tuple[RunRecord, ...]:
+        return self._read(
+            run_of,
+            f"SELECT {_RUN_COLUMNS} FROM run JOIN program ON key = program {condition}",
+            value,
+        )
+
+    def _read[T](
+        self, of: Callable[[tuple[object, ...]], T], question: str, *values: object
+    ) -> tuple[T, ...]:
         with self._guarded():
-            rows = self._connection.execute(
-                f"SELECT {_RUN_COLUMNS} FROM run JOIN program ON key = program {condition}",
-                (value,),
-            ).fetchall()
-            return tuple(run_of(row) for row in rows)
+            return self._rows_read.read(of, question, *values)
 
     def rebuild_due(self, growth_share: float = 0.2) -> bool:
         """Whether what can be learned from has grown by `growth_share` since the last rebuild.
 
         Only observations with hardware counters count; the first rebuild waits for ten.
         """
-        built = int(self._meta("rows_at_build") or 0)
+        built = next(
+            iter(self._read(rows_at_build_of, "SELECT value FROM meta WHERE name = ?", _AT_BUILD)),
+            0,
+        )
         rows = self._rows()
         if built == 0:
             return rows >= _FIRST_BUILD_ROWS
@@ -257,9 +290,8 @@ class BehaviourDB:
         rows = self._rows()
         with self._guarded():
             self._connection.execute(
-                "INSERT INTO meta VALUES ('rows_at_build', ?) "
-                "ON CONFLICT DO UPDATE SET value = excluded.value",
-                (str(rows),),
+                "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+                (_AT_BUILD, str(rows)),
             )
 
     @contextmanager
@@ -276,20 +308,15 @@ class BehaviourDB:
                 ).fetchone()[0]
             )
 
-    def _meta(self, name: str) -> str | None:
-        with self._guarded():
-            row = self._connection.execute(
-                "SELECT value FROM meta WHERE name = ?", (name,)
-            ).fetchone()
-        return str(row[0]) if row else None
-
     def _remember_program(self, key: str, path: str) -> None:
         self._connection.execute(
-            "INSERT INTO program VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET path = excluded.path",
-            (key, path, time.time()),
+            f"INSERT INTO program VALUES (?, {put('path')}, ?) "
+            "ON CONFLICT DO UPDATE SET path = excluded.path",
+            (key, os.fsencode(path), time.time()),
         )
 
     def _guarded(self) -> AbstractContextManager[None]:
+        self._steps.begin()
         return guarded(self.path)
 
     def _transaction(self) -> AbstractContextManager[None]:

@@ -1,4 +1,8 @@
-"""The file of the behaviour database: where it is, how it is opened, and the schema it gets."""
+"""The file of the behaviour database: where it is, whose it is, and how it is opened.
+
+What it says is believed (masks are set, monitors ended), so it has to be this user's own, and no
+statement of ours may run what somebody wrote into it, or for long.
+"""
 
 from __future__ import annotations
 
@@ -6,83 +10,27 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from autofinity.model.errors import StoreError
+from autofinity.private_file import flaw_of, folder_flaw, make, make_folder
+from autofinity.store.behaviour_schema import (
+    SCHEMA_VERSION,
+    foreign_part,
+    migrate,
+    transaction,
+    version_of,
+)
 from autofinity.store.network_folders import may_be_shared
 
-SCHEMA_VERSION = 3
+SIDE_SUFFIXES = ("-journal", "-wal", "-shm")
+"""Of the files that SQLite keeps beside a database, and takes rows from."""
 
-_SCHEMA = """
-CREATE TABLE program (
-    key TEXT PRIMARY KEY,
-    path TEXT NOT NULL,
-    first_seen REAL NOT NULL
-) STRICT;
-CREATE TABLE behaviour (
-    program TEXT NOT NULL REFERENCES program(key) ON DELETE CASCADE,
-    threads INTEGER NOT NULL,
-    sample TEXT NOT NULL,
-    tier TEXT NOT NULL,
-    sampled_at REAL NOT NULL,
-    hint TEXT,
-    policy TEXT,
-    PRIMARY KEY (program, threads)
-) STRICT;
-CREATE TABLE run (
-    id INTEGER PRIMARY KEY,
-    program TEXT NOT NULL REFERENCES program(key) ON DELETE CASCADE,
-    pid INTEGER NOT NULL,
-    started REAL NOT NULL,
-    ended REAL,
-    tier TEXT NOT NULL,
-    threads INTEGER,
-    hint TEXT,
-    bound INTEGER NOT NULL DEFAULT 0,
-    notes TEXT NOT NULL DEFAULT '',
-    totals TEXT NOT NULL DEFAULT '{}'
-) STRICT;
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-"""
-
-_SCHEMA_2 = """
-CREATE TABLE observation (
-    id INTEGER PRIMARY KEY,
-    run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
-    program TEXT NOT NULL REFERENCES program(key) ON DELETE CASCADE,
-    threads INTEGER NOT NULL,
-    affinity TEXT NOT NULL,
-    machine TEXT NOT NULL,
-    sample TEXT NOT NULL,
-    tier TEXT NOT NULL,
-    taken_at REAL NOT NULL
-) STRICT;
-"""
-
-# Since 3 a run says which process it is (a pid alone is used again), what it holds, and why.
-_SCHEMA_3 = """
-ALTER TABLE run ADD COLUMN host TEXT NOT NULL DEFAULT '';
-ALTER TABLE run ADD COLUMN start_ticks INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE run ADD COLUMN monitor_pid INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE run ADD COLUMN monitor_ticks INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE run ADD COLUMN policy TEXT NOT NULL DEFAULT '';
-ALTER TABLE run ADD COLUMN policy_path TEXT NOT NULL DEFAULT '';
-ALTER TABLE run ADD COLUMN allowed TEXT NOT NULL DEFAULT '';
-ALTER TABLE run ADD COLUMN phase TEXT NOT NULL DEFAULT '';
-ALTER TABLE run ADD COLUMN cpus TEXT NOT NULL DEFAULT '';
-ALTER TABLE run ADD COLUMN sample TEXT NOT NULL DEFAULT '{}';
-ALTER TABLE run ADD COLUMN probe TEXT NOT NULL DEFAULT '{}';
-CREATE TABLE mask (
-    run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
-    tid INTEGER NOT NULL,
-    start_ticks INTEGER NOT NULL,
-    before TEXT NOT NULL,
-    given TEXT NOT NULL,
-    PRIMARY KEY (run, tid, start_ticks)
-) STRICT;
-"""
-_SCHEMAS = (_SCHEMA, _SCHEMA_2, _SCHEMA_3)
+_LONGEST_VALUE_BYTES = 1 << 20
+_LARGEST_COPY_BYTES = 256 << 20
+_STEPS_AT_ONCE = 10_000
+_MOST_STEPS = 100_000_000  # of a statement: seconds; a scan of a million rows takes a tenth of it
 
 
 def default_path(environment: Mapping[str, str] | None = None) -> Path:
@@ -105,8 +53,8 @@ def default_path(environment: Mapping[str, str] | None = None) -> Path:
 def connect(path: Path, timeout_s: float, read_only: bool) -> sqlite3.Connection:
     """An open database of the present schema; a file that is not there is made for writers.
 
-    Raises `StoreError`: not writable, damaged, locked for longer than `timeout_s`, or from a newer
-    version.
+    Raises `StoreError`: not this user's alone, not writable, damaged, of other tables than ours,
+    locked for longer than `timeout_s`, or from a newer version.
     """
     try:
         connection = _open(path, timeout_s, read_only)
@@ -114,6 +62,7 @@ def connect(path: Path, timeout_s: float, read_only: bool) -> sqlite3.Connection
         raise StoreError(f"the behaviour database {path} cannot be opened: {error}") from error
     try:
         with guarded(path):
+            _believe_nothing(connection)
             return _prepared(connection, path, read_only, timeout_s)
     except BaseException:
         connection.close()
@@ -125,57 +74,97 @@ def guarded(path: Path) -> Iterator[None]:
     """What SQLite or a damaged row raises becomes a `StoreError` that names the file."""
     try:
         yield
-    except (sqlite3.Error, ValueError) as error:  # ValueError: a row that is no JSON, no hint
+    except (sqlite3.Error, ValueError, OverflowError) as error:  # ValueError: no number, no hint
         raise StoreError(
             f"the behaviour database {path} cannot be used: {error}; programs run without "
             "it. If it is damaged, move it away to begin anew"
         ) from error
 
 
-@contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing, with all other writers held off."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
+class StepLimit:
+    """Interrupts statements that take more steps than any of ours does."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._left = _MOST_STEPS // _STEPS_AT_ONCE
+        connection.set_progress_handler(self._stop, _STEPS_AT_ONCE)
+
+    def begin(self) -> None:
+        """The next statements have all steps to themselves, unless some were interrupted before:
+        a monitor that tries again and again would burn a core.
+        """
+        if self._left >= 0:
+            self._left = _MOST_STEPS // _STEPS_AT_ONCE
+
+    def _stop(self) -> bool:
+        self._left -= 1
+        return self._left < 0
 
 
 def _open(path: Path, timeout_s: float, read_only: bool) -> sqlite3.Connection:
     if read_only:
-        if not path.is_file():
+        if not os.path.lexists(path):
             raise StoreError(f"there is no behaviour database at {path}; `autofinity run` makes it")
-        return sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, timeout=timeout_s)
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _refuse_foreign(path)
+        return sqlite3.connect(
+            f"file:{_quoted(path)}?mode=ro", uri=True, timeout=timeout_s, isolation_level=None
+        )
+    make_folder(path.parent)
     # Made by us and not by SQLite, so that it is private from its first byte on; the -wal and -shm
     # files take its mode.
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    make(path)
+    _refuse_foreign(path)
     return sqlite3.connect(path, timeout=timeout_s, isolation_level=None)
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Raises `StoreError` unless file, side files and folder are this user's alone.
+
+    By name: to close a descriptor of the file would give back the locks of whoever has it open in
+    this process. Nobody else can exchange a file in the folder meanwhile.
+    """
+    flaw = _flaw(path)
+    if flaw:
+        raise StoreError(
+            f"the behaviour database {path} is not used: {flaw}; expected a file that its user "
+            "alone can write, in such a folder. Run this as that user, or give another --db"
+        )
+
+
+def _flaw(path: Path) -> str:
+    flaw = folder_flaw(path.parent) or flaw_of(path.lstat())
+    for suffix in SIDE_SUFFIXES:
+        if flaw:
+            break
+        try:
+            info = os.lstat(f"{path}{suffix}")
+        except FileNotFoundError:
+            continue
+        flaw = flaw_of(info)
+        flaw = f"of its file {path.name}{suffix}, {flaw}" if flaw else ""
+    return flaw
+
+
+def _believe_nothing(connection: sqlite3.Connection) -> None:
+    """Bounds on what a damaged file, or one that others wrote into, can make of a statement."""
+    StepLimit(connection)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE_BYTES)
+    connection.setconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_TRIGGER, False)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    connection.text_factory = _text
+
+
+def _text(data: bytes) -> str:
+    """What is no UTF-8 is kept as it is."""
+    return data.decode("utf-8", "surrogateescape")
 
 
 def _prepared(
     connection: sqlite3.Connection, path: Path, read_only: bool, timeout_s: float
 ) -> sqlite3.Connection:
-    version = _version(connection)
-    if version > SCHEMA_VERSION:
-        raise StoreError(
-            f"the behaviour database {path} has schema {version} and this autofinity "
-            f"knows up to {SCHEMA_VERSION}; update autofinity or give another --db"
-        )
+    version = _checked_version(connection, path)
     if read_only:
-        if version == SCHEMA_VERSION:
-            return connection
-        # An older one, or one that another process is just making: a reader brings a copy in
-        # memory up to date.
-        copy = sqlite3.connect(":memory:", isolation_level=None)
-        connection.backup(copy)
-        connection.close()
-        _migrate(copy)
-        return copy
+        return connection if version == SCHEMA_VERSION else _brought_up_to_date(connection, path)
     if may_be_shared(path):
         # A home directory of a cluster: readers and writers meet by the locks of the file alone.
         _keep_journal(connection, "delete", timeout_s)
@@ -187,8 +176,41 @@ def _prepared(
         connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
     if version < SCHEMA_VERSION:
-        _migrate(connection)
+        migrate(connection)
     return connection
+
+
+def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
+    """The schema of a database that holds nothing but ours. Raises `StoreError`."""
+    with transaction(connection, "DEFERRED"):  # version and tables of one instant
+        version = version_of(connection)
+        if not 0 <= version <= SCHEMA_VERSION:
+            raise StoreError(
+                f"the behaviour database {path} has schema {version} and this autofinity "
+                f"knows up to {SCHEMA_VERSION}; update autofinity or give another --db"
+            )
+        foreign = foreign_part(connection, version)
+    if foreign:
+        raise StoreError(
+            f"{path} is no behaviour database of autofinity: {foreign}; it is left as it is. Give "
+            "another --db, or move it away to begin anew"
+        )
+    return version
+
+
+def _brought_up_to_date(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    """A copy in memory: of an older database, or of one that another process is just making."""
+    if path.stat().st_size > _LARGEST_COPY_BYTES:
+        raise StoreError(
+            f"the behaviour database {path} is of an older version and has more than "
+            f"{_LARGEST_COPY_BYTES >> 20} MiB; the next `autofinity run` brings it up to date"
+        )
+    copy = sqlite3.connect(":memory:", isolation_level=None)
+    connection.backup(copy)
+    connection.close()
+    _believe_nothing(copy)
+    migrate(copy)
+    return copy
 
 
 def _keep_journal(connection: sqlite3.Connection, mode: str, timeout_s: float) -> None:
@@ -209,19 +231,7 @@ def _keep_journal(connection: sqlite3.Connection, mode: str, timeout_s: float) -
             time.sleep(0.01)
 
 
-def _migrate(connection: sqlite3.Connection) -> None:
-    with transaction(connection):
-        # Another process may have done it while we waited for the lock.
-        for statement in ";".join(_SCHEMAS[_version(connection) :]).split(";"):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
 def _quoted(path: Path) -> str:
     from urllib.parse import quote
 
-    return quote(str(path))
+    return quote(os.fsencode(path))

@@ -1,13 +1,17 @@
-"""What a row of the behaviour database says, as values."""
+"""What a row of the behaviour database says, as values, and how values are kept."""
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypedDict
 
 from autofinity.model.affinity import Affinity, Hint
+from autofinity.store.row_values import Values
+
+_PATHS = frozenset({"path", "policy_path"})
+_NOT_UTF_8 = _PATHS | {"notes"}  # which name paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,32 +126,98 @@ class MaskRecord:
     """CPU list."""
 
 
-def known_of(row: tuple[str, str, int, str, str, float, str | None, str | None]) -> Known:
+def known_of(row: tuple[object, ...]) -> Known:
     """From `program, path, threads, sample, tier, sampled_at, hint, policy`."""
-    program, path, threads, sample, tier, sampled_at, hint, policy = row
-    values = json.loads(sample)
+    values = Values(f"sample of program {str(row[0])[:12]}", row)
     return Known(
-        program,
-        path,
-        threads,
-        {name: float(value) for name, value in values.items()},
-        tier,
-        sampled_at,
-        Hint.parse(hint) if hint else None,
-        policy,
+        program=values.text("program"),
+        path=values.path("path"),
+        threads=values.threads("threads"),
+        sample=values.counts("sample"),
+        tier=values.text("tier"),
+        sampled_at=values.time("sampled_at"),
+        hint=values.or_none(values.hint, "hint"),
+        policy=values.or_none(values.text, "policy"),
     )
 
 
-def observation_of(row: tuple[int, str, int, str, str, str, str]) -> LiveObservation:
+def observation_of(row: tuple[object, ...]) -> LiveObservation:
     """From `run, program, threads, affinity, machine, sample, tier`."""
-    run, program, threads, affinity, machine, sample, tier = row
-    values = {name: float(value) for name, value in json.loads(sample).items()}
-    return LiveObservation(run, program, threads, Affinity.parse(affinity), machine, values, tier)
+    values = Values(f"observation of run {row[0]}", row)
+    return LiveObservation(
+        run=values.number("run"),
+        program=values.text("program"),
+        threads=values.threads("threads"),
+        affinity=values.affinity("affinity"),
+        machine=values.text("machine"),
+        sample=values.counts("sample"),
+        tier=values.text("tier"),
+    )
 
 
 def run_of(row: tuple[object, ...]) -> RunRecord:
     """From the columns of `run`, its program's path among them, in the order of `RunRecord`."""
-    values = dict(zip(RunRecord.__dataclass_fields__, row, strict=True))
-    for name in ("totals", "sample", "probe"):
-        values[name] = json.loads(str(values[name]))
-    return RunRecord(**values)  # type: ignore[arg-type]
+    values = Values(f"run {row[0]}", row)
+    return RunRecord(
+        id=values.number("id"),
+        program=values.text("program"),
+        path=values.path("path"),
+        pid=values.pid("pid"),
+        started=values.time("started"),
+        ended=values.or_none(values.time, "ended"),
+        tier=values.text("tier"),
+        threads=values.or_none(values.threads, "threads"),
+        hint=str(hint) if (hint := values.or_none(values.hint, "hint")) else None,
+        bound=values.threads("bound"),
+        notes=values.text("notes"),
+        totals=values.whole_counts("totals"),
+        host=values.text("host"),
+        start_ticks=values.whole("start_ticks"),
+        monitor_pid=values.pid("monitor_pid"),
+        monitor_ticks=values.whole("monitor_ticks"),
+        policy=values.text("policy"),
+        policy_path=values.path("policy_path"),
+        allowed=values.text("allowed"),
+        phase=values.text("phase"),
+        cpus=values.text("cpus"),
+        sample=values.counts("sample"),
+        probe=values.counts("probe"),
+    )
+
+
+def mask_of(row: tuple[object, ...]) -> MaskRecord:
+    """From `tid, start_ticks, before, given`."""
+    values = Values(f"mask of thread {row[0]}", row)
+    return MaskRecord(
+        tid=values.pid("tid"),
+        start_ticks=values.whole("start_ticks"),
+        before=values.text("before"),
+        given=values.text("given"),
+    )
+
+
+def rows_at_build_of(row: tuple[object, ...]) -> int:
+    """From the `value` of that name."""
+    return Values("rows_at_build", row).digits("value")
+
+
+def taken(column: str) -> str:
+    """How a column is asked for: paths as bytes."""
+    return f"CAST({column} AS BLOB)" if column in _PATHS else column
+
+
+def put(column: str) -> str:
+    """How a value goes into a column: what need not be UTF-8 as a text of whatever bytes."""
+    return "CAST(? AS TEXT)" if column in _NOT_UTF_8 else "?"
+
+
+def stored(values: Mapping[str, object]) -> tuple[object, ...]:
+    """Values by column, as they are `put`."""
+    return tuple(
+        os.fsencode(value)
+        if name in _PATHS and isinstance(value, str)
+        else value.encode("utf-8", "surrogateescape")
+        if name in _NOT_UTF_8 and isinstance(value, str)
+        else value
+        for name, value in values.items()
+    )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from autofinity import __version__
 from autofinity.model.errors import LearningError, UsageError
+from autofinity.private_file import open_private
 from autofinity.runtime.policies import default_policy, digest_of, user_policy
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
@@ -127,6 +128,7 @@ def _learned(
     counters = present.counters if present else ()
     own = own_runs(database.observations(), counters, machine_text(topology), HOST, __version__)
     notes = [own.left_out] if own.left_out else []
+    notes += [f"damaged, and left out: {row}" for row in database.damaged]
     others, note = _of_this_machine(observations or _shipped(present))
     notes += [note] if note else []
     if not own.observations or (not others and own.too_few):
@@ -219,9 +221,12 @@ def _shipped(present: RulePolicy | None) -> Path | None:
 @contextmanager
 def _alone(db: Path) -> Iterator[None]:
     """One rebuild at a time for a database. Raises `LearningError` when another is under way."""
-    with db.with_name("rebuild.lock").open("a", encoding="utf-8") as lock:
+    lock = open_private(db.with_name("rebuild.lock"), os.O_WRONLY | os.O_CREAT)
+    try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise LearningError("another rebuild is under way; wait for it to end") from None
         yield
+    finally:
+        os.close(lock)

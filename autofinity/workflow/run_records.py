@@ -11,6 +11,7 @@ from autofinity.linux.pins import PIN_VARIABLES, other_pins
 from autofinity.linux.proc import environment_of
 from autofinity.model.errors import AutofinityError, StoreError, UsageError
 from autofinity.model.policy import RulePolicy
+from autofinity.private_file import read_private
 from autofinity.runtime.claims import live_runs, process_of
 from autofinity.runtime.policies import digest_of
 from autofinity.runtime.threads_now import ThreadNow, threads_now
@@ -20,6 +21,7 @@ from autofinity.store.behaviour_rows import Known, RunRecord
 
 LAST = "last"
 """Names the latest run."""
+_MOST_DIGITS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class Status:
     rebuild_due: bool = False
     lost: tuple[str, ...] = ()
     """What monitors could not keep."""
+    damage: StoreError | None = None
+    """What to raise in the end when rows were left out that could not be read."""
 
 
 def database_named(db: Path | None) -> Path:
@@ -77,14 +81,17 @@ def status(db: Path | None, latest: int) -> Status:
             database.runs(latest),
             database.rebuild_due(),
             lost,
+            database.damage,
         )
 
 
 def run_now(text: str, db: Path) -> RunNow:
     """The run with this number, or the `LAST`. Raises `StoreError`, `UsageError`."""
     with BehaviourDB.open(db, read_only=True) as database:
-        run = next(iter(database.runs(1)), None) if text == LAST else database.run(int(text))
+        run = next(iter(database.runs(1)), None) if text == LAST else _numbered(text, database)
         if run is None:
+            if database.damage is not None:
+                raise database.damage
             raise UsageError(
                 f"no run is on record in {db} yet; `autofinity run -- APP` makes one"
                 if text == LAST
@@ -103,6 +110,11 @@ def run_now(text: str, db: Path) -> RunNow:
         others = _others(run, live_runs(database)) if alive else ()
         threads = threads_now(run, database.masks(run.id)) if alive else ()
     return RunNow(run, alive, sample, known, threads, others)
+
+
+def _numbered(text: str, database: BehaviourDB) -> RunRecord | None:
+    """The run of a number, however long."""
+    return database.run(int(text)) if len(text) <= _MOST_DIGITS else None
 
 
 def _others(run: RunRecord, live: tuple[RunRecord, ...]) -> tuple[str, ...]:
@@ -134,7 +146,7 @@ def policy_of(run: RunRecord) -> tuple[RulePolicy | None, str]:
 
 def _lost(database: Path) -> tuple[str, ...]:
     try:
-        log = database.with_name("monitor.log").read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        log = read_private(database.with_name("monitor.log"))
+    except OSError:
         return ()
-    return tuple(log.splitlines()[-5:])
+    return tuple(log.decode("utf-8", "surrogateescape").splitlines()[-5:])

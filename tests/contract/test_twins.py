@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planted import plant
 
 from autofinity.linux.access_events import pmu_events
 from autofinity.linux.capabilities import TIERS, probe
@@ -32,7 +33,7 @@ from autofinity.own_python import ISOLATED, give_back, own_environment
 from autofinity.policy.files import dumps, loads
 from autofinity.policy.reading import LARGEST_FILE_BYTES
 from autofinity.runtime.claims import CLAIMS_HEAD, claimed, live_runs, write_claims
-from autofinity.runtime.decisions import CachedDecision, write_decision
+from autofinity.runtime.decisions import CachedDecision, read_decisions, write_decision
 from autofinity.runtime.policies import digest_of, user_policy
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import SCHEMA_VERSION, default_path
@@ -77,7 +78,8 @@ def launcher(tmp_path_factory: pytest.TempPathFactory) -> Launcher:
     if compiler is None:
         pytest.skip("no C compiler: expected cc, gcc or clang")
     sources = [
-        NATIVE / "launcher" / f"{name}.c" for name in (*ASKED, "aside", "say", "sha256", "state")
+        NATIVE / "launcher" / f"{name}.c"
+        for name in (*ASKED, "aside", "private_file", "say", "sha256", "state")
     ]
     flags = ["-std=c11", "-D_GNU_SOURCE", "-O1", f"-I{NATIVE}"]
     flags += os.environ.get("LAUNCHER_CFLAGS", "").split()  # `make check-native` adds sanitizers
@@ -199,6 +201,22 @@ def test_a_claim_holds_while_its_process_lives(
     assert launcher.says("claimed", tmp_path / "headless", case["asked"]) == ["no"]
 
 
+def test_a_claim_holds_in_another_time_namespace(launcher: Launcher, tmp_path: Path) -> None:
+    inside = ["unshare", "--time", "--boottime", "12345", "--fork"]
+    if shutil.which("unshare") is None or subprocess.run([*inside, "true"]).returncode:
+        pytest.skip("no time namespace can be made here")
+    me = identity_of(os.getpid())
+    (tmp_path / "claims").write_text(f"{CLAIMS_HEAD}\n{me.host} {me.pid} {me.start_ticks} 0\n")
+    words = [launcher.executable, "claimed", tmp_path / "claims", "0"]
+    assert subprocess.run([*inside, *words], capture_output=True).stdout == b"yes\n"
+    code = (
+        "import sys; from autofinity.linux.identity import identity_of;"
+        "print(identity_of(int(sys.argv[1])).start_ticks)"
+    )
+    seen = subprocess.run([*inside, sys.executable, "-c", code, str(me.pid)], capture_output=True)
+    assert int(seen.stdout) == me.start_ticks
+
+
 @each("folders")
 def test_the_environment_names_the_folders(
     launcher: Launcher, case: dict[str, Any], tmp_path: Path
@@ -263,6 +281,51 @@ def test_the_launcher_finds_the_decision_of_this_very_policy_threads_cpus_and_ma
     path.unlink()
     write_decision(path, dataclasses.replace(made, machine="0" * 16))
     assert said(made) == ["unknown"]
+
+
+@each("databases")
+def test_a_database_that_others_could_have_written_is_used_by_neither(
+    launcher: Launcher, case: dict[str, str], tmp_path: Path
+) -> None:
+    path = tmp_path / "state" / "behaviour.db"
+    BehaviourDB.open(path).close()
+    assert launcher.says("folders", path)[-1] == ""
+    plant(case["planted"], path)
+    assert launcher.says("folders", path)[-1] == case["flaw"]
+    with pytest.raises(StoreError) as told:
+        BehaviourDB.open(path)
+    assert case["flaw"] in str(told.value)
+
+
+@each("side_files")
+def test_a_side_file_that_others_could_have_written_is_read_by_neither(
+    launcher: Launcher, case: str, tmp_path: Path
+) -> None:
+    me = identity_of(os.getpid())
+    decisions, claims = tmp_path / "decisions", tmp_path / "claims"
+    made = CachedDecision("k" * 64, 2, "p" * 64, "llc", machine_key(), PACKED, "0-3", "0-1")
+    asked = (made.program, made.threads, made.policy, made.bind, made.allowed)
+    write_decision(decisions, made)
+    claims.write_text(f"{CLAIMS_HEAD}\n{me.host} {me.pid} {me.start_ticks} 0\n")
+    assert launcher.says("decision", decisions, *asked) == [f"{PACKED} 0-1"]
+    assert launcher.says("claimed", claims, "0") == ["yes"]
+    plant(case, decisions)
+    (tmp_path / "elsewhere").unlink(missing_ok=True)
+    plant(case, claims)
+    assert launcher.says("decision", decisions, *asked) == ["unknown"]
+    assert launcher.says("claimed", claims, "0") == ["no"]
+    assert read_decisions(decisions) == ()
+
+
+@pytest.mark.parametrize("larger", [0, 1])
+def test_a_side_file_is_read_up_to_a_size(launcher: Launcher, larger: int, tmp_path: Path) -> None:
+    path, size = tmp_path / "decisions", CASES["side_file_bytes"] + larger
+    made = CachedDecision("k" * 64, 2, "p" * 64, "llc", machine_key(), PACKED, "0-3", "0-1")
+    write_decision(path, made)
+    path.write_text(path.read_text().ljust(size, "\n"))
+    asked = (made.program, made.threads, made.policy, made.bind, made.allowed)
+    assert launcher.says("decision", path, *asked) == (["unknown"] if larger else [f"{PACKED} 0-1"])
+    assert read_decisions(path) == (() if larger else (made,))
 
 
 @each("policies")

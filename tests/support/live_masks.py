@@ -18,7 +18,8 @@ def masks_of(pid: int) -> list[frozenset[OsIndex]]:
 
 def mask_of_task(pid: int, tid: int) -> frozenset[OsIndex]:
     """Mask of one thread, as the kernel has it; the process and the thread may be one id."""
-    status = Path(f"/proc/{pid}/task/{tid}/status").read_text()
+    # The name of the process is in it, whatever bytes that has.
+    status = Path(f"/proc/{pid}/task/{tid}/status").read_text(errors="replace")
     line = next(line for line in status.splitlines() if line.startswith("Cpus_allowed_list:"))
     return parse_cpu_list(line.split(":")[1])
 

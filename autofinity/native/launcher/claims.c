@@ -10,12 +10,34 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "launcher.h"
 
 enum { STAT_CHARS = 1024, START_FIELD = 22 };
 
-// When a process began, in clock ticks since boot; 0: there is none.
+// Clock ticks that times since boot are ahead in this time namespace, as
+// `linux/time_namespace.py` has it.
+static long long shift_ticks(void) {
+    struct stat ours, told;
+    long long seconds = 0, nanoseconds = 0;
+    if (stat("/proc/self/ns/time", &ours) != 0 ||
+        stat("/proc/self/ns/time_for_children", &told) != 0 || ours.st_ino != told.st_ino) {
+        return 0;
+    }
+    FILE* file = fopen("/proc/self/timens_offsets", "re");
+    if (!file) return 0;
+    char line[128];
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "boottime %lld %lld", &seconds, &nanoseconds) == 2) break;
+    }
+    fclose(file);
+    long long per_s = sysconf(_SC_CLK_TCK);
+    // The nanoseconds are never negative, and the seconds are whole.
+    return seconds * per_s + nanoseconds * per_s / 1000000000;
+}
+
+// When a process began, in clock ticks since boot in every time namespace; 0: there is none.
 static unsigned long long start_ticks(int pid) {
     char path[32], text[STAT_CHARS];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
@@ -26,7 +48,7 @@ static unsigned long long start_ticks(int pid) {
     text[got] = '\0';
     const char* at = strrchr(text, ')');  // the name before it may hold anything
     for (int field = 2; at && field < START_FIELD; field++) at = strchr(at + 1, ' ');
-    return at ? strtoull(at + 1, NULL, 10) : 0;
+    return at ? strtoull(at + 1, NULL, 10) - (unsigned long long)shift_ticks() : 0;
 }
 
 // Where pids mean what ours do ("BOOT PID_NAMESPACE "), as `linux/identity.py` has it.

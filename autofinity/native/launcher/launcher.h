@@ -111,6 +111,15 @@ bool cpuset_format(const CpuSet* set, char* out, size_t size);
 // Names this kind of machine: hexadecimal digits, the same on all nodes that are built alike.
 void machine_key(char out[MACHINE_CHARS + 1]);
 
+// ---- private files ------------------------------------------------------------------------------
+// Whether nobody else can have written a file, or put one into a folder; else the reason, after
+// the words `before`. What is not there, nobody has written.
+bool file_is_ours(const char* path, const char* before, char reason[REASON_CHARS]);
+bool folder_is_ours(const char* path, char reason[REASON_CHARS]);
+// A file of ours beside the database as text, to be freed; NULL when it is missing, does not begin
+// with `head`, or others could have chosen masks by it.
+char* read_private(const char* path, const char* head);
+
 // ---- state folder, decision cache ---------------------------------------------------------------
 typedef struct {
     char db[PATH_MAX];         // behaviour database, absolute; empty: no state folder can be named
@@ -118,7 +127,8 @@ typedef struct {
     char claims[PATH_MAX];     // cores of other runs, beside it
 } State;
 void find_state(const Options* options, State* out);
-// A database whose header is damaged, from a newer version or not writable: false and the reason.
+// A database that others can write, whose header is damaged, from a newer version or not writable:
+// false and the reason.
 bool check_database(const State* state, char reason[REASON_CHARS]);
 
 typedef struct {
@@ -130,10 +140,6 @@ typedef struct {
 // allowed now counts.
 bool find_decision(const State* state, const char* key, int threads, const char* policy_digest,
                    const char* bind, const CpuSet* allowed, Known* out);
-
-// A file of ours beside the database as text, to be freed; NULL when it is missing, does not begin
-// with `head`, or is another user's, who could choose masks by it.
-char* read_private(const char* path, const char* head);
 
 // Whether a live run holds one of these CPUs.
 bool claimed_by_others(const State* state, const CpuSet* set);

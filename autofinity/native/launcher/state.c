@@ -15,7 +15,7 @@
 
 #include "launcher.h"
 
-enum { SCHEMA_VERSION = 3, LARGEST_CACHE = 8 << 20 };
+enum { SCHEMA_VERSION = 3 };
 
 static bool put(char out[PATH_MAX], const char* folder, const char* name) {
     int wanted = snprintf(out, PATH_MAX, "%s/%s", folder, name);
@@ -68,6 +68,26 @@ static bool folder_writable(const char* path) {
     }
 }
 
+// Neither the database nor what SQLite keeps beside it is another's word.
+static bool is_private(const State* state, char reason[REASON_CHARS]) {
+    static const char* const suffixes[] = {"-journal", "-wal", "-shm"};
+    char path[PATH_MAX], before[PATH_MAX];
+    snprintf(path, sizeof path, "%s", state->db);
+    char* slash = strrchr(path, '/');
+    const char* name = slash ? slash + 1 : path;
+    if (slash) *slash = '\0';
+    if (!folder_is_ours(*path ? path : "/", reason) || !file_is_ours(state->db, "", reason)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        char beside[PATH_MAX];
+        int wanted = snprintf(beside, sizeof beside, "%s%s", state->db, suffixes[i]);
+        snprintf(before, sizeof before, "of its file %.200s%s, ", name, suffixes[i]);
+        if (wanted >= PATH_MAX || !file_is_ours(beside, before, reason)) return false;
+    }
+    return true;
+}
+
 bool check_database(const State* state, char reason[REASON_CHARS]) {
     if (!state->db[0]) {
         snprintf(reason, REASON_CHARS,
@@ -75,6 +95,7 @@ bool check_database(const State* state, char reason[REASON_CHARS]) {
                  "name a database with --db");
         return false;
     }
+    if (!is_private(state, reason)) return false;
     struct stat info;
     unsigned char head[100] = {0};
     ssize_t got = 0;
@@ -84,15 +105,11 @@ bool check_database(const State* state, char reason[REASON_CHARS]) {
                  errno == ENOENT ? "its folder is not writable" : strerror(errno));
         return false;
     }
-    if (!S_ISREG(info.st_mode)) {
-        snprintf(reason, REASON_CHARS, "it is no regular file");
-        return false;
-    }
     if (access(state->db, R_OK | W_OK) != 0 || !folder_writable(state->db)) {
         snprintf(reason, REASON_CHARS, "it is not writable");
         return false;
     }
-    int fd = open(state->db, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = open(state->db, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd >= 0) {
         got = pread(fd, head, sizeof head, 0);
         close(fd);
@@ -111,25 +128,6 @@ bool check_database(const State* state, char reason[REASON_CHARS]) {
         return false;
     }
     return true;
-}
-
-char* read_private(const char* path, const char* head) {
-    if (!path[0]) return NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0) return NULL;
-    struct stat info;
-    char* text = NULL;
-    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= LARGEST_CACHE &&
-        info.st_uid == geteuid() && (text = malloc((size_t)info.st_size + 1))) {
-        ssize_t got = read(fd, text, (size_t)info.st_size);
-        text[got > 0 ? got : 0] = '\0';
-        if (strncmp(text, head, strlen(head)) != 0) {
-            free(text);
-            text = NULL;
-        }
-    }
-    close(fd);
-    return text;
 }
 
 bool find_decision(const State* state, const char* key, int threads, const char* policy_digest,

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from autofinity.linux.bind import allowed_now, bind_thread, mask_of
+from autofinity.linux.bind import StartMask, allowed_now, bind_thread, mask_of
 from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.linux.proc import Task, family_of, parse_stat, switches_of, tasks_of, times_of
 from autofinity.model.topology import OsIndex
@@ -87,7 +87,7 @@ def test_a_mask_without_an_allowed_cpu_is_refused_with_its_reason() -> None:
 
 def test_what_is_allowed_now_is_within_what_was_allowed_at_the_start() -> None:
     start = frozenset(OsIndex(cpu) for cpu in os.sched_getaffinity(0))
-    now = allowed_now(os.getpid(), start | {OsIndex(100_000)})
+    now = allowed_now(os.getpid(), StartMask(start | {OsIndex(100_000)}))
     assert now and now <= start
 
 

@@ -188,3 +188,21 @@ def test_unified_spreads_at_once_and_seats_by_sharing_again_and_again_without_an
 def test_every_mechanism_says_what_it_looks_at() -> None:
     for name in LIVE.keys() - {BY_POLICY}:
         assert recipe(name).sensors.detectors
+
+
+@pytest.mark.parametrize("name", ["kmaf", "kmaf14", "spcd"])
+def test_a_recipe_begins_anew_when_other_cpus_are_allowed(name: str) -> None:
+    allowed = [frozenset(OsIndex(cpu) for cpu in (0, 1))]
+    policy, settings = RulePolicy((), {}, (), PACKED), Settings(bind="core")
+    program = Program(LiveRecipe(name, machine(1), lambda: allowed[0], settings, policy=policy))
+    program.settle()
+    assert program.state.allowed == allowed[0]
+    first = program.state.recipe
+    program.look()
+    assert program.state.recipe is first
+    allowed[0] = EVERY
+    program.look()
+    assert program.state.recipe is not first
+    assert program.state.phase == "placed" and program.state.allowed == EVERY
+    placement = masks(program.look(pairs((1, 3, 50.0), (2, 4, 50.0))))
+    assert frozenset().union(*placement.masks[1:]) == EVERY

@@ -415,3 +415,52 @@ def test_where_counters_decide_faults_are_not_looked_at() -> None:
 
 def unasked(policy: RulePolicy, sample: Mapping[str, float]) -> Decision:
     raise AssertionError("nothing ran")
+
+
+def cpus_by_turn(
+    process: FakeProcess, later: frozenset[OsIndex], turn: int, **options: Any
+) -> LiveState:
+    """A run that may use one CPU, and from a turn on these."""
+    first = frozenset({OsIndex(0)})
+    mechanism = LivePolicy(
+        MACHINE,
+        POLICY,
+        lambda chosen, sample: Decision(chosen.default, None, float("inf"), None),
+        lambda: later if process.turn >= turn else first,
+        lambda threads: None,
+        Settings(**options),
+    )
+    return run_loop(process, mechanism, mechanism.begin(MACHINE, first, 0), mechanism.period_ns)
+
+
+def test_a_program_left_alone_for_want_of_cpus_is_looked_at_again_when_there_are_more() -> None:
+    process = FakeProcess(dict.fromkeys(range(4), 0), turns=100)
+    state = cpus_by_turn(process, MACHINE.allowed, 30)
+    assert state.phase == "placed"
+    assert all(turn > 30 for turn, _ in process.applied)
+    assert sorted(masks(process)) == [[0, 1, 2, 3]] * 4  # packed, as the policy says
+
+
+def test_a_program_left_alone_stays_so_while_its_cpus_are_the_same() -> None:
+    process = FakeProcess(dict.fromkeys(range(4), 0), turns=100)
+    state = cpus_by_turn(process, frozenset({OsIndex(0)}), 30)
+    assert state.phase == "left alone"
+    assert process.applied == []
+
+
+@pytest.mark.parametrize(("every_ns", "moves"), [(100 * MS, True), (0, False)])
+def test_in_continuous_mode_a_placed_program_follows_its_cpus(every_ns: int, moves: bool) -> None:
+    process = FakeProcess(dict.fromkeys(range(4), 0), turns=200)
+    allowed = frozenset(map(OsIndex, range(8)))
+    first = frozenset(map(OsIndex, range(8, 16)))
+    mechanism = LivePolicy(
+        MACHINE,
+        POLICY,
+        lambda chosen, sample: Decision(chosen.default, None, float("inf"), None),
+        lambda: allowed if process.turn >= 100 else first,
+        lambda threads: None,
+        Settings(every_ns=every_ns),
+    )
+    state = run_loop(process, mechanism, mechanism.begin(MACHINE, first, 0), mechanism.period_ns)
+    assert state.phase == "placed"
+    assert state.cpus <= (allowed if moves else first)

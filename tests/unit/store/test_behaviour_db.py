@@ -166,15 +166,18 @@ def test_a_damaged_database_is_a_store_error_and_left_alone(tmp_path: Path, cont
     assert path.read_bytes() == content
 
 
-def test_a_damaged_row_is_a_store_error(tmp_path: Path) -> None:
-    filled(tmp_path / "db", 1).close()
+def test_a_damaged_row_is_left_out_and_said(tmp_path: Path) -> None:
+    filled(tmp_path / "db", 2).close()
     connection = sqlite3.connect(tmp_path / "db")
-    connection.execute("UPDATE behaviour SET sample = 'no json', hint = 'XYZ', policy = 'p'")
+    connection.execute(
+        "UPDATE behaviour SET sample = 'no json', hint = 'XYZ', policy = 'p' WHERE threads = 1"
+    )
     connection.commit()
     connection.close()
     with BehaviourDB.open(tmp_path / "db") as database:
-        with pytest.raises(StoreError):
-            database.programs()
+        assert [known.threads for known in database.programs()] == [2]
+        assert len(database.damaged) == 1
+        assert "sample of program k: sample: got 'no json', expected" in str(database.damage)
         with pytest.raises(StoreError):
             database.hint("k", 1, "p")
 

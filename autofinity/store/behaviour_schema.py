@@ -1,0 +1,151 @@
+"""The tables of the behaviour database, version by version.
+
+A file is one of ours when it holds exactly these: a view in a table's place, a trigger or a column
+that is computed would run whatever somebody else wrote.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+
+SCHEMA_VERSION = 3
+
+_SCHEMA = """
+CREATE TABLE program (
+    key TEXT PRIMARY KEY,
+    path TEXT NOT NULL,
+    first_seen REAL NOT NULL
+) STRICT;
+CREATE TABLE behaviour (
+    program TEXT NOT NULL REFERENCES program(key) ON DELETE CASCADE,
+    threads INTEGER NOT NULL,
+    sample TEXT NOT NULL,
+    tier TEXT NOT NULL,
+    sampled_at REAL NOT NULL,
+    hint TEXT,
+    policy TEXT,
+    PRIMARY KEY (program, threads)
+) STRICT;
+CREATE TABLE run (
+    id INTEGER PRIMARY KEY,
+    program TEXT NOT NULL REFERENCES program(key) ON DELETE CASCADE,
+    pid INTEGER NOT NULL,
+    started REAL NOT NULL,
+    ended REAL,
+    tier TEXT NOT NULL,
+    threads INTEGER,
+    hint TEXT,
+    bound INTEGER NOT NULL DEFAULT 0,
+    notes TEXT NOT NULL DEFAULT '',
+    totals TEXT NOT NULL DEFAULT '{}'
+) STRICT;
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+"""
+
+_SCHEMA_2 = """
+CREATE TABLE observation (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+    program TEXT NOT NULL REFERENCES program(key) ON DELETE CASCADE,
+    threads INTEGER NOT NULL,
+    affinity TEXT NOT NULL,
+    machine TEXT NOT NULL,
+    sample TEXT NOT NULL,
+    tier TEXT NOT NULL,
+    taken_at REAL NOT NULL
+) STRICT;
+"""
+
+# Since 3 a run says which process it is (a pid alone is used again), what it holds, and why.
+_SCHEMA_3 = """
+ALTER TABLE run ADD COLUMN host TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN start_ticks INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE run ADD COLUMN monitor_pid INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE run ADD COLUMN monitor_ticks INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE run ADD COLUMN policy TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN policy_path TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN allowed TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN phase TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN cpus TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN sample TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE run ADD COLUMN probe TEXT NOT NULL DEFAULT '{}';
+CREATE TABLE mask (
+    run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+    tid INTEGER NOT NULL,
+    start_ticks INTEGER NOT NULL,
+    before TEXT NOT NULL,
+    given TEXT NOT NULL,
+    PRIMARY KEY (run, tid, start_ticks)
+) STRICT;
+"""
+_SCHEMAS = (_SCHEMA, _SCHEMA_2, _SCHEMA_3)
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """The schema that a database says it has; 0: it was just made."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
+    """All or nothing: IMMEDIATE with all other writers held off, DEFERRED to see one instant."""
+    connection.execute(f"BEGIN {kind}")
+    try:
+        yield
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring a database of an older schema up to date, all or nothing."""
+    with transaction(connection):
+        # Another process may have done it while we waited for the lock.
+        _make(connection, version_of(connection), SCHEMA_VERSION)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def foreign_part(connection: sqlite3.Connection, version: int) -> str:
+    """What a database holds, or lacks, that one of this schema of ours does not; empty: nothing."""
+    if str(connection.execute("PRAGMA encoding").fetchone()[0]) != "UTF-8":
+        return "it is not in UTF-8"
+    expected = _objects(version)
+    found = _objects_of(connection, len(expected) + 1)
+    for kind, name in sorted(found.keys() | expected.keys()):
+        if (kind, name) not in expected:
+            return f"it has the {kind} {name!r}, which autofinity does not make"
+        if found.get((kind, name)) != expected[kind, name]:
+            return f"its table {name!r} is not as autofinity makes it"
+    return ""
+
+
+@cache
+def _objects(version: int) -> dict[tuple[str, str], str]:
+    """What a database of a schema holds."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    _make(connection, 0, version)
+    found = _objects_of(connection, -1)
+    connection.close()
+    return found
+
+
+def _objects_of(connection: sqlite3.Connection, most: int) -> dict[tuple[str, str], str]:
+    """Kind and name of what is in a database → the statement that makes it, without spaces."""
+    rows = connection.execute(
+        "SELECT type, name, sql FROM sqlite_master WHERE NOT "
+        # SQLite's own: indexes of keys, and what ANALYZE leaves.
+        "(type = 'index' AND name GLOB 'sqlite_autoindex_*' AND sql IS NULL OR "
+        "type = 'table' AND name IN ('sqlite_stat1', 'sqlite_stat4')) LIMIT ?",
+        (most,),
+    )
+    return {(str(kind), str(name)): "".join(str(sql).split()) for kind, name, sql in rows}
+
+
+def _make(connection: sqlite3.Connection, first: int, last: int) -> None:
+    for statement in ";".join(_SCHEMAS[first:last]).split(";"):
+        connection.execute(statement)
