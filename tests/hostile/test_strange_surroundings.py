@@ -12,7 +12,7 @@ from compiled import launcher_of
 from live_run import Runner
 from permitted import needs_two_cpus
 
-from autofinity.linux.bind import allowed_now
+from autofinity.linux.bind import StartMask, allowed_now
 from autofinity.linux.online import SYSFS, running
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.linux.topology import host_topology
@@ -53,10 +53,15 @@ def asked(tmp_path: Path, code: str) -> str:
 
 
 def test_what_may_be_used_is_the_affinity_mask_whatever_sys_says(tmp_path: Path) -> None:
-    code = "import os; from autofinity.linux.bind import allowed_now as now; "
-    code += "print(sorted(now(os.getpid(), frozenset(os.sched_getaffinity(0)))))"
+    code = "import os; from autofinity.linux.bind import StartMask, allowed_now as now; "
+    code += "mask = StartMask(frozenset(os.sched_getaffinity(0))); "
+    code += "print(sorted(now(os.getpid(), mask)))"
     mask = frozenset(map(OsIndex, os.sched_getaffinity(0)))
-    assert asked(tmp_path, code) == str(sorted(allowed_now(os.getpid(), mask))) == str(sorted(mask))
+    assert (
+        asked(tmp_path, code)
+        == str(sorted(allowed_now(os.getpid(), StartMask(mask))))
+        == str(sorted(mask))
+    )
 
 
 @pytest.mark.parametrize(

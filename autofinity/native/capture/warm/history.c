@@ -17,7 +17,7 @@ static struct {
 
 bool af_history_open(void) {
     history.intervals = af_map(AF_MAX_INTERVALS * sizeof *history.intervals);
-    return history.intervals != NULL;
+    return history.intervals != NULL && af_phases_open();
 }
 
 static void add(af_interval* to, const af_interval* from) {

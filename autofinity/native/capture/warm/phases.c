@@ -2,6 +2,8 @@
 // a phase where none is near.
 #include "capture/warm/phases.h"
 
+#include "capture/state/arena.h"
+
 enum {
     UNIT = 1 << 10,         // that traits are fractions of
     NEAR = UNIT * 6 / 100,  // mean difference of traits within a phase
@@ -17,12 +19,17 @@ typedef struct phase {
 } phase;
 
 static struct {
-    phase known[MOST_PHASES];
+    phase* known;
     uint32_t known_n;
     _Atomic uint32_t now;  // that the last interval belonged to
     uint32_t before;       // the one before it
     uint32_t asked;        // windows
 } phases;
+
+bool af_phases_open(void) {
+    phases.known = af_map(MOST_PHASES * sizeof *phases.known);
+    return phases.known != NULL;
+}
 
 // Of a quotient, 4 doublings a UNIT.
 static int32_t logarithm(uint64_t numerator, uint64_t denominator) {

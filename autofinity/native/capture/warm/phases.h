@@ -6,6 +6,8 @@
 
 #include "capture/state/thread.h"
 
+// Makes room. False: there is no memory.
+AF_HIDDEN bool af_phases_open(void);
 // An interval of so much work is over. Whether a window is worth while now. Called by one at a
 // time.
 AF_HIDDEN bool af_phases_note(const af_interval* interval, uint64_t work);
