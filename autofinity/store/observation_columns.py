@@ -24,7 +24,7 @@ from autofinity.store.observation_table import (
 )
 
 _MOST_THREADS = 1 << 20
-_LEAST = {"threads": 1}
+_LEAST = {"threads": 1, "roi_s": 1e-12}
 _MOST = {"progress": 1.0, "threads": _MOST_THREADS}
 _REQUIRED = (*TEXT_COLUMNS, *WHOLE_COLUMNS, *NUMBER_COLUMNS)
 
@@ -114,7 +114,7 @@ def _check_range(name: str, numbers: pa.ChunkedArray) -> None:
     for value in ends.values():
         if not least <= value < float("inf") or (most is not None and value > most):
             upto = "or more" if most is None else f"to {most:g}"
-            raise ValueError(f"the column {name!r} has {value:g}, expected {least} {upto}")
+            raise ValueError(f"the column {name!r} has {value:g}, expected {least:g} {upto}")
 
 
 def _check_names(name: str, column: pa.ChunkedArray, check: Callable[[str], object]) -> None:

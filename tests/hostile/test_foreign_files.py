@@ -27,6 +27,8 @@ from autofinity.resources import shipped
 
 type Read = Callable[[Path], object]
 
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
 FIXTURE = [HealthCheck.function_scoped_fixture]
 
 
@@ -421,13 +423,12 @@ def a_table() -> tuple[pa.Table, Any]:
 
 
 def use_table(path: Path) -> None:
-    from autofinity.learning import table_file
     from autofinity.learning.settings import LearningSettings
+    from autofinity.policy.files import dumps
+    from autofinity.workflow.train import rules_of_table
 
-    table, made_of = table_file.load(path)
-    json.dumps(made_of)
-    table.to_string()
-    LearningSettings()
+    policy, _ = rules_of_table(path, LearningSettings(learner="ripper"))
+    dumps(policy)
 
 
 @pytest.fixture(scope="module")
