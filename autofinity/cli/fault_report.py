@@ -13,14 +13,18 @@ from contextlib import suppress
 from pathlib import Path
 
 from autofinity import __version__
+from autofinity.foreign_text import one_line
 from autofinity.model.errors import StoreError
 from autofinity.store.behaviour_file import default_path
+
+_LONGEST = 300
+"""Characters of the error in the sentence; the report has all of it."""
 
 
 def keep_report(error: Exception) -> str:
     """Write the report, readable to its owner only; the sentence that says where it is."""
-    lines = traceback.format_exception_only(error)
-    what = f"a fault of autofinity, not of yours: {lines[-1].strip()}"
+    said = one_line(f"{type(error).__name__}: {error}")
+    what = f"a fault of autofinity, not of yours: {said[:_LONGEST]}"
     report = (
         f"autofinity {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
         f"command: {shlex.join(sys.argv)}\n\n{''.join(traceback.format_exception(error))}"

@@ -14,8 +14,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from live_run import Runner
 
 type OnTerminal = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Runner:
+    """The launcher of the package that is tested, with a state folder of its own."""
+    return Runner.within(tmp_path, Path(sys.executable).with_name("autofinity"))
 
 
 @pytest.fixture
