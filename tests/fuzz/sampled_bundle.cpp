@@ -66,6 +66,7 @@ void seal_windows(Bundle& bundle, std::size_t streams) {
     header.magic = AF_WINDOWS_MAGIC;
     header.version = AF_SAMPLED_VERSION;
     header.streams = static_cast<std::uint32_t>(streams);
+    header.flags &= AF_WINDOWS_SKELETON;
     put(file, 0, header);
     const std::uint64_t window = sizeof(af_window) + streams * sizeof(af_window_stream);
     const std::uint64_t meeting = sizeof(af_meeting_record) + streams * sizeof(std::uint64_t);

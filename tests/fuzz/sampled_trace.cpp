@@ -1,5 +1,6 @@
 // Any bytes are a sampled trace, or an error that names the file and the offset in it; whatever its
 // windows hold, a window that was mended is a program whose replay ends or says why not.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -7,6 +8,7 @@
 #include "machines.hpp"
 #include "sampled_bundle.hpp"
 #include "sim/error.hpp"
+#include "sim/program/skeleton_program.hpp"
 #include "sim/program/window_program.hpp"
 #include "sim/replay/simulation.hpp"
 #include "trace/sampled.hpp"
@@ -34,8 +36,7 @@ void replay(const trace::SampledTrace& sampled, std::size_t number, std::uint8_t
     const trace::WindowEvents window = trace::read_window(sampled, number);
     if (!small_enough(window, sampled.pages)) return;
     const auto machine = fuzz::small_machine(variant);
-    const auto program =
-        std::make_shared<const sim::Program>(sim::window_program(sampled, number));
+    const auto program = std::make_shared<const sim::Program>(sim::window_program(sampled, number));
     sim::Options options;
     options.sample_period = sim::ticks_per_clock * 100'000'000;
     options.seed = variant;
@@ -45,6 +46,10 @@ void replay(const trace::SampledTrace& sampled, std::size_t number, std::uint8_t
     sim::Simulation simulation(machine, program, std::move(options));
     simulation.run();
     simulation.check();
+    // What a window has of events is as good a skeleton as any.
+    const std::size_t streams = window.events.streams.size();
+    const std::vector<double> own(2 * streams, 2.5), units(2, 0.5);
+    sim::skeleton_program(window.events, {500, streams, own, units});
 }
 
 void named(const std::exception& error) {
@@ -66,6 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::shared_ptr<trace::SampledTrace> sampled;
     try {
         sampled = trace::read_sampled(fuzz::hold_sampled(folder, bundle));
+        trace::read_skeleton(*sampled);
     } catch (const trace::TraceError& error) {
         named(error);
         return 0;
