@@ -24,14 +24,16 @@ from autofinity.store.observation_table import (
 )
 
 _MOST_THREADS = 1 << 20
+_MAY_BE_MISSING = (ENERGY_COLUMN, "progress")
+"""A live run has none of them; nor are all counters measured in every run."""
 _LEAST = {"threads": 1, "roi_s": 1e-12}
 _MOST = {"progress": 1.0, "threads": _MOST_THREADS}
 _REQUIRED = (*TEXT_COLUMNS, *WHOLE_COLUMNS, *NUMBER_COLUMNS)
 
 
 def checked_columns(table: pa.Table) -> pa.Table:
-    """The table with texts, int64 and float64 in its columns, and a placement. Counters and the
-    energy may be missing in a row. Raises `ValueError` for what no observation can be.
+    """The table with texts, int64 and float64 in its columns, and a placement. Counters,
+    energy and progress may be missing in a row. Raises `ValueError` for what no observation can be.
     """
     names = table.column_names
     for name in _REQUIRED:
@@ -51,7 +53,7 @@ def checked_columns(table: pa.Table) -> pa.Table:
 
 
 def _reader_of(name: str) -> Callable[[str, pa.ChunkedArray], pa.ChunkedArray]:
-    if name.startswith(COUNTER_PREFIX) or name == ENERGY_COLUMN:
+    if name.startswith(COUNTER_PREFIX) or name in _MAY_BE_MISSING:
         return _numbers_or_nothing
     if name not in COLUMNS:
         raise ValueError(
