@@ -84,9 +84,9 @@ def database(tmp_path: Path) -> Path:
         opened._connection.executescript(
             "PRAGMA foreign_keys = OFF;"
             f"INSERT INTO program VALUES ('key', '{HOSTILE}', 0);"
-            f"INSERT INTO behaviour VALUES ('key', 2, '{{}}', '{HOSTILE}', 1e300, 'SLP', 'p');"
+            f"INSERT INTO behaviour VALUES ('key', 2, '{{}}', '{HOSTILE}', 1e9, 'SLP', 'p');"
             "INSERT INTO run (program, pid, started, ended, tier, hint, notes, cpus, policy_path)"
-            f" VALUES ('key', 1, 0, 1e300, '{HOSTILE}', 'SLP', 'one\n{HOSTILE}', '{HOSTILE}',"
+            f" VALUES ('key', 1, 0, 1e9, '{HOSTILE}', 'SLP', 'one\n{HOSTILE}', '{HOSTILE}',"
             f" '{HOSTILE}');"
         )
     return path
