@@ -25,7 +25,9 @@ from autofinity.model.errors import AutofinityError
 LARGEST_BYTES = 4 << 20
 """Far above any file that a person writes; a device or a wrong file must not fill the memory."""
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_INT_BITS = 63
+"""TOML's; Python would read more, and takes them for text at great length or not at all."""
 _BARE = re.compile(r"[A-Za-z0-9_.-]{1,60}")
 
 type Schema = dict[str, Any]
@@ -72,9 +74,11 @@ def read_toml(path: Path, kind: type[AutofinityError]) -> dict[str, Any]:
     # Not of UTF-8, no TOML, too long a number; and the parser recurses for each nested bracket.
     except (ValueError, RecursionError) as error:
         raise kind(f"{path}: not a TOML file: {error}") from error
-    for text in _texts(document):
-        if _CONTROL.search(text):
-            raise kind(f"{path}: got {shown(text)}, expected texts without control characters")
+    for value in _values(document):
+        if isinstance(value, str) and _CONTROL.search(value):
+            raise kind(f"{path}: got {shown(value)}, expected texts without control characters")
+        if isinstance(value, int) and value.bit_length() > _INT_BITS:
+            raise kind(f"{path}: got {hex(value)[:12]}…, expected whole numbers of 64 bits")
     return document
 
 
@@ -115,15 +119,15 @@ def near(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]}?" if close else f"; expected one of {', '.join(known)}"
 
 
-def _texts(value: object) -> Iterator[str]:
-    """Of a document: all keys and texts."""
-    if isinstance(value, str):
+def _values(value: object) -> Iterator[object]:
+    """Of a document: all keys and values that hold no others."""
+    if not isinstance(value, dict | list):
         yield value
-    elif isinstance(value, dict | list):
-        for part in value:
-            yield from _texts(part)
-        for part in value.values() if isinstance(value, dict) else ():
-            yield from _texts(part)
+        return
+    for part in value:
+        yield from _values(part)
+    for part in value.values() if isinstance(value, dict) else ():
+        yield from _values(part)
 
 
 def _key(step: int | str) -> str:

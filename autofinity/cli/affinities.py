@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import islice
 
 import click
@@ -15,7 +14,8 @@ from autofinity.cli.options.placing import (
     threads_option,
     topology_option,
 )
-from autofinity.cli.page import page, print_table
+from autofinity.cli.page import print_table
+from autofinity.cli.printer import page, say_json
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
 
@@ -57,7 +57,7 @@ def command(
             "count": count,
             "affinities": [{"occupancy": occupancy} for occupancy in listed],
         }
-        click.echo(json.dumps(document))
+        say_json(document)
         return
 
     from rich.table import Table

@@ -9,6 +9,7 @@ import click
 
 from autofinity.cli.options.hint import hint_of
 from autofinity.cli.options.run import database_option, policy_option
+from autofinity.cli.printer import complain
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.mechanisms.lists import names_moving_pages
 from autofinity.mechanisms.monitor import by_mechanism
@@ -156,7 +157,7 @@ class _Teller:
     def say(self, line: str) -> None:
         """One line."""
         if not self.quiet:
-            click.echo(f"autofinity: {line}", err=True)
+            complain(line)
 
     def saw(
         self, before: LiveState, after: LiveState, interval: Interval, outcome: Outcome | None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -14,6 +13,7 @@ from autofinity.cli.options.learning import (
     observations_argument,
 )
 from autofinity.cli.page import print_table
+from autofinity.cli.printer import say_json
 from autofinity.learning.settings import LearningSettings
 
 
@@ -37,7 +37,7 @@ def command(
             {"counter": name, "cut_points": list(cuts), "observations": done.behaviours[name]}
             for name, cuts in done.cut_points.items()
         ]
-        click.echo(json.dumps({"counters": document}))
+        say_json({"counters": document})
         return
     from rich.table import Table
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,6 +11,7 @@ import click
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.suite import programs_option, suite_option
 from autofinity.cli.page import print_table
+from autofinity.cli.printer import complain, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.model.errors import UsageError
 
@@ -98,7 +97,7 @@ def command(
             reporter=Terminal(),
         )
     if as_json:
-        click.echo(json.dumps([_document(meta) for meta in traces]))
+        say_json([_document(meta) for meta in traces])
     else:
         _print(traces)
 
@@ -114,10 +113,7 @@ def _capture_binary(
 
     done = capture_binary(BinaryRequest(argv, out, threads, roi, to_stderr=to_stderr))
     if done.exit_code != 0:
-        print(
-            f"autofinity: {argv[0]} left with exit code {done.exit_code}; its trace is kept",
-            file=sys.stderr,
-        )
+        complain(f"{argv[0]} left with exit code {done.exit_code}; its trace is kept")
     return done.meta
 
 

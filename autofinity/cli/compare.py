@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.options.suite import size_option, suite_option
 from autofinity.cli.page import print_table
+from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.model.errors import SimulationError
 
@@ -133,22 +133,22 @@ def command(
         from autofinity.report.chart_image import save
 
         save(comparison_table.chart(summary, title), output)
-        click.echo(f"{title}: kept in {output}", err=True)
+        say(f"{title}: kept in {output}", err=True)
     if as_json:
-        click.echo(json.dumps(comparison_table.as_json(cases, summary)))
+        say_json(comparison_table.as_json(cases, summary))
         return
     print_table(comparison_table.table(summary, title))
     if any(sum(of.overhead.values()) for of in summary.values()):
         print_table(comparison_table.overhead_table(summary))
     for case in cases:
         if case.run is None:
-            click.echo(f"left out: {case.program}, {case.mechanism}: {case.reason}", err=True)
+            say(f"left out: {case.program}, {case.mechanism}: {case.reason}", err=True)
 
 
 def _list(entries: Sequence[Entry], as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps({entry.name: entry.about for entry in entries}))
+        say_json({entry.name: entry.about for entry in entries})
         return
     width = max(len(entry.name) for entry in entries)
     for entry in entries:
-        click.echo(f"{entry.name:{width}}  {entry.about}")
+        say(f"{entry.name:{width}}  {entry.about}")

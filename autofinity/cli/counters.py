@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -13,7 +12,8 @@ from autofinity.cli.options.learning import (
     machine_option,
     observations_argument,
 )
-from autofinity.cli.page import page, print_table
+from autofinity.cli.page import print_table
+from autofinity.cli.printer import page, say_json
 from autofinity.learning.settings import LearningSettings
 
 
@@ -46,7 +46,7 @@ def command(
             "engine": report.engine,
             "insensitive": list(done.insensitive),
         }
-        click.echo(json.dumps(document))
+        say_json(document)
         return
     from rich.table import Table
 

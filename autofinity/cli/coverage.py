@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import learning_options
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.page import print_table
+from autofinity.cli.printer import say, say_json
 from autofinity.learning.settings import LearningSettings
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def command(
             "programs": [asdict(each) for each in covered.programs],
             "adding_nothing": covered.adding_nothing,
         }
-        click.echo(json.dumps(document))
+        say_json(document)
         return
     if output is not None:
         from autofinity.papers.cc13.figure_10 import FIGURE
@@ -66,7 +66,7 @@ def command(
         return
     _print(covered)
     added = ", ".join(covered.adding_nothing) or "none"
-    click.echo(f"programs without which no behaviour would be missed: {added}")
+    say(f"programs without which no behaviour would be missed: {added}")
 
 
 def _print(covered: Covered) -> None:

@@ -4,7 +4,6 @@ pages are.
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +19,7 @@ from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.output import output_option
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
+from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.detect.scaled import SCALED
 from autofinity.model.errors import UsageError
@@ -111,7 +111,7 @@ def command(
     document = _document(trace, name, source, detected)
     save_matrix(detected.found.sharing, title, output)
     if as_json:
-        click.echo(json.dumps(document))
+        say_json(document)
     else:
         _print(title, detected.found, document)
 
@@ -151,23 +151,21 @@ def _document(trace: Path, machine: str, source: str, detected: Detected) -> dic
 def _print(title: str, found: SeenSharing, document: dict[str, object]) -> None:
     from autofinity.report.heat_map import heat_lines
 
-    click.echo(title)
+    say(title)
     for line in heat_lines(found.sharing):
-        click.echo(line)
-    click.echo(
+        say(line)
+    say(
         f"sharing: {document['amount']:.6g} a pair of threads, heterogeneity "
         f"{document['heterogeneity']:.4f}" + _agreement(document["whole_trace_correlation"])
     )
     if document["exclusivity"] is not None:
-        click.echo(f"pages: {document['pages']} seen, exclusivity {document['exclusivity']:.1%}")
+        say(f"pages: {document['pages']} seen, exclusivity {document['exclusivity']:.1%}")
     if found.roi_ns is not None and found.roi_ns_without:
         lost = found.roi_ns / found.roi_ns_without - 1
         kinds = ", ".join(
             f"{kind} {time_ns / 1000:.1f} us" for kind, time_ns in found.overhead_ns.items()
         )
-        click.echo(
-            f"cost: the run took {lost:+.2%}" + (f"; of the cores' time {kinds}" if kinds else "")
-        )
+        say(f"cost: the run took {lost:+.2%}" + (f"; of the cores' time {kinds}" if kinds else ""))
 
 
 def _agreement(found: object) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from autofinity.cli.matrix_out import save_matrix
+from autofinity.cli.printer import say, say_json
 from autofinity.linux.touch_sharing import TouchSharing
 from autofinity.model.sharing_metrics import average_exclusivity, heterogeneity_off_diagonal
 from autofinity.report.heat_map import heat_lines
@@ -48,20 +48,20 @@ def detect_live(program: Sequence[str], out: Path | None, *, arm: bool, as_json:
     title = f"{Path(program[0]).name}, by {by}"
     save_matrix(seen.sharing, title, out)
     if as_json:
-        click.echo(json.dumps(_document(program, here, by)))
+        say_json(_document(program, here, by))
         return here.exit_code
-    click.echo(title, err=True)
+    say(title, err=True)
     for line in heat_lines(seen.sharing):
-        click.echo(line, err=True)
-    click.echo(
+        say(line, err=True)
+    say(
         f"{len(seen.tids)} threads, {seen.touches} seen on {len(seen.pages.pages)} pages, "
         f"exclusivity {_exclusivity(seen):.1%}",
         err=True,
     )
     if here.lost:
-        click.echo(f"{here.lost} more came too fast to be recorded", err=True)
+        say(f"{here.lost} more came too fast to be recorded", err=True)
     if not here.numa_hinting and here.why_not_sampled:
-        click.echo(
+        say(
             f"accesses are not sampled ({here.why_not_sampled}), and each page faulted at its "
             "first touch only (kernel.numa_balancing is 0); as root, --arm switches NUMA hinting "
             "on for the run, on the whole system, and back afterwards",

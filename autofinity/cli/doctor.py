@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from autofinity.cli.page import page, print_table
+from autofinity.cli.page import print_table
+from autofinity.cli.printer import page, say_json
 from autofinity.linux.capabilities import TIERS, Capability, Ladder, probe
 from autofinity.model.errors import LinuxError
 from autofinity.runtime.launcher import find_launcher
@@ -20,21 +19,22 @@ def command(as_json: bool) -> None:
     ladder = probe()
     parts = (_launcher(), _policy())
     if as_json:
-        print(json.dumps(_document(ladder, parts), indent=2))
+        say_json(_document(ladder, parts), indent=2)
         return
-    from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False)
     for heading in ("", "capability", "found", "to get it"):
         table.add_column(heading, overflow="fold")
     for capability in (*ladder.capabilities, *parts):
-        mark = "[green]yes[/green]" if capability.available else "[yellow]no[/yellow]"
-        table.add_row(mark, capability.name, escape(capability.detail), escape(capability.remedy))
+        mark = Text("yes", "green") if capability.available else Text("no", "yellow")
+        table.add_row(mark, capability.name, capability.detail, capability.remedy)
     console = page()
     print_table(table, console)
     console.print()
-    console.print(f"A run here decides by: [bold]{ladder.tier}[/bold]. {_meaning(ladder.tier)}")
+    tier = Text("A run here decides by: ").append(ladder.tier, "bold")
+    console.print(tier.append(f". {_meaning(ladder.tier)}"))
 
 
 def _meaning(tier: str) -> str:

@@ -10,9 +10,9 @@ import os
 import sys
 from contextlib import suppress
 
-import click
-
 from autofinity.cli.errors import reported
+from autofinity.cli.printer import say
+from autofinity.foreign_text import one_line
 from autofinity.linux.bind import StartMask, allowed_now
 from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.linux.gaps import gaps
@@ -88,9 +88,9 @@ def tell(request: Request) -> None:
         *(("pins", line) for line in pins),
         *(("note", line) for line in (plan.note, *gaps(topology)) if line),
     ):
-        click.echo(f"{name:9} {text}")
+        say(one_line(f"{name:9} {text}"))
     _table(plan, hint, "asked for" if request.hint else "known")
-    click.echo("nothing was started")
+    say("nothing was started")
 
 
 def _on_record(request: Request) -> tuple[tuple[RunRecord, ...], Hint | None]:
@@ -126,12 +126,12 @@ def _claim(run: RunRecord) -> str:
 def _table(plan: Plan, marked: Hint | None, mark: str) -> None:
     if not plan.hints:
         return
-    click.echo("hint  affinity and the CPUs of each thread")
+    say("hint  affinity and the CPUs of each thread")
     for each in plan.hints:
         said = f"  ({mark})" if each.hint == marked else ""
-        click.echo(f"{each.hint}   {each.cores.affinity}{said}")
+        say(f"{each.hint}   {each.cores.affinity}{said}")
         for masks in _grouped(each.masks):
-            click.echo(f"      {masks}")
+            say(f"      {masks}")
 
 
 def _grouped(masks: tuple[frozenset[OsIndex], ...]) -> list[str]:

@@ -10,8 +10,13 @@ from collections.abc import Callable
 import click
 
 from autofinity.cli.closed_streams import stand_in_for_closed_streams
-from autofinity.cli.interruption import Interruption, say
+from autofinity.cli.fault_report import keep_report
+from autofinity.cli.interruption import Interruption
+from autofinity.cli.printer import complain, say
 from autofinity.model.errors import AutofinityError
+
+FAULT = 70
+"""The exit code of a fault of ours (sysexits.h: EX_SOFTWARE)."""
 
 
 class ReaderGoneError(Exception):
@@ -19,7 +24,8 @@ class ReaderGoneError(Exception):
 
 
 def reported(action: Callable[[], object]) -> None:
-    """Do it; every error that a user can cause becomes one line and `sys.exit` with its code.
+    """Do it; every error becomes one line and `sys.exit` with its code. A fault of ours says where
+    its report is kept.
 
     A command that was interrupted ends by the signal that did it, whatever it made of that.
     """
@@ -33,21 +39,26 @@ def reported(action: Callable[[], object]) -> None:
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        say(shown.getvalue(), err=True, newline=False)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        say("interrupted; what was recorded is kept")
+        complain("interrupted; what was recorded is kept")
         interruption.end()
     except (ReaderGoneError, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except AutofinityError as error:
-        say(str(error))
+        complain(str(error))
         sys.exit(error.exit_code)
     except (MemoryError, RecursionError) as error:
         # Input files are bounded where they are read; this is the net below that.
-        say(f"the input is too large or too deeply nested for this machine ({error!r})")
+        complain(f"the input is too large or too deeply nested for this machine ({error!r})")
         sys.exit(1)
     except OSError as error:
-        say(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
+        complain(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
         sys.exit(1)
+    except Exception as error:
+        complain(keep_report(error))
+        sys.exit(FAULT)

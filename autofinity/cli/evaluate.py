@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Unpack
 
@@ -17,6 +16,7 @@ from autofinity.cli.options.profiling import (
     wanted_of,
 )
 from autofinity.cli.page import print_table
+from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.learning.settings import LearningSettings
 
@@ -88,16 +88,16 @@ def command(
         reporter=Terminal(),
     )
     if as_json:
-        click.echo(json.dumps(evaluation_table.as_json(done.cases, done.verdict, done.skipped)))
+        say_json(evaluation_table.as_json(done.cases, done.verdict, done.skipped))
         return
     title = (
         f"{wanted.machine}: ms of the region of interest; oracle of {done.affinities} affinities"
     )
     print_table(evaluation_table.table(done.cases, title))
     for sentence in evaluation_table.sentences(done.verdict):
-        click.echo(sentence)
+        say(sentence)
     for missed in done.skipped:
-        click.echo(
+        say(
             f"left out: {missed.workload.program}, {missed.workload.threads} threads: "
             f"{missed.reason}",
             err=True,

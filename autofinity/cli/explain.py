@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from autofinity.cli.explain_run import explain_run, names_run
 from autofinity.cli.options.json import json_option
+from autofinity.cli.printer import say, say_json
+from autofinity.foreign_text import one_line
 from autofinity.model.errors import UsageError
 from autofinity.workflow.policies import named_policy
 from autofinity.workflow.run_records import database_named
@@ -74,20 +75,20 @@ def command(
         document["second"] = (
             None if second is None or again is None else explanation_data(second.policy, again)
         )
-        click.echo(json.dumps(document))
+        say_json(document)
         return
-    click.echo(explanation_text(read, why), nl=False)
+    say(explanation_text(read, why), newline=False)
     if why.missing:  # of a run there is nothing more to give
-        click.echo(f"give {', '.join(why.missing)} with --sample for a sound decision")
+        say(f"give {', '.join(map(one_line, why.missing))} with --sample for a sound decision")
     if second is not None:
-        click.echo(f"{second_text(second)}:")
+        say(f"{second_text(second)}:")
         if again is None:
-            click.echo("  give that sample with --second")
+            say("  give that sample with --second")
         else:
             text = explanation_text(second.policy, again)
-            click.echo("".join(f"  {line}\n" for line in text.splitlines()), nl=False)
+            say("".join(f"  {line}\n" for line in text.splitlines()), newline=False)
     elif probe:
-        click.echo("--second is not looked at: this answer is final", err=True)
+        say("--second is not looked at: this answer is final", err=True)
 
 
 def sample_of(texts: tuple[str, ...]) -> dict[str, float]:

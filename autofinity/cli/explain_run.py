@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-import click
-
+from autofinity.cli.printer import say, say_json
+from autofinity.foreign_text import one_line
 from autofinity.model.policy import RulePolicy
 from autofinity.runtime.undecided import UNDECIDED, reason_on_record
 from autofinity.workflow.run_records import LAST, RunNow, policy_of, run_now
@@ -24,33 +23,32 @@ def explain_run(text: str, db: Path, *, as_json: bool) -> None:
     found = run_now(text, db)
     policy, trouble = policy_of(found.run)
     if as_json:
-        click.echo(json.dumps(_document(found, policy, trouble), indent=2))
+        say_json(_document(found, policy, trouble), indent=2)
         return
     run = found.run
     state = f"running, {run.phase or 'starting'}" if found.alive else "ended"
-    click.echo(f"run {run.id}: {run.path}, pid {run.pid}, {state}, {run.threads or '?'} threads")
-    click.echo(f"policy: {run.policy_path or 'none'}; measured by {run.tier}")
+    say(f"run {run.id}: {one_line(run.path)}, pid {run.pid}, {state}, {run.threads or '?'} threads")
+    say(f"policy: {one_line(run.policy_path or 'none')}; measured by {one_line(run.tier)}")
     why = reason_on_record(run, alive=found.alive)
     if why:
-        click.echo(f"nothing was decided{' yet' if found.alive else ''}: {why}")
+        say(one_line(f"nothing was decided{' yet' if found.alive else ''}: {why}"))
     elif run.hint is None:
-        click.echo("no hint: threads were placed by who shares with whom")
+        say("no hint: threads were placed by who shares with whom")
     elif policy is None:
-        click.echo(f"{run.hint}: {trouble}")
+        say(one_line(f"{run.hint}: {trouble}"))
     else:
         _tell_decision(found, policy)
-    for line in run.notes.splitlines():
+    for line in run.notes.split("\n") if run.notes else ():
         if line != UNDECIDED + why:
-            click.echo(f"note: {line}")
+            say(f"note: {line}")
     if run.cpus:
-        click.echo(f"claims CPUs {run.cpus}; began with {run.allowed}")
+        say(one_line(f"claims CPUs {run.cpus}; began with {run.allowed}"))
     for line in found.others:
-        click.echo(f"who else pins: {line}")
+        say(one_line(f"who else pins: {line}"))
     authors = {"autofinity": "by autofinity", "nobody": "as it began", "others": "pinned by others"}
     for thread in found.threads:
-        click.echo(
-            f"thread {thread.tid} {thread.name}: CPUs {thread.cpus} ({authors[thread.author]})"
-        )
+        name = one_line(thread.name)
+        say(f"thread {thread.tid} {name}: CPUs {thread.cpus} ({authors[thread.author]})")
 
 
 def _tell_decision(found: RunNow, policy: RulePolicy) -> None:
@@ -58,19 +56,19 @@ def _tell_decision(found: RunNow, policy: RulePolicy) -> None:
     from autofinity.policy.readable import cores_text, instead_text, second_text
 
     if found.known:
-        click.echo(f"hint {found.run.hint} was known; by the sample that it was decided by:")
+        say(f"hint {found.run.hint} was known; by the sample that it was decided by:")
     why = explain(policy, found.sample)
-    click.echo(explanation_text(policy, why), nl=False)
+    say(explanation_text(policy, why), newline=False)
     second = policy.second_after(why.decision.hint)
     if second is not None and found.run.probe:
         asked = second.values(_asked(policy, found.sample), _asked(policy, found.run.probe))
-        click.echo(f"{second_text(second)}:")
+        say(f"{second_text(second)}:")
         for line in explanation_text(second.policy, explain(second.policy, asked)).splitlines():
-            click.echo(f"  {line}")
+            say(f"  {line}")
     if policy.other_counts is not None:
-        click.echo(f"{cores_text(policy.other_counts)}:")
+        say(f"{cores_text(policy.other_counts)}:")
         for entry in policy.other_counts.instead:
-            click.echo(f"  {instead_text(entry)}")
+            say(f"  {instead_text(entry)}")
 
 
 def _asked(policy: RulePolicy, sample: Mapping[str, float]) -> dict[str, float]:

@@ -8,6 +8,7 @@ import click
 
 from autofinity.cli.options.output import output_option
 from autofinity.cli.options.policy import policy_argument
+from autofinity.cli.printer import hand_over, say
 from autofinity.policy.export import DEFAULT_PREFIX, FORMATS, exported
 from autofinity.policy.files import write_text
 from autofinity.workflow.policies import named_policy
@@ -37,7 +38,7 @@ def command(policy: str, form: str, output: Path | None, prefix: str) -> None:
     """
     text = exported(named_policy(policy), form, prefix)
     if output is None:
-        click.echo(text, nl=False)
+        hand_over(text)
         return
     write_text(output, text)
-    click.echo(f"policy kept in {output}", err=True)
+    say(f"policy kept in {output}", err=True)

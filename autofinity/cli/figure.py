@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -10,6 +9,7 @@ import click
 from autofinity.cli.options.comparing import comparing_options
 from autofinity.cli.options.figure import document, picture_option, show
 from autofinity.cli.options.json import json_option
+from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.model.errors import UsageError
 from autofinity.papers.observed import THREADS, Observed
@@ -126,9 +126,7 @@ def command(
     drawn = of_mechanisms.drawn(PaperRuns(asked, inputs, terminal))
     if as_json:
         about = {"figure": name, "source": of_mechanisms.source}
-        click.echo(json.dumps({**about, **document(drawn)}))
+        say_json({**about, **document(drawn)})
         return
     show(drawn, output)
-    click.echo(
-        f"{of_mechanisms.source}; why ours differ: docs/mechanisms.md", err=output is not None
-    )
+    say(f"{of_mechanisms.source}; why ours differ: docs/mechanisms.md", err=output is not None)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from autofinity.cli.options.cpus import available_cpus
@@ -16,6 +14,7 @@ from autofinity.cli.options.placing import (
     topology_option,
 )
 from autofinity.cli.page import print_table
+from autofinity.cli.printer import say, say_json
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
@@ -71,7 +70,10 @@ def command(
     ]
     if tool is not None:
         line = launcher_line(tool, matches[0].cpus, topology)
-        click.echo(json.dumps({"tool": tool, "line": line}) if as_json else line)
+        if as_json:
+            say_json({"tool": tool, "line": line})
+        else:
+            say(line)
         return
     if as_json:
         document = {
@@ -89,7 +91,7 @@ def command(
                 for each, match in zip(wanted, matches, strict=True)
             ],
         }
-        click.echo(json.dumps(document))
+        say_json(document)
         return
 
     from rich.table import Table

@@ -22,6 +22,8 @@ from contextlib import suppress
 from types import FrameType
 from typing import Never
 
+from autofinity.cli.printer import complain
+
 _OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _UNTOUCHED = (signal.SIG_DFL, signal.default_int_handler)
 
@@ -82,15 +84,11 @@ class Interruption:
             number = os.read(came, 1)[0]  # of who handles it otherwise, it is theirs
         time.sleep(_PATIENCE_S)
         if self._by is None:
-            say("interrupted; what was recorded is kept")
+            complain("interrupted; what was recorded is kept")
             self.end(signal.Signals(number))
-        say("interrupted; what is under way will be finished and kept; Ctrl-C again ends at once")
-
-
-def say(message: str) -> None:
-    """One line on stderr, which may be gone."""
-    with suppress(OSError, ValueError):
-        print(f"autofinity: {message}", file=sys.stderr, flush=True)
+        complain(
+            "interrupted; what is under way will be finished and kept; Ctrl-C again ends at once"
+        )
 
 
 def _forget_terminal() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
 from autofinity.cli.options.json import json_option
 from autofinity.cli.page import print_table
+from autofinity.cli.printer import say, say_json
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -52,7 +52,7 @@ def command(sources: bool, markdown: bool, as_json: bool) -> None:
     specs = [load_preset(name) for name in preset_names()]
     if as_json:
         machines = [{**document(spec), "values_by_mark": _marks(spec.name)} for spec in specs]
-        click.echo(json.dumps({"machines": machines}))
+        say_json({"machines": machines})
     elif sources:
         _print_sources(preset_names(), markdown)
     elif markdown:
@@ -135,10 +135,10 @@ def _print_markdown(specs: list[MachineSpec]) -> None:
 
 def _print_rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table in Markdown."""
-    click.echo("| " + " | ".join(headings) + " |")
-    click.echo("|---" * len(headings) + "|")
+    say("| " + " | ".join(headings) + " |")
+    say("|---" * len(headings) + "|")
     for row in rows:
-        click.echo("| " + " | ".join(row) + " |")
+        say("| " + " | ".join(row) + " |")
 
 
 def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

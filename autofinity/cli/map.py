@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from autofinity.cli.options.hint import hint_of, print_picture
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, topology_option
 from autofinity.cli.page import print_table
+from autofinity.cli.printer import say, say_json
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.mapping.cost import is_known
 from autofinity.mapping.mappers import MAPPERS
@@ -93,11 +93,11 @@ def command(
 
         save_mapping(sharing, topology, done.chosen, output)
     if as_json:
-        click.echo(json.dumps(_document(topology, machine, hint, sharing, done)))
+        say_json(_document(topology, machine, hint, sharing, done))
         return
     _print(topology, machine, hint, sharing, done)
     if output is not None:
-        click.echo(f"{done.chosen.name}: kept in {output}", err=True)
+        say(f"{done.chosen.name}: kept in {output}", err=True)
 
 
 def _first(sharing: SharingMatrix, threads: int | None, path: Path) -> SharingMatrix:
@@ -159,8 +159,8 @@ def _print(
     cost = f"{chosen.cost:g}" if is_known(topology, chosen.cpus) else "unknown"
     said = f"{chosen.name}: {sharing.threads} threads at a cost of {cost}"
     print_picture(topology, machine, None, chosen.cpus, said)
-    click.echo(f"CPUs used, by all algorithms (--hint {hint}): {format_cpu_list(done.used)}")
-    click.echo("CPUs in thread order: " + ",".join(map(str, chosen.cpus)))
+    say(f"CPUs used, by all algorithms (--hint {hint}): {format_cpu_list(done.used)}")
+    say("CPUs in thread order: " + ",".join(map(str, chosen.cpus)))
     table = Table()
     for heading in ("algorithm", "cost", f"of {chosen.name}", "ms", ""):
         table.add_column(heading, justify="right" if heading in {"cost", "ms"} else "left")

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
+
+from autofinity.cli.printer import page
+from autofinity.foreign_text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Column, Table
 
-_UNBOUNDED = 10_000
 _FOLDED = 8
 """Characters that a column that folds gets on any terminal."""
-
-
-def page() -> Console:
-    """The standard output. A pipe has no width to keep to, unless COLUMNS gives it one."""
-    from rich.console import Console
-
-    class Page(Console):
-        def on_broken_pipe(self) -> None:
-            """Who reads us went away: said where all commands say it, not here as an error."""
-            raise BrokenPipeError
-
-    console = Page(highlight=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = _UNBOUNDED
-    return console
 
 
 def print_table(table: Table, console: Console | None = None) -> None:
@@ -51,7 +37,7 @@ def _keep_words(column: Column) -> int:
     from rich.text import Text
 
     words = [
-        cell.split() if isinstance(cell, str) else cell.plain.split()
+        printable(cell if isinstance(cell, str) else cell.plain).split()
         for cell in (column.header, *column.cells)
         if isinstance(cell, str | Text)
     ]

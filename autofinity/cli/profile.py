@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -18,6 +17,7 @@ from autofinity.cli.options.profiling import (
     thread_counts,
     wanted_of,
 )
+from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.model.errors import UsageError
 
@@ -131,9 +131,9 @@ def command(
         "file": None if output is None else str(output),
     }
     if as_json:
-        print(json.dumps(said))
+        say_json(said)
     else:
-        print(
+        say(
             f"{len(table)} observations of {len(table.programs())} programs on {wanted.machine} "
             f"in {output or folder}"
         )
@@ -142,9 +142,9 @@ def command(
 def _print_cost(machine: str, left: Cost, as_json: bool) -> None:
     if as_json:
         rows = [{"threads": t, "runs": n, "cpu_s": s} for t, (n, s) in sorted(left.items())]
-        print(json.dumps({"machine": machine, "left": rows}))
+        say_json({"machine": machine, "left": rows})
         return
     from autofinity.workflow.profile import cost_text
 
     for threads, (runs, cpu_s) in sorted(left.items()):
-        print(f"{machine}, {threads} threads: {cost_text(runs, cpu_s)}")
+        say(f"{machine}, {threads} threads: {cost_text(runs, cpu_s)}")

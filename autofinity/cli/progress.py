@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
+from autofinity.cli.printer import complain, page, say
+from autofinity.foreign_text import one_line
 from autofinity.reporter import SILENT, Progress
 
 
@@ -24,7 +26,7 @@ class Terminal:
 
     def notice(self, message: str) -> None:
         """A line on stderr."""
-        print(f"autofinity: {message}", file=sys.stderr)
+        complain(message)
 
 
 @contextmanager
@@ -73,16 +75,14 @@ class _Lines:
 
     def _say(self, label: str) -> None:
         elapsed_s = self._clock_s() - self._start_s
-        where = f"  {label}" if label else ""
-        print(
+        where = f"  {one_line(label)}" if label else ""
+        say(
             f"{self._title}: {self._done}/{self._total}  {elapsed_s:.0f} s{where}",
-            file=sys.stderr,
-            flush=True,
+            err=True,
         )
 
 
 def _bar(title: str, total: int, clock_s: Callable[[], float]) -> Iterator[Progress]:
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -93,20 +93,20 @@ def _bar(title: str, total: int, clock_s: Callable[[], float]) -> Iterator[Progr
     from rich.progress import Progress as Bar
 
     columns = (
-        TextColumn("{task.description:<12}"),
+        TextColumn("{task.description:<12}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[label]}"),
+        TextColumn("{task.fields[label]}", markup=False),
     )
-    with Bar(*columns, console=Console(stderr=True), get_time=clock_s) as bar:
+    with Bar(*columns, console=page(err=True, wide=False), get_time=clock_s) as bar:
         task = bar.add_task(title, total=total, label="")
 
         class _Step:
             def step(self, label: str = "") -> None:
-                bar.update(task, advance=1, label=label)
+                bar.update(task, advance=1, label=one_line(label))
 
             def found(self) -> None:
                 # Begun anew from here on: else the time left is taken for next to nothing.

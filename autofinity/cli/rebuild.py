@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.output import output_option
+from autofinity.cli.printer import say, say_json
 from autofinity.workflow.rebuild import NotRebuilt, Rebuilt, rebuild
 
 
@@ -61,9 +61,9 @@ def command(
         dry_run=dry_run,
     )
     if as_json:
-        click.echo(json.dumps(_document(made), indent=2))
+        say_json(_document(made), indent=2)
     elif isinstance(made, NotRebuilt):
-        click.echo(f"nothing was done: {made.reason}")
+        say(f"nothing was done: {made.reason}")
     else:
         _print(made)
 
@@ -99,11 +99,11 @@ def _notes(made: Rebuilt) -> list[str]:
 
 def _print(made: Rebuilt) -> None:
     policy = made.learned.policy
-    click.echo(
+    say(
         f"{_reason(made)}: {len(policy.rules)} rules, default {policy.default}, from "
         f"{len(made.own.observations)} rows of own runs and {made.joined} other observations"
     )
     for note in _notes(made):
-        click.echo(f"note: {note}", err=True)
+        say(f"note: {note}", err=True)
     if made.digest is not None:
-        click.echo(f"policy kept in {made.target}; runs that name no policy ask it")
+        say(f"policy kept in {made.target}; runs that name no policy ask it")

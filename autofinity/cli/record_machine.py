@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.output import output_option
+from autofinity.cli.printer import hand_over, say, say_json
 from autofinity.cli.progress import Terminal
 
 
@@ -40,8 +40,8 @@ def command(output: Path | None, name: str | None, quick: bool, as_json: bool) -
         reporter=Terminal(),
     )
     if as_json:
-        click.echo(json.dumps(document(made.spec)))
+        say_json(document(made.spec))
     elif output is None:
-        click.echo(made.text, nl=False)
+        hand_over(made.text)
     else:
-        click.echo(f"autofinity simulate TRACE --machine {output} simulates it", err=True)
+        say(f"autofinity simulate TRACE --machine {output} simulates it", err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +10,8 @@ import click
 
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.run import database_option
+from autofinity.cli.printer import say, say_json
+from autofinity.foreign_text import one_line
 from autofinity.model.errors import CapabilityError, UsageError
 from autofinity.runtime.claims import live_runs
 from autofinity.runtime.restore import restore
@@ -44,11 +45,11 @@ def command(pid: int | None, db: Path | None, as_json: bool) -> None:
             refused.update(restored.refused)
             if not as_json:
                 left = f"; {restored.pinned} pinned by others" if restored.pinned else ""
-                click.echo(f"{run.path} (pid {run.pid}): {restored.done} threads put back{left}")
+                say(f"{one_line(run.path)} (pid {run.pid}): {restored.done} threads put back{left}")
     if as_json:
-        click.echo(json.dumps(document, indent=2))
+        say_json(document, indent=2)
     elif not runs:
-        click.echo("nothing runs here whose masks could be put back")
+        say("nothing runs here whose masks could be put back")
     if refused:
         reasons = ", ".join(f"{count} × {reason}" for reason, count in refused.items())
         raise CapabilityError(f"not all threads were put back: {reasons}")

@@ -10,6 +10,7 @@ from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import learning_options, machine_option
 from autofinity.cli.options.output import output_option
 from autofinity.cli.options.profiling import thread_counts
+from autofinity.cli.printer import hand_over, say
 from autofinity.learning.settings import LearningSettings
 
 
@@ -50,10 +51,10 @@ def command(
         policy, notes = rules_of_observations(source, settings, machine=machine, threads=counts)
     if output is not None:
         files.save(policy, output)
-        click.echo(f"policy kept in {output}", err=True)
+        say(f"policy kept in {output}", err=True)
     if as_json:
-        click.echo(files.dumps(policy), nl=False)
+        hand_over(files.dumps(policy))
         return
-    click.echo(policy_text(policy), nl=False)
+    say(policy_text(policy), newline=False)
     for note in notes:
-        click.echo(f"note: {note}", err=True)
+        say(f"note: {note}", err=True)

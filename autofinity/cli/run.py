@@ -12,6 +12,7 @@ import sys
 
 import click
 
+from autofinity.cli.printer import complain
 from autofinity.model.errors import LinuxError, UsageError
 from autofinity.runtime.launcher import find_launcher
 
@@ -48,11 +49,10 @@ def _run_plainly(after_run: list[bytes], error: LinuxError) -> None:
     program = after_run[after_run.index(b"--") + 1 :]
     if not program:
         raise UsageError("no program to run; expected `autofinity run -- PROGRAM ...`")
-    print(f"autofinity: {error}; the program runs as the system places it", file=sys.stderr)
-    sys.stderr.flush()
+    complain(f"{error}; the program runs as the system places it")
     try:
         os.execvp(program[0], program)
     except OSError as failure:
         name = os.fsdecode(program[0])
-        print(f"autofinity: cannot run {name}: {failure.strerror}", file=sys.stderr)
+        complain(f"cannot run {name}: {failure.strerror}")
         sys.exit(127 if isinstance(failure, FileNotFoundError) else 126)

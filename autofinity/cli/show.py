@@ -6,6 +6,7 @@ import click
 
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.policy import policy_argument
+from autofinity.cli.printer import hand_over, say
 from autofinity.workflow.policies import named_policy
 
 
@@ -21,4 +22,7 @@ def command(policy: str, as_json: bool) -> None:
     from autofinity.policy.readable import policy_text
 
     read = named_policy(policy)
-    click.echo(files.dumps(read) if as_json else policy_text(read), nl=False)
+    if as_json:
+        hand_over(files.dumps(read))
+    else:
+        say(policy_text(read), newline=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +16,8 @@ from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.microseconds import microseconds
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
-from autofinity.cli.page import page, print_table
+from autofinity.cli.page import print_table
+from autofinity.cli.printer import page, say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.cli.simulate_several import durations_ns, show
 from autofinity.linux.cpu_lists import format_cpu_list
@@ -214,7 +214,7 @@ def _seats(hint: str | None, affinity: str | None, cpus: str | None) -> Seats:
 
 def _show(trace: Path, spec: MachineSpec, result: SimResult, every: bool, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(_document(trace, spec, result)))
+        say_json(_document(trace, spec, result))
     else:
         _print(trace, spec, result, every)
 
@@ -266,9 +266,10 @@ def _print(trace: Path, spec: MachineSpec, result: SimResult, every: bool) -> No
 
 
 def _show_policy(trace: Path, spec: MachineSpec, result: InRun, as_json: bool) -> None:
-    click.echo(
-        json.dumps(_policy_document(result)) if as_json else _policy_text(trace, spec, result)
-    )
+    if as_json:
+        say_json(_policy_document(result))
+    else:
+        say(_policy_text(trace, spec, result))
 
 
 def _policy_document(result: InRun) -> dict[str, object]:

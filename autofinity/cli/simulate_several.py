@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
+from autofinity.cli.printer import say, say_json
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -59,11 +57,11 @@ def show(traces: Sequence[Path], spec: MachineSpec, result: TogetherResult, as_j
         ]
         whole = result.whole
         document = {"machine": spec.name, "roi_ns": whole.roi_ns, "cpus": list(whole.cpus)}
-        click.echo(json.dumps(document | {"programs": programs}))
+        say_json(document | {"programs": programs})
         return
-    click.echo(f"{len(traces)} programs on {spec.name}, {result.whole.roi_ns / 1e6:.3f} ms in all")
+    say(f"{len(traces)} programs on {spec.name}, {result.whole.roi_ns / 1e6:.3f} ms in all")
     for trace, each in zip(traces, result.programs, strict=True):
-        click.echo(
+        say(
             f"{trace.name}: from {each.begin_ns / 1e6:.3f} to {each.end_ns / 1e6:.3f} ms, region "
             f"of interest {each.roi_ns / 1e6:.3f} ms, {each.total('instructions'):,} instructions, "
             f"{each.total('llc_misses'):,} LLC misses, {each.total('migrations'):,} migrations"

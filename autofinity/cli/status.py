@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from autofinity.cli.page import page, print_table
+from autofinity.cli.page import print_table
+from autofinity.cli.printer import page, say_json
+from autofinity.foreign_text import one_line
 from autofinity.runtime.claims import monitor_of
 from autofinity.workflow.run_records import Status, status
 
@@ -36,7 +37,7 @@ def command(db: Path | None, limit: int, as_json: bool) -> None:
     """Known programs and their hints, what runs now and where, and the latest runs."""
     found = status(db, limit)
     if as_json:
-        print(json.dumps(_document(found), indent=2))
+        say_json(_document(found), indent=2)
     else:
         _print(found)
     if found.damage is not None:
@@ -44,7 +45,6 @@ def command(db: Path | None, limit: int, as_json: bool) -> None:
 
 
 def _print(found: Status) -> None:
-    from rich.markup import escape
     from rich.table import Table
 
     def titled(title: str, *headings: str) -> Table:
@@ -53,15 +53,19 @@ def _print(found: Status) -> None:
             table.add_column(heading, overflow="fold" if heading in FOLDED else "ellipsis")
         return table
 
+    def add(table: Table, *cells: str, notes: tuple[str, ...] = ()) -> None:
+        table.add_row(*map(one_line, cells), *notes)
+
     console = page()
     if not found.known and not found.runs:
-        path = escape(str(found.database))
+        path = one_line(str(found.database))
         console.print(f"nothing is known yet ({path}); `autofinity run` finds out")
     if found.known:
         table = titled("programs", "program", "threads", "hint", "policy", "measured by", "sampled")
         for row in found.known:
-            table.add_row(
-                escape(row.path),
+            add(
+                table,
+                row.path,
                 str(row.threads),
                 str(row.hint) if row.hint else "-",
                 row.policy[:12] if row.policy else "-",
@@ -74,10 +78,11 @@ def _print(found: Status) -> None:
             "running", "run", "pid", "program", "threads", "phase", "hint", "CPUs", "monitor"
         )
         for run in found.live:
-            table.add_row(
+            add(
+                table,
                 str(run.id),
                 str(run.pid),
-                escape(run.path),
+                run.path,
                 str(run.threads or "-"),
                 run.phase or "starting",
                 run.hint or "-",
@@ -90,7 +95,8 @@ def _print(found: Status) -> None:
             "latest runs", "run", "pid", "started", "ended", "threads", "hint", "bound", "notes"
         )
         for run in found.runs:
-            table.add_row(
+            add(
+                table,
                 str(run.id),
                 str(run.pid),
                 _when(run.started),
@@ -98,17 +104,20 @@ def _print(found: Status) -> None:
                 str(run.threads or "-"),
                 run.hint or "-",
                 str(run.bound),
-                escape(run.notes),
+                notes=(run.notes,),  # a line each
             )
         print_table(table, console)
     if found.rebuild_due:
         console.print("there is enough new to learn a policy from: `autofinity rebuild` does it")
     for line in found.lost:
-        console.print(escape(line))
+        console.print(one_line(line))
 
 
 def _when(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+    except (ValueError, OverflowError, OSError):  # no time that a calendar has
+        return "?"
 
 
 def _document(found: Status) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -14,7 +13,8 @@ from autofinity.cli.options.learning import (
     observations_argument,
 )
 from autofinity.cli.options.output import output_option
-from autofinity.cli.page import page, print_table
+from autofinity.cli.page import print_table
+from autofinity.cli.printer import page, say, say_json
 from autofinity.learning.settings import LearningSettings
 
 
@@ -52,7 +52,7 @@ def command(
     cuts = cut_points_of(table)
     if output is not None:
         table_file.save(table, done.provenance, output)
-        click.echo(f"action table kept in {output}", err=True)
+        say(f"action table kept in {output}", err=True)
     if as_json:
         document = {
             "counters": list(cuts),
@@ -77,7 +77,7 @@ def command(
                 )
             ],
         }
-        click.echo(json.dumps(document))
+        say_json(document)
         return
     from rich.table import Table
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +10,7 @@ from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.hint import hint_of, print_picture
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, topology_option
+from autofinity.cli.printer import say_json
 from autofinity.linux.gaps import gaps
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
@@ -40,7 +40,7 @@ def command(
     elif hint is not None:
         raise UsageError(f"--hint {hint} needs --threads N: how many threads to place")
     if as_json:
-        click.echo(json.dumps(_document(machine, topology, placed)))
+        say_json(_document(machine, topology, placed))
         return
     if placed is None:
         print_picture(topology, machine, cpus)

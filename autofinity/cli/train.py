@@ -16,6 +16,7 @@ from autofinity.cli.options.profiling import (
     thread_counts,
     wanted_of,
 )
+from autofinity.cli.printer import hand_over, say
 from autofinity.cli.progress import Terminal
 from autofinity.learning.settings import LearningSettings
 
@@ -49,9 +50,9 @@ def command(
     learned = train(wanted_of(options, thread_counts(threads)), settings, Terminal())
     files.save(learned.policy, output)
     if as_json:
-        click.echo(files.dumps(learned.policy), nl=False)
+        hand_over(files.dumps(learned.policy))
         return
-    click.echo(policy_text(learned.policy), nl=False)
+    say(policy_text(learned.policy), newline=False)
     for note in learned.notes:
-        click.echo(f"note: {note}", err=True)
-    click.echo(f"policy kept in {output}", err=True)
+        say(f"note: {note}", err=True)
+    say(f"policy kept in {output}", err=True)

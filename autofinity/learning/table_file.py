@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from autofinity.checked_file import shown
 from autofinity.learning.action_frame import (
     BIN,
     CONSEQUENCES,
@@ -71,25 +73,49 @@ def load(path: Path | str) -> tuple[pd.DataFrame, dict[str, object]]:
         header: Any = json.loads((arrow.schema.metadata or {})[FORMAT.encode()])
         if header["version"] != FORMAT_VERSION:
             raise StoreError(
-                f"{path} has version {header['version']}, this autofinity reads {FORMAT_VERSION}"
+                f"{path} has version {shown(header['version'])}, this autofinity reads "
+                f"{FORMAT_VERSION}"
             )
-        frame = arrow.to_pandas()
-        counters = [str(name) for name in header["counters"]]
-        affinities = sorted({Affinity.parse(name) for name in frame["affinity"]})
-        table = action_frame(
-            {name: tuple(map(float, header["cut_points"][name])) for name in counters},
-            frame[[BIN + name for name in counters]].to_numpy(np.int64),
-            affinities,
-            pd.Index([str(each) for each in affinities]).get_indexer(frame["affinity"]),
-            frame[list(CONSEQUENCES)].to_numpy(np.float64),
-            pd.Index([str(hint) for hint in HINTS]).get_indexer(frame["best"]),
-            frame["weight"].to_numpy(np.float64),
-        )
-        if table.drop(columns=list(CONSEQUENCES)).isna().to_numpy().any():
-            raise ValueError("a bin, an affinity or a hint that there is not")
-    except (KeyError, ValueError, TypeError, OSError, pa.ArrowException) as error:
+        return _table_of(arrow, header), {**header["provenance"]}
+    except (
+        *(LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError),
+        *(OSError, pa.ArrowException),
+    ) as error:  # columns of other kinds, a header of other things
         raise StoreError(
             f"{path} is no action table or is damaged ({type(error).__name__}: {error}); build it "
             "again with `autofinity table`"
         ) from error
-    return table, dict(header["provenance"])
+
+
+def _table_of(arrow: pa.Table, header: Any) -> pd.DataFrame:
+    """Raises an error of any kind where the file holds no action table."""
+    counters = [str(name) for name in header["counters"]]
+    if len(set(arrow.column_names)) != arrow.num_columns:
+        raise ValueError("a column comes twice")
+    for column in map(arrow.column, (BIN + name for name in counters)):
+        if not pa.types.is_integer(column.type) or column.null_count:
+            raise ValueError(f"bins as {column.type}, expected whole numbers in every row")
+    frame = arrow.to_pandas()
+    cuts = {name: tuple(map(float, header["cut_points"][name])) for name in counters}
+    for name, points in cuts.items():
+        if not all(a < b for a, b in pairwise((-np.inf, *points, np.inf))):
+            raise ValueError(f"the cut points of {shown(name)} are not finite and ascending")
+    affinities = sorted({Affinity.parse(name) for name in frame["affinity"]})
+    consequences = frame[list(CONSEQUENCES)].to_numpy(np.float64)
+    weight = frame["weight"].to_numpy(np.float64)
+    if np.isinf(consequences).any():
+        raise ValueError("a consequence that is not finite")
+    if not ((weight > 0) & np.isfinite(weight)).all():
+        raise ValueError("a weight that is not finite and above 0")
+    table = action_frame(
+        cuts,
+        frame[[BIN + name for name in counters]].to_numpy(np.int64),
+        affinities,
+        pd.Index([str(each) for each in affinities]).get_indexer(frame["affinity"]),
+        consequences,
+        pd.Index([str(hint) for hint in HINTS]).get_indexer(frame["best"]),
+        weight,
+    )
+    if table.drop(columns=list(CONSEQUENCES)).isna().to_numpy().any():
+        raise ValueError("a bin, an affinity or a hint that there is not")
+    return table

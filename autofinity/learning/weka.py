@@ -28,6 +28,10 @@ import numpy.typing as npt
 
 from autofinity.model.errors import LearningError
 
+_ROW_BYTES, _CELL_BYTES = 80, 8
+_COPIES = 3
+"""Of the rows, at the same time: the data, what is grown on and what is pruned on."""
+
 type Matrix = npt.NDArray[np.float64]
 
 
@@ -168,6 +172,7 @@ def _nominal(weka: Any, name: str, values: Sequence[int]) -> Any:
 def _instances(weka: Any, attributes: Sequence[Any], values: Matrix, weights: Matrix | None) -> Any:
     from jpype import JClass, JDouble
 
+    _check_room(*values.shape)
     listed = JClass("java.util.ArrayList")()
     for attribute in attributes:
         listed.add(attribute)
@@ -181,14 +186,39 @@ def _instances(weka: Any, attributes: Sequence[Any], values: Matrix, weights: Ma
 @contextmanager
 def _java_errors(what: str) -> Iterator[None]:
     """Java's exceptions as ours."""
-    from jpype import JException
+    from jpype import JClass, JException
 
     try:
         yield
     except JException as error:
+        if isinstance(error, JClass("java.lang.OutOfMemoryError")):
+            raise _no_memory() from None
         raise LearningError(
             f"WEKA's {what} failed: {error}; check the observations with `autofinity table`"
         ) from error
+
+
+def _check_room(rows: int, columns: int) -> None:
+    """Raises `LearningError` where Java has no room for so many rows and their copies.
+
+    Looked at first: when Java runs out, its thread that serves JPype may be the one that dies.
+    """
+    from jpype import JClass
+
+    java = JClass("java.lang.Runtime").getRuntime()
+    free = int(java.maxMemory()) - int(java.totalMemory()) + int(java.freeMemory())
+    if rows * (_ROW_BYTES + columns * _CELL_BYTES) * _COPIES > free:
+        raise _no_memory()
+
+
+def _no_memory() -> LearningError:
+    from jpype import JClass
+
+    most_mib = int(JClass("java.lang.Runtime").getRuntime().maxMemory()) >> 20
+    return LearningError(
+        f"Java is out of memory, of which it takes at most {most_mib} MiB here; let it take more "
+        "(JAVA_TOOL_OPTIONS=-Xmx8g), learn from fewer rows, or do without Java by --learner ripper"
+    )
 
 
 def _weka() -> Any:

@@ -24,11 +24,15 @@ def main(gate: int, argv: list[str]) -> int:
     try:
         os.execvp(argv[0], argv)
     except FileNotFoundError:
-        os.write(2, f"autofinity: cannot run {argv[0]}: not found\n".encode())
-        return 127
+        return _refused(argv[0], "not found", 127)
     except OSError as error:
-        os.write(2, f"autofinity: cannot run {argv[0]}: {error.strerror}\n".encode())
-        return 126
+        return _refused(argv[0], str(error.strerror), 126)
+
+
+def _refused(name: str, why: str, code: int) -> int:
+    plain = "".join(char if char.isprintable() else "?" for char in name)
+    os.write(2, f"autofinity: cannot run {plain}: {why}\n".encode())
+    return code
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ the one whose elements have the nearest numbers is taken, so that ties fall the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 _WEIGHT_BITS = 40
@@ -35,11 +36,12 @@ def _matched(size: int, edges: Sequence[tuple[int, int, float]]) -> list[tuple[i
     from rustworkx import PyGraph, max_weight_matching
 
     largest = max((weight for _, _, weight in edges), default=0.0) or 1.0
-    scale = 2**_WEIGHT_BITS / largest
     graph: PyGraph[None, int] = PyGraph()
     graph.add_nodes_from([None] * size)
     # What the nearness of all pairs together can add is less than one unit of weight.
     unit = size * size + 1
-    graph.add_edges_from([(i, j, round(w * scale) * unit + size - (j - i)) for i, j, w in edges])
+    for i, j, weight in edges:
+        whole = round(math.ldexp(weight / largest, _WEIGHT_BITS))
+        graph.add_edge(i, j, whole * unit + size - (j - i))
     found = max_weight_matching(graph, max_cardinality=True, weight_fn=int)
     return sorted((min(pair), max(pair)) for pair in found)

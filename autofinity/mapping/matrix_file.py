@@ -11,8 +11,8 @@ from autofinity.model.sharing import SharingMatrix
 from autofinity.whole_file import replace_file
 
 MOST_THREADS = 2048
-MOST_SHARING = 1e200
-"""Between two threads: sums of it, times distances, stay finite."""
+MOST_SHARING = 1e150
+"""Between two threads: sums of its squares, and of it times distances, stay finite."""
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
 
 

@@ -13,6 +13,7 @@ promise one thread a seat: threads that find theirs taken get the nearest free o
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -151,7 +152,7 @@ def _mapped(
 
 def _graph(sharing: SharingMatrix, longest: int) -> tuple[list[int], list[int], list[int]]:
     """First edge of each thread (and the end), and of each edge its other thread and its weight."""
-    scale = 2**_WEIGHT_BITS / (sum(map(sum, sharing.cells)) * longest)
+    total = sum(map(sum, sharing.cells)) * longest
     first = [0]
     neighbours: list[int] = []
     weights: list[int] = []
@@ -159,7 +160,7 @@ def _graph(sharing: SharingMatrix, longest: int) -> tuple[list[int], list[int], 
         for other, amount in enumerate(row):
             if amount > 0:
                 neighbours.append(other)
-                weights.append(max(1, round(amount * scale)))
+                weights.append(max(1, round(math.ldexp(amount / total, _WEIGHT_BITS))))
         first.append(len(neighbours))
     return first, neighbours, weights
 

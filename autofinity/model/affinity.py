@@ -5,6 +5,7 @@ Source: Moore & Childers, CC 2013, section 2.1 and figures 4 and 5.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 
@@ -51,7 +52,7 @@ class Affinity:
         """Inverse of `str`. Raises `ValueError` on anything else."""
         if not text:
             return UNPLACED
-        if not (text.startswith("{") and text.endswith("}")):
+        if not re.fullmatch(r"(\{\d{1,7}(,\d{1,7})*\})+", text, re.ASCII):
             raise ValueError(f"not an affinity: {text!r}; expected for example '{{6,2}}{{1}}'")
         return Affinity.of([[int(c) for c in part.split(",")] for part in text[1:-1].split("}{")])
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from autofinity.foreign_text import one_line
 from autofinity.model.policy import Condition, Decision, RulePolicy
 from autofinity.policy.nearest import Change, NearestChange, nearest_change, single_changes
 from autofinity.policy.readable import condition_text, hint_text, number, percent
@@ -82,10 +83,14 @@ def explanation_text(policy: RulePolicy, why: Explanation) -> str:
             f"runner-up: {why.nearest.hint}, {percent(why.nearest.relative)} away ({together})"
         )
     if why.missing:
-        lines.append(f"not measured: {', '.join(why.missing)}; no condition on them can hold")
+        lines.append(
+            f"not measured: {', '.join(map(one_line, why.missing))}; no condition on them can hold"
+        )
     if why.unknown:
-        known = ", ".join(policy.counters) or "no counter"
-        lines.append(f"ignored: {', '.join(why.unknown)}; the policy looks at {known}")
+        known = ", ".join(map(one_line, policy.counters)) or "no counter"
+        lines.append(
+            f"ignored: {', '.join(map(one_line, why.unknown))}; the policy looks at {known}"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -123,7 +128,7 @@ def explanation_data(policy: RulePolicy, why: Explanation) -> dict[str, object]:
 def _change_text(change: Change) -> str:
     relation = ">" if change.upwards else "<="
     return (
-        f"{change.counter} {relation} {number(change.edge)} "
+        f"{one_line(change.counter)} {relation} {number(change.edge)} "
         f"(measured {number(change.value)}, {percent(change.relative)} away)"
     )
 

@@ -46,7 +46,10 @@ FORMATS: Mapping[str, Format] = {
 
 
 def exported(policy: RulePolicy, form: str, prefix: str = DEFAULT_PREFIX) -> str:
-    """The policy in a format of `FORMATS`. Raises `ExportError`."""
+    """The policy in a format of `FORMATS`. Raises `ExportError`; `PolicyError` for a policy that no
+    file can hold, which no exporter has to think of.
+    """
     if form not in FORMATS:
         raise ExportError(f"format {form!r}: expected one of {', '.join(FORMATS)}")
+    files.dumps(policy)
     return FORMATS[form].write(policy, prefix)

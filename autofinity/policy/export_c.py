@@ -127,12 +127,10 @@ def _string(text: str) -> str:
 
 
 def _comment(text: str) -> str:
-    """Text that cannot end a comment, nor start one, nor continue a line."""
-    ascii_only = text.encode("ascii", "replace").decode()
-    one_line = re.sub(r"[\x00-\x1f\x7f]+", " ", ascii_only)
-    return (
-        one_line.replace("*/", "* /").replace("/*", "/ *").replace("\\", "/").replace("??", "? ?")
-    )
+    """Text that a comment may hold anywhere: without asterisks none ends or begins, without
+    backslashes and question marks no line goes on, not by a trigraph either.
+    """
+    return re.sub(r"[^ -~]|[*\\?]", "_", text)
 
 
 def _provenance(policy: RulePolicy) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from autofinity.foreign_text import one_line
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.readable import (
     condition_text,
@@ -26,14 +29,22 @@ def markdown(policy: RulePolicy) -> str:
 
 
 def _rules(policy: RulePolicy) -> str:
-    lines = [f"* {ratio_text(ratio)}" for ratio in policy.ratios]
+    lines = [f"* {ratio_text(ratio, _quoted)}" for ratio in policy.ratios]
     lines += [""] if lines else []
     lines += ["| rule | if | hint | meaning | covered | wrong |", "|---|---|---|---|---|---|"]
     for index, rule in enumerate(policy.rules):
-        where = " and ".join(map(condition_text, rule.conditions)).replace("|", "\\|") or "always"
+        where = " and ".join(condition_text(c, _quoted) for c in rule.conditions) or "always"
         lines.append(
             f"| {index + 1} | {where} | {rule.hint} | {hint_text(rule.hint)} "
             f"| {number(rule.covered)} | {number(rule.wrong)} |"
         )
     lines.append(f"| else | | {policy.default} | {hint_text(policy.default)} | | |")
     return "\n".join(lines) + "\n"
+
+
+_IN_WORDS_OR_MARK = re.compile(r"(?<=[^\W_])([_.])(?=[^\W_])|([!-/:-@\[-`{-~])")
+
+
+def _quoted(name: str) -> str:
+    """A name as CommonMark shows it: every mark has a backslash, but for `_` and `.` in words."""
+    return _IN_WORDS_OR_MARK.sub(lambda found: found[1] or f"\\{found[2]}", one_line(name))

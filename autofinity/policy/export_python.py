@@ -19,7 +19,7 @@ def python_module(policy: RulePolicy) -> str:
         '"""Affinity policy learned by autofinity. No dependencies; see decide()."""',
         "",
         *(["import math", ""] if any(look.ratios for look in looks) else []),
-        "COUNTERS = (" + "".join(f"{counter!r}, " for counter in policy.counters).strip() + ")",
+        "COUNTERS = (" + "".join(f"{counter!a}, " for counter in policy.counters).strip() + ")",
         *_hints(policy, ""),
         "",
         "",

@@ -25,11 +25,16 @@ class FieldReader:
     def document(self, data: bytes) -> object:
         """The JSON in `data`, without NaN, ∞ and fields named twice."""
         try:
-            return json.loads(
-                data.decode("utf-8"), parse_constant=self._constant, object_pairs_hook=self._unique
+            document = json.loads(
+                data.decode("utf-8"),
+                parse_constant=self._constant,
+                parse_float=self._finite,
+                object_pairs_hook=self._unique,
             )
+            self._unpaired(document)
         except (ValueError, RecursionError) as error:
             self.wrong("content", f"no JSON ({error})")
+        return document
 
     def an_object(
         self, value: object, field: str, allowed: tuple[str, ...] | None
@@ -53,9 +58,9 @@ class FieldReader:
         return value
 
     def a_text(self, value: object, field: str) -> str:
-        """A text that is not empty."""
-        if not isinstance(value, str) or not value:
-            self.wrong(field, f"got {shown(value)}, expected a text that is not empty")
+        """A text that is not empty, and without NUL, where C and SQL would end it."""
+        if not isinstance(value, str) or not value or "\0" in value:
+            self.wrong(field, f"got {shown(value)}, expected a text that is not empty, without NUL")
         return value
 
     def a_number(self, value: object, field: str) -> float:
@@ -72,6 +77,23 @@ class FieldReader:
 
     def _constant(self, text: str) -> Never:
         self.wrong("content", f"{text} is not allowed; open ends are null")
+
+    def _finite(self, text: str) -> float:
+        number = float(text)
+        if math.isinf(number):
+            self.wrong("content", f"{shown(text)} is too large a number; open ends are null")
+        return number
+
+    def _unpaired(self, value: object) -> None:
+        """Half a surrogate pair is no character: JSON can say it, but no file can hold it."""
+        if isinstance(value, str):
+            if any("\ud800" <= char <= "\udfff" for char in value):
+                self.wrong("content", f"{shown(value)} has half a surrogate pair, no character")
+        elif isinstance(value, list | dict):
+            for part in value:
+                self._unpaired(part)
+            for part in value.values() if isinstance(value, dict) else ():
+                self._unpaired(part)
 
     def _unique(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(pairs)

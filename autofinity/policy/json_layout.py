@@ -16,12 +16,12 @@ def laid_out(value: object) -> str:
 
 def _text(value: object, indent: int, before: int) -> str:
     """A value; `before` are characters on its line already, what follows it is indented."""
-    flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    flat = _flat(value)
     if before + len(flat) < WIDTH or not isinstance(value, Mapping | list):
         return flat
     inner = indent + 1
     if isinstance(value, Mapping):
-        names = [f"{json.dumps(name, ensure_ascii=False)}: " for name in value]
+        names = [f"{_flat(name)}: " for name in value]
         items = [
             name + _text(item, inner, inner + len(name))
             for name, item in zip(names, value.values(), strict=True)
@@ -31,6 +31,16 @@ def _text(value: object, indent: int, before: int) -> str:
     if any(isinstance(item, Mapping | list) for item in value):
         return _broken("[", items, "]", indent)
     return _broken("[", _filled(items, WIDTH - inner), "]", indent)
+
+
+def _flat(value: object) -> str:
+    """On one line, and nothing in it that a terminal would obey."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text).replace(
+        "\x7f", r"\u007f"
+    )
 
 
 def _filled(items: list[str], width: int) -> list[str]:

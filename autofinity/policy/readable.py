@@ -1,18 +1,23 @@
-"""A policy as text that a person can read."""
+"""A policy as text that a person can read; names of counters and provenance are made printable."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
+from autofinity.foreign_text import one_line
 from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.policy import Condition, Instead, OtherCounts, RulePolicy, SecondLook
 from autofinity.model.ratios import Ratio
+
+type Quote = Callable[[str], str]
+"""A name as it may stand in the text."""
 
 
 def policy_text(policy: RulePolicy) -> str:
     """All of a policy: counters, rules in order, default, what it was made of."""
     lines = ["counters (per thread and second):"]
-    lines.extend(f"  {counter}{_cuts(policy, counter)}" for counter in policy.counters)
+    lines.extend(f"  {one_line(counter)}{_cuts(policy, counter)}" for counter in policy.counters)
     if not policy.counters:
         lines.append("  none")
     lines.extend(_rules(policy))
@@ -28,7 +33,9 @@ def policy_text(policy: RulePolicy) -> str:
         used |= {entry.better for entry in policy.other_counts.instead}
     lines.append("hints:")
     lines.extend(f"  {hint}  {hint_text(hint)}" for hint in HINTS if hint in used)
-    made_of = [f"  {key}: {_plain(value)}" for key, value in policy.provenance.items()]
+    made_of = [
+        f"  {one_line(f'{key}: {_plain(value)}')}" for key, value in policy.provenance.items()
+    ]
     if made_of:
         lines += ["made of:", *made_of]
     return "\n".join(lines) + "\n"
@@ -75,23 +82,25 @@ def _cuts(policy: RulePolicy, name: str) -> str:
     return f"   cut at {cuts}" if cuts else "   not cut"
 
 
-def ratio_text(ratio: Ratio) -> str:
+def ratio_text(ratio: Ratio, quoted: Quote = one_line) -> str:
     """`misses_pki = 1000 (misses) / (instructions)`."""
-    above, below = (" + ".join(names) for names in (ratio.numerator, ratio.denominator))
+    above, below = (
+        " + ".join(map(quoted, names)) for names in (ratio.numerator, ratio.denominator)
+    )
     scale = "" if ratio.scale == 1 else f"{number(ratio.scale)} "
-    return f"{ratio.name} = {scale}({above}) / ({below})"
+    return f"{quoted(ratio.name)} = {scale}({above}) / ({below})"
 
 
-def condition_text(condition: Condition) -> str:
+def condition_text(condition: Condition, quoted: Quote = one_line) -> str:
     """`1.5e6 < dcache_accesses <= 3e7`, or with one bound only."""
-    lower, upper = condition.lower, condition.upper
+    lower, upper, counter = condition.lower, condition.upper, quoted(condition.counter)
     if lower == -math.inf and upper == math.inf:
-        return f"{condition.counter} was measured"
+        return f"{counter} was measured"
     if lower == -math.inf:
-        return f"{condition.counter} <= {number(upper)}"
+        return f"{counter} <= {number(upper)}"
     if upper == math.inf:
-        return f"{condition.counter} > {number(lower)}"
-    return f"{number(lower)} < {condition.counter} <= {number(upper)}"
+        return f"{counter} > {number(lower)}"
+    return f"{number(lower)} < {counter} <= {number(upper)}"
 
 
 def hint_text(hint: Hint) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 
+from autofinity.foreign_text import one_line
 from autofinity.linux.topology import host_topology
 from autofinity.model.topology import Topology
 from autofinity.recording.assumed import Assumed
@@ -63,7 +64,7 @@ def record(
     step("operating system")
     options = " --quick" if quick else ""
     head = _HEAD.format(
-        model=machine.model or "A machine",
+        model=one_line(machine.model) or "A machine",
         options=options,
         when=datetime.now(UTC).date().isoformat(),
     )

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from autofinity.foreign_text import one_line
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -55,9 +57,16 @@ def row(key: str, value: float | int, origin: str) -> Row:
 
 
 def text_row(key: str, value: str, origin: str = "") -> Row:
-    """A string, quoted."""
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return Row(key, f'"{escaped}"', origin)
+    """A string, quoted; a byte that is no UTF-8 is a question mark."""
+    text = value.encode("utf-8", "replace").decode("utf-8")
+    return Row(key, '"' + "".join(map(_quoted, text)) + '"', origin)
+
+
+def _quoted(char: str) -> str:
+    """A character as it stands between the quotes of a TOML string."""
+    if char in '\\"':
+        return f"\\{char}"
+    return char if char.isprintable() else f"\\U{ord(char):08x}"
 
 
 def list_row(key: str, values: Sequence[float], origin: str) -> Row:
@@ -76,7 +85,7 @@ def toml_of(title: str, rows: Sequence[Row]) -> str:
     lines = [title] if title else []
     for each in rows:
         first, newline, rest = f"{each.key} = {each.value}".partition("\n")
-        lines.append(f"{first:<32} # {each.origin}" if each.origin else first)
+        lines.append(f"{first:<32} # {one_line(each.origin)}" if each.origin else first)
         if newline:
             lines.append(rest)
     return "\n".join(lines) + "\n"

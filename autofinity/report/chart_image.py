@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from autofinity.foreign_text import one_line
 from autofinity.model.errors import CapabilityError, UsageError
 from autofinity.report.chart import Chart
 from autofinity.whole_file import replace_file
@@ -65,6 +66,11 @@ def empty_figure(width_inches: float, height_inches: float) -> Figure:
     return Figure(figsize=(width_inches, height_inches))
 
 
+def caption(text: str) -> str:
+    """Text as matplotlib draws it: dollar signs in it are no formula."""
+    return one_line(text).replace("$", r"\$")
+
+
 def png(chart: Chart) -> bytes:
     """The chart as the bytes of a PNG. Raises as `drawn` does."""
     content = io.BytesIO()
@@ -81,10 +87,12 @@ def drawn(chart: Chart) -> Figure:
     for number, (name, values) in enumerate(chart.series.items()):
         if chart.kind == "bars":
             at = [i + (number - (groups - 1) / 2) * 0.8 / groups for i in range(count)]
-            axes.bar(at, values, 0.8 / groups, label=name)
+            axes.bar(at, values, 0.8 / groups, label=caption(name))
         else:
             marker = _MARKERS[number % len(_MARKERS)]
-            axes.plot(range(count), values, marker=marker, markersize=4, linewidth=1, label=name)
+            axes.plot(
+                range(count), values, marker=marker, markersize=4, linewidth=1, label=caption(name)
+            )
     if chart.log:
         axes.set_yscale("log")
     elif chart.kind == "bars":
@@ -94,10 +102,10 @@ def drawn(chart: Chart) -> Figure:
         axes.annotate(mark, (i, top), ha="center", va="bottom")
     if count <= _MOST_LABELS:
         turned = 90 if max(map(len, chart.positions)) * count > 80 else 0
-        axes.set_xticks(range(count), chart.positions, rotation=turned, fontsize=8)
-    axes.set_xlabel(chart.x_label)
-    axes.set_ylabel(chart.y_label)
-    axes.set_title(chart.title, fontsize=10)
+        axes.set_xticks(range(count), map(caption, chart.positions), rotation=turned, fontsize=8)
+    axes.set_xlabel(caption(chart.x_label))
+    axes.set_ylabel(caption(chart.y_label))
+    axes.set_title(caption(chart.title), fontsize=10)
     if groups > 1:
         axes.legend(fontsize=8)
     return figure

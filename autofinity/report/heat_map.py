@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from autofinity.foreign_text import one_line
 from autofinity.model.sharing import SharingMatrix
 
 _SHADES = " ░▒▓█"
@@ -34,11 +35,12 @@ def heat_svg(matrix: SharingMatrix, title: str) -> str:
     """The same as a picture of its own; every cell has its amount as a tooltip."""
     side = matrix.threads * _CELL
     size = side + 2 * _MARGIN
+    named = escape(one_line(title))
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{size}" '
         f'viewBox="0 0 {size} {size}" font-family="sans-serif" font-size="10">',
-        f"<title>{escape(title)}</title>",
-        f'<text x="{_MARGIN}" y="14">{escape(title)}</text>',
+        f"<title>{named}</title>",
+        f'<text x="{_MARGIN}" y="14">{named}</text>',
     ]
     for i, row in enumerate(shares(matrix)):
         y = _MARGIN + i * _CELL

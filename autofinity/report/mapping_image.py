@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from autofinity.mapping.compare import Mapped
 from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import PU, Topology
-from autofinity.report.chart_image import empty_figure, save_figure
+from autofinity.report.chart_image import caption, empty_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ def save_mapping(sharing: SharingMatrix, topology: Topology, mapped: Mapped, pat
         f"{mapped.name} on {topology.name}: cost {mapped.cost:g}; sharing {total:g} in all, "
         f"{most:g} of a pair at most"
     )
-    figure.suptitle(title, fontsize=10)
+    figure.suptitle(caption(title), fontsize=10)
     save_figure(figure, title, path)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.model.sharing import SharingMatrix
-from autofinity.report.chart_image import empty_figure, save_figure
+from autofinity.report.chart_image import caption, empty_figure, save_figure
 from autofinity.report.heat_map import heat_lines, shares
 
 _COLUMNS = 4
@@ -36,10 +36,10 @@ def save_matrices(shown: Matrices, path: Path) -> None:
     panels = list(figure.subplots(rows, columns, squeeze=False).flat)
     for panel, (name, matrix) in zip(panels, shown.by_name.items(), strict=False):
         panel.imshow(shares(matrix), cmap="Greys", vmin=0, vmax=1, origin="lower")
-        panel.set_title(name, fontsize=8)
+        panel.set_title(caption(name), fontsize=8)
         panel.tick_params(labelsize=7)
         panel.locator_params(integer=True)
     for panel in panels[len(shown.by_name) :]:
         panel.set_axis_off()
-    figure.suptitle(shown.title, fontsize=10)
+    figure.suptitle(caption(shown.title), fontsize=10)
     save_figure(figure, shown.title, path)

@@ -41,16 +41,25 @@ SlitDistances = tuple[Annotated[int, Field(ge=11, le=255)], ...]
 Ghz = Annotated[float, Field(ge=0.01, le=100)]
 Clocks = Annotated[float, Field(ge=0, le=10_000)]
 Ways = Annotated[int, Field(ge=1, le=128)]
-Gbs = Annotated[float, Field(ge=0, le=1e6)]
+LEAST_GBS = 0.001
+"""Below that a line takes longer than any program runs. 0 is not slow but unlimited."""
+
+
+def _no_trickle(gbs: float) -> float:
+    if 0 < gbs < LEAST_GBS:
+        raise WrongValueError("", f"got {gbs:g} GB/s, expected {LEAST_GBS} or more, or 0: no limit")
+    return gbs
+
+
+Gbs = Annotated[float, Field(ge=0, le=1e6), AfterValidator(_no_trickle)]
 Number = Annotated[int, Field(ge=0, le=1 << 31)]
-ByDistance = Annotated[
-    tuple[Annotated[float, Field(ge=0, le=1e9)], ...],
-    Field(
-        min_length=3,
-        max_length=6,
-        description="3 to 6 numbers: same LLC or node, same package, one hop, two hops, …",
-    ),
-]
+_EACH_DISTANCE = Field(
+    min_length=3,
+    max_length=6,
+    description="3 to 6 numbers: same LLC or node, same package, one hop, two hops, …",
+)
+ByDistance = Annotated[tuple[Annotated[float, Field(ge=0, le=1e9)], ...], _EACH_DISTANCE]
+LinkGbs = Annotated[tuple[Gbs, ...], _EACH_DISTANCE]
 
 
 def _check_multiple(key: str, entries: int, ways: int) -> None:
@@ -247,12 +256,12 @@ class Bandwidths(Table):
     llc_gbs: Gbs = 0.0
     links: (
         Annotated[
-            tuple[tuple[Number, Number, Annotated[float, Field(ge=0, le=1e12)]], ...],
+            tuple[tuple[Number, Number, Gbs], ...],
             Field(min_length=1, description="rows of 3 numbers: two nodes and GB/s"),
         ]
         | None
     ) = None
-    link_gbs: ByDistance | None = None
+    link_gbs: LinkGbs | None = None
 
     @model_validator(mode="after")
     def _links_said_once(self) -> Self:

@@ -99,12 +99,22 @@ def _fit_links(document: dict[str, object], nodes: int) -> None:
     links = table.get("links") if isinstance(table, dict) else None
     if not isinstance(table, dict) or not isinstance(links, list):
         return
-    rows = [row for row in links if isinstance(row, list) and len(row) == 3]
+    rows = [row for row in links if _is_link(row)]
     ends = {end for row in rows for end in row[:2]}
     if len(rows) == len(links) and ends != set(range(nodes)):
         del table["links"]
         slowest = min((row[2] for row in rows if row[2]), default=0)
         table["link_gbs"] = [0, *[slowest] * 5]
+
+
+def _is_link(row: object) -> bool:
+    """Two nodes and GB/s, as far as the reader has not looked yet."""
+    return (
+        isinstance(row, list)
+        and len(row) == 3
+        and all(type(end) is int for end in row[:2])
+        and isinstance(row[2], int | float)
+    )
 
 
 def _class_of_core(topology: Topology, classes: int) -> tuple[int, ...]:

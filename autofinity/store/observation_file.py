@@ -23,12 +23,11 @@ import pyarrow.parquet as pq
 
 from autofinity.model.errors import StoreError
 from autofinity.ports import RunKey
+from autofinity.store.observation_columns import checked_columns
 from autofinity.store.observation_table import (
     COUNTER_PREFIX,
-    NUMBER_COLUMNS,
     PLACEMENT_COLUMN,
     TEXT_COLUMNS,
-    WHOLE_COLUMNS,
 )
 from autofinity.whole_file import replace_file
 
@@ -69,15 +68,9 @@ def read_file(path: Path) -> tuple[list[RunKey], pa.Table]:
     content, keys = _checked(path)
     try:
         table = pq.read_table(pa.BufferReader(content), use_threads=False, pre_buffer=False)
-    except (OSError, pa.ArrowException) as error:
+        return keys, checked_columns(table)
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise _damaged(path, _reason(error)) from error
-    for name in (*TEXT_COLUMNS, *WHOLE_COLUMNS, *NUMBER_COLUMNS):
-        if name not in table.column_names:
-            raise _damaged(path, f"it lacks the column {name!r}")
-    if PLACEMENT_COLUMN not in table.column_names:
-        placed = pa.array(["affinity"] * table.num_rows, pa.string())
-        table = table.append_column(PLACEMENT_COLUMN, placed)
-    return keys, table
 
 
 def keys_of(path: Path) -> list[RunKey]:
@@ -158,7 +151,9 @@ def _checked(path: Path) -> tuple[pa.Buffer, list[RunKey]]:
         if version == _BEFORE_PLACEMENTS:
             runs = [[*run[:3], "affinity", *run[3:]] for run in runs]
         keys = [(str(p), str(i), int(t), str(b), str(a), int(s)) for p, i, t, b, a, s in runs]
-    except (KeyError, ValueError, TypeError, OSError, pa.ArrowException) as error:
+    except (ArithmeticError, LookupError, RecursionError) as error:  # a header of other things
+        raise _damaged(path, f"{type(error).__name__} in its header: {error}") from error
+    except (ValueError, TypeError, OSError, pa.ArrowException) as error:
         raise _damaged(path, _reason(error)) from error
     if version not in (_BEFORE_PLACEMENTS, FORMAT_VERSION):
         raise StoreError(

@@ -139,7 +139,10 @@ def read(path: Path | str) -> ObservationTable:
             f"no observations at {path}; expected a folder (or a file) that `autofinity profile` "
             "or `autofinity train` wrote"
         )
-    return ObservationTable.from_arrow(_read_files(files))
+    rows = _read_files(files)
+    if not rows.num_rows:
+        raise StoreError(f"{path} holds no observations, expected at least one; profile again")
+    return ObservationTable.from_arrow(rows)
 
 
 def write_one(table: ObservationTable, path: Path | str, *, packed: bool = False) -> None:

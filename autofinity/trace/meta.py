@@ -10,8 +10,11 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
+
+from autofinity.checked_file import Table, WrongValueError, checked
 from autofinity.model.errors import TraceError
 from autofinity.whole_file import replace_file
 
@@ -21,32 +24,35 @@ _SEAL = b'"seal": "'
 _BLANK = b"0" * 64
 
 
+Count = Annotated[int, Field(ge=0, lt=1 << 63)]
+
+
 @dataclass(frozen=True, slots=True)
 class StreamMeta:
     """Totals of one stream (thread)."""
 
-    parent: int
-    events: int
-    bytes: int
-    accesses: int
+    parent: Count
+    events: Count
+    bytes: Count
+    accesses: Count
     """Loads and stores."""
-    instructions: int
-    roi_accesses: int
-    roi_instructions: int
+    instructions: Count
+    roi_accesses: Count
+    roi_instructions: Count
 
 
 @dataclass(frozen=True, slots=True)
 class SamplingMeta:
     """How a run was sampled: what of it is recorded."""
 
-    windows: int
-    window_accesses: int
+    windows: Count
+    window_accesses: Count
     """That each was to hold, of all threads together."""
-    recorded_accesses: int
+    recorded_accesses: Count
     """In all windows."""
-    snapshot_bytes: int
+    snapshot_bytes: Count
     """Of the lines that threads touched last before each window."""
-    seed: int
+    seed: Count
     """Of the windows' places."""
 
 
@@ -126,32 +132,45 @@ def read_meta(folder: Path) -> TraceMeta:
         content = path.read_bytes()
         _check_seal(path, content)
         document = json.loads(content)
-        del document["seal"]
     except OSError as error:
         raise TraceError(
             f"{folder} holds no complete trace: {path}: {error.strerror}; capture it again"
         ) from None
     except (ValueError, RecursionError) as error:
         raise TraceError(f"damaged trace: {path}: {error}; capture it again") from None
-    try:
-        if document.pop("format") != META_VERSION:
-            raise TraceError(
-                f"{path} is of another format than {META_VERSION}; capture the program again"
-            )
-        streams = tuple(StreamMeta(**stream) for stream in document.pop("streams"))
-        arguments = tuple(document.pop("arguments"))
-        sampled = document.pop("sampling", None)
-        sampling = None if sampled is None else SamplingMeta(**sampled)
-        meta = TraceMeta(
-            path=folder, streams=streams, arguments=arguments, sampling=sampling, **document
+    if not isinstance(document, dict):
+        raise TraceError(f"damaged trace: {path}: it holds no object; capture it again")
+    document.pop("seal", None)
+    if document.pop("format", None) != META_VERSION:
+        raise TraceError(
+            f"{path} is of another format than {META_VERSION}; capture the program again"
         )
-        numbers = [meta.threads, meta.spins, *(n for s in streams for n in asdict(s).values())]
-        numbers += [] if sampling is None else asdict(sampling).values()
-        if not all(type(n) is int and n >= 0 for n in numbers) or not streams:
-            raise TypeError("a count is missing or no whole number")
-    except (TypeError, KeyError, AttributeError) as error:
-        raise TraceError(f"damaged trace: {path}: {error}; capture it again") from None
-    return meta
+    try:
+        read = checked(_Meta, document)
+    except WrongValueError as wrong:
+        raise TraceError(f"damaged trace: {path}: {wrong}; capture it again") from None
+    return TraceMeta(path=folder, **{name: getattr(read, name) for name in _Meta.model_fields})
+
+
+class _Meta(Table):
+    """`TraceMeta` as the file has it."""
+
+    program: str
+    suite: str
+    input: str
+    arguments: tuple[str, ...]
+    threads: Count
+    roi: str
+    key: str
+    digest: str
+    wall_s: float
+    cpu_s: float
+    spins: Count
+    instructions: str
+    host: str
+    streams: Annotated[tuple[StreamMeta, ...], Field(min_length=1)]
+    addresses: str = "unknown"
+    sampling: SamplingMeta | None = None
 
 
 def _seal_at(content: bytes) -> int:

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <stdexcept>
+#include <utility>
 
 #include "trace/files.hpp"
 
@@ -14,19 +14,6 @@ namespace autofinity::fuzz {
 namespace {
 
 constexpr std::size_t most_files = 9;  // an index and eight streams
-
-// Fields are copied in and out: a mutated size leaves nothing aligned.
-template <typename T>
-bool get(const Bytes& file, std::size_t offset, T& value) {
-    if (offset + sizeof value > file.size()) return false;
-    std::memcpy(&value, file.data() + offset, sizeof value);
-    return true;
-}
-
-template <typename T>
-void put(Bytes& file, std::size_t offset, const T& value) {
-    std::memcpy(file.data() + offset, &value, sizeof value);
-}
 
 // Walks the chunks as far as their sizes make sense and returns what the index should say of them.
 af_index_stream seal_stream(Bytes& file, std::uint32_t number) {
@@ -127,24 +114,25 @@ Folder::~Folder() {
 }
 
 const std::string& Folder::hold(const Bundle& bundle) {
+    std::vector<std::string> paths{trace::index_path(path_)};
+    for (std::uint32_t stream = 0; paths.size() < bundle.files.size(); ++stream)
+        paths.push_back(trace::stream_path(path_, stream));
+    return hold(bundle, std::move(paths));
+}
+
+const std::string& Folder::hold(const Bundle& bundle, std::vector<std::string> paths) {
     clear();
-    for (const Bytes& file : bundle.files) {
-        const std::string path =
-            files_ == 0 ? trace::index_path(path_)
-                        : trace::stream_path(path_, static_cast<std::uint32_t>(files_ - 1));
-        std::ofstream(path, std::ios::binary)
-            .write(reinterpret_cast<const char*>(file.data()),
-                   static_cast<std::streamsize>(file.size()));
-        ++files_;
-    }
+    paths_ = std::move(paths);
+    for (std::size_t i = 0; i < std::min(paths_.size(), bundle.files.size()); ++i)
+        std::ofstream(paths_[i], std::ios::binary)
+            .write(reinterpret_cast<const char*>(bundle.files[i].data()),
+                   static_cast<std::streamsize>(bundle.files[i].size()));
     return path_;
 }
 
 void Folder::clear() {
-    for (; files_ > 1; --files_)
-        unlink(trace::stream_path(path_, static_cast<std::uint32_t>(files_ - 2)).c_str());
-    if (files_ == 1) unlink(trace::index_path(path_).c_str());
-    files_ = 0;
+    for (const std::string& path : paths_) unlink(path.c_str());
+    paths_.clear();
 }
 
 }  // namespace autofinity::fuzz

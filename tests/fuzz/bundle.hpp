@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,12 +35,29 @@ class Folder {
     ~Folder();
     Folder(const Folder&) = delete;
     Folder& operator=(const Folder&) = delete;
+    // The files of a whole trace.
     const std::string& hold(const Bundle& bundle);
+    // Under these paths in the folder.
+    const std::string& hold(const Bundle& bundle, std::vector<std::string> paths);
+    const std::string& path() const { return path_; }
 
   private:
     void clear();
     std::string path_;
-    std::size_t files_ = 0;
+    std::vector<std::string> paths_;  // of what it holds
 };
+
+// For seals: fields are copied in and out, since a mutated size leaves nothing aligned.
+template <typename T>
+bool get(const Bytes& file, std::size_t offset, T& value) {
+    if (offset > file.size() || sizeof value > file.size() - offset) return false;
+    std::memcpy(&value, file.data() + offset, sizeof value);
+    return true;
+}
+
+template <typename T>
+void put(Bytes& file, std::size_t offset, const T& value) {
+    std::memcpy(file.data() + offset, &value, sizeof value);
+}
 
 }  // namespace autofinity::fuzz

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 import sim_programs
+from sampled_files import Part, sampled
 
 from autofinity._core import trace as core
 
@@ -24,11 +25,22 @@ VARIANTS = (0x10, 0x21, 0x32, 0x47, 0x2A, 0x1D)
 """Machines and placements of the replay target."""
 
 
-def bundle(folder: Path, variant: int) -> bytes:
-    """A trace folder as one input (bundle.hpp)."""
+def files_of(folder: Path) -> list[bytes]:
+    """The index, then the streams."""
     files = [folder / "index.aft", *sorted(folder.glob("stream-*.aft"))]
-    contents = [file.read_bytes() for file in files]
+    return [file.read_bytes() for file in files]
+
+
+def bundle(contents: list[bytes], variant: int) -> bytes:
+    """Files as one input (bundle.hpp)."""
     return bytes([variant]) + b"".join(struct.pack("<I", len(c)) + c for c in contents)
+
+
+def windows(streams: int) -> list[list[Part]]:
+    """Two: one in which the last stream has not begun and one of all."""
+    warm = [(90, [(4096, 3, True), (8192, 1, False)]), (40, [(4099, 2, False)])]
+    cold, known = Part(), Part(warm, waits=True)
+    return [[known] * (streams - 1) + [Part(all_events=False)], [known] * (streams - 1) + [cold]]
 
 
 def beginning(folder: Path) -> core.Trace:
@@ -91,12 +103,18 @@ def main() -> None:
     traces = hand_made()
     for name in sys.argv[2:]:
         traces[Path(name).name] = beginning(Path(name))
-    for target in ("read_trace", "replay_trace", "decode_chunk", "policy_file"):
+    for target in ("read_trace", "replay_trace", "sampled_trace", "decode_chunk", "policy_file"):
         (corpus / target).mkdir(parents=True, exist_ok=True)
     for number, (name, trace) in enumerate(sorted(traces.items())):
         with tempfile.TemporaryDirectory() as scratch:
             trace.write(scratch)
-            whole = bundle(Path(scratch), VARIANTS[number % len(VARIANTS)])
+            files = files_of(Path(scratch))
+            variant = VARIANTS[number % len(VARIANTS)]
+            whole = bundle(files, variant)
+            if len(files) <= 4:  # more do not fit into a bundle
+                pages = [(64, 3, 0), (128, 1, len(files) - 2), (8, 2, 0)]
+                sampled_files = sampled(files, windows(len(files) - 1), pages)
+                (corpus / "sampled_trace" / name).write_bytes(bundle(sampled_files, variant))
             (corpus / "read_trace" / name).write_bytes(whole)
             (corpus / "replay_trace" / name).write_bytes(whole)
             stream = (Path(scratch) / "stream-0000.aft").read_bytes()

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from autofinity.cli.options.output import output_option
+from autofinity.cli.printer import say
 
 if TYPE_CHECKING:
     from autofinity.report.chart import Chart
@@ -27,7 +26,7 @@ def show(drawn: Chart | Matrices, output: Path | None) -> None:
 
     if output is None:
         for line in _lines(drawn):
-            click.echo(line)
+            say(line)
         return
     if isinstance(drawn, Chart):
         from autofinity.report.chart_image import save
@@ -37,7 +36,7 @@ def show(drawn: Chart | Matrices, output: Path | None) -> None:
         from autofinity.report.matrix_figure import save_matrices
 
         save_matrices(drawn, output)
-    click.echo(f"{drawn.title}: kept in {output}", err=True)
+    say(f"{drawn.title}: kept in {output}", err=True)
 
 
 def _lines(drawn: Chart | Matrices) -> list[str]:

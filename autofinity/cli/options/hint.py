@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from autofinity.cli.printer import page
+from autofinity.foreign_text import one_line
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import UsageError
 
@@ -31,19 +33,18 @@ def print_picture(
 
     In colour on terminals; in ASCII where the encoding has no more.
     """
-    from rich.console import Console
     from rich.text import Text
 
     from autofinity.report.picture import draw, summary
 
-    console = Console(highlight=False)
+    console = page(wide=False)
     # A line as wide as a terminal wraps on some of them.
     width = console.width - 1 if console.is_terminal else console.width
-    picture = Text(f"{machine}\n", style="bold")
+    picture = Text(f"{one_line(machine)}\n", style="bold")
     for line in summary(topology):
-        picture.append(line + "\n", style="not bold")
+        picture.append(one_line(line) + "\n", style="not bold")
     if said:
-        picture.append(said + "\n", style="not bold")
+        picture.append(one_line(said) + "\n", style="not bold")
     picture.append_text(draw(topology, width, cpus, available))
     picture.rstrip()
     if not console.encoding.lower().startswith("utf"):

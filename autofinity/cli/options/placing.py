@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from autofinity.cli.interruption import say
+from autofinity.cli.printer import complain
 from autofinity.linux.gaps import gaps
 from autofinity.model.topology import Topology
 
@@ -34,4 +34,4 @@ available_option = click.option(
 def tell_unknown(topology: Topology) -> None:
     """What is not known of the machine, a line each on stderr."""
     for line in gaps(topology):
-        say(line)
+        complain(line)

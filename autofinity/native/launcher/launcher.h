@@ -57,6 +57,8 @@ void explain_aside(AsideEnd end, int signal_number, char out[REASON_CHARS]);
 // Writes one line to stderr, prefixed "autofinity: ". Never blocks, never raises a signal, never
 // uses stderr when it is closed or when something else may have taken its number.
 void say_init(bool quiet);
+// Names of programs and arguments may hold what a terminal obeys; nothing of it is left.
+void make_plain(char* text, size_t bytes);
 void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 // For a child whose like has died of what `say` takes: it may die, too, of what it writes to, or of
 // an alarm when that takes a second.

@@ -57,8 +57,11 @@ static const char HELP[] =
     "126 PROGRAM may not run, 127 not found.\n";
 
 static int wrong(const char* what, const char* got, const char* expected) {
+    char shown[256] = "";
+    snprintf(shown, sizeof shown, "%s", got ? got : "");
+    make_plain(shown, strlen(shown));
     fprintf(stderr, "autofinity run: %s%s%s%s; try `autofinity run --help`\n", what,
-            got ? " '" : "", got ? got : "", got ? "'" : "");
+            got ? " '" : "", shown, got ? "'" : "");
     if (expected) fprintf(stderr, "  expected %s\n", expected);
     return 2;
 }

@@ -49,6 +49,20 @@ static void write_unharmed(const char* text, size_t bytes) {
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+void make_plain(char* text, size_t bytes) {
+    unsigned char before = ' ';
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        // From 128 to 159 are control characters in one byte, and in UTF-8 behind 194; behind other
+        // bytes of UTF-8 they are parts of letters.
+        bool control = byte < ' ' || byte == 127;
+        bool wide = byte >= 128 && byte < 160 && (before < 128 || before == 194);
+        if (control || wide) text[i] = '?';
+        if (wide && before == 194) text[i - 1] = '?';
+        before = byte;
+    }
+}
+
 typedef struct {
     char text[2048];
     size_t used;
@@ -62,11 +76,7 @@ __attribute__((format(printf, 2, 0))) static bool make_line(Line* line, const ch
     int wanted = vsnprintf(line->text + used, room, format, arguments);
     if (wanted < 0) return false;
     used += (size_t)wanted < room ? (size_t)wanted : room - 1;
-    // A program's name may hold line breaks and control characters; the line stays one line.
-    for (size_t i = 0; i < used; i++) {
-        char* at = &line->text[i];
-        if ((unsigned char)*at < ' ' || *at == 127) *at = '?';
-    }
+    make_plain(line->text, used);
     line->text[used++] = '\n';
     line->used = used;
     return true;

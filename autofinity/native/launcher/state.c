@@ -130,6 +130,11 @@ bool check_database(const State* state, char reason[REASON_CHARS]) {
     return true;
 }
 
+static bool is_hint(const char* text) {
+    return strlen(text) == 3 && strchr("Ss", text[0]) && strchr("Ll", text[1]) &&
+           strchr("Pp", text[2]);
+}
+
 bool find_decision(const State* state, const char* key, int threads, const char* policy_digest,
                    const char* bind, const CpuSet* allowed, Known* out) {
     char* text = read_private(state->decisions, "autofinity-decisions 2\n");
@@ -148,8 +153,9 @@ bool find_decision(const State* state, const char* key, int threads, const char*
         CpuSet then;
         found = sscanf(line + strlen(wanted), "%3[SsLlPp] %4095[0-9,-] %4095[0-9,-]\n", out->hint,
                        was_allowed, out->list) == 3 &&
-                cpuset_parse(was_allowed, &then) && cpuset_parse(out->list, &out->set) &&
-                cpuset_equal(&then, allowed) && cpuset_within(&out->set, allowed) &&
+                is_hint(out->hint) && cpuset_parse(was_allowed, &then) &&
+                cpuset_parse(out->list, &out->set) && cpuset_equal(&then, allowed) &&
+                cpuset_within(&out->set, allowed) &&
                 // Fewer CPUs than threads would make a runtime that counts them start fewer.
                 cpuset_count(&out->set) >= threads;
     }

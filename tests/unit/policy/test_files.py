@@ -31,12 +31,13 @@ from autofinity.policy import files
 from autofinity.policy.reading import MOST_THREADS
 
 ROOT = Path(__file__).resolve().parents[3]
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @st.composite
 def policies(draw: st.DrawFn) -> RulePolicy:
-    counters = tuple(draw(st.lists(st.text(min_size=1, max_size=6), unique=True, max_size=4)))
+    counters = tuple(draw(st.lists(NAMES, unique=True, max_size=4)))
     hints = st.sampled_from(HINTS)
     rules = []
     for _ in range(draw(st.integers(0, 4)) if counters else 0):

@@ -1,0 +1,47 @@
+"""What is kept of an error that nobody foresaw: a file, and a sentence that says where."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from autofinity import __version__
+from autofinity.foreign_text import one_line
+from autofinity.model.errors import StoreError
+from autofinity.store.behaviour_file import default_path
+
+_LONGEST = 300
+"""Characters of the error in the sentence; the report has all of it."""
+
+
+def keep_report(error: Exception) -> str:
+    """Write the report, readable to its owner only; the sentence that says where it is."""
+    said = one_line(f"{type(error).__name__}: {error}")
+    what = f"a fault of autofinity, not of yours: {said[:_LONGEST]}"
+    report = (
+        f"autofinity {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
+        f"command: {shlex.join(sys.argv)}\n\n{''.join(traceback.format_exception(error))}"
+    )
+    for folder in _folders():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            descriptor, name = tempfile.mkstemp(".txt", "fault-", folder)
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(report)
+        except OSError:
+            continue
+        return f"{what}; the report is kept in {name}"
+    return f"{what}; its report could not be kept: no folder can be written"
+
+
+def _folders() -> Iterator[Path]:
+    with suppress(StoreError):
+        yield default_path().parent
+    yield Path(tempfile.gettempdir())
