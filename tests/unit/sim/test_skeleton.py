@@ -134,6 +134,7 @@ def test_long_gaps_are_not_cut() -> None:
         ([[1.0, -1.0]], [1.0], INTERVAL),
         ([[1.0, np.nan]], [1.0], INTERVAL),
         ([[1.0, 1.0]], [np.inf], INTERVAL),
+        ([[1.0, 1e9]], [1.0], INTERVAL),
         ([[1.0, 1.0]], [1.0], 0),
     ],
 )

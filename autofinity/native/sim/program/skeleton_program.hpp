@@ -21,7 +21,7 @@ struct InstructionPrices {
 };
 
 // Throws SimulationError as Program does,
-// and for prices that are not of this skeleton, not finite or negative.
+// and for prices that are not of this skeleton, or not from 0 to a million.
 Program skeleton_program(const trace::Trace& skeleton, const InstructionPrices& prices);
 
 }  // namespace autofinity::sim
