@@ -62,12 +62,14 @@ static uint64_t signal_since(condition* known, uint64_t since) {
     const uint64_t broadcasts = atomic_load(&known->broadcasts);   \
     af_object_unlock(&known->object);                              \
     af_alone(t, c, 1, 1);                                          \
-    af_releasing(t, (uint64_t)(uintptr_t)m, true);                 \
+    const bool held = af_owns(t, (uint64_t)(uintptr_t)m);          \
+    if (held) af_releasing(t, (uint64_t)(uintptr_t)m, true);       \
     af_block_at(t, &known->broadcasts, broadcasts + 1);            \
     const int error = AF_QUIETLY(call);                            \
     af_unblock(t);                                                 \
     if (error == 0) af_await(t, signal_since(known, since), NULL); \
-    if (error == 0 || error == ETIMEDOUT || error == EOWNERDEAD)   \
+    /* Refused, as with a time that is none, it holds what it held. */  \
+    if (held && error != ENOTRECOVERABLE)                          \
         af_acquired(t, (uint64_t)(uintptr_t)m, true);              \
     return error
 

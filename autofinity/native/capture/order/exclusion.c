@@ -3,18 +3,38 @@
 #include "capture/order/awaiting.h"
 #include "capture/pace/polling.h"
 #include "capture/record/accesses.h"
+#include "capture/state/arena.h"
 #include "capture/state/common.h"
 
 // Lock order is free in replay but where a critical section reads a line that an earlier one of
 // another thread wrote: then this lock must come after that unlock. What is read is only known at
 // the unlock, so a slot right after the lock is kept for the await. Where the section is so long
 // that its slots are gone by then, or wrote too many lines to remember, it counts as dependent.
+// Its owner ended (a robust mutex), or another thread has unlocked it: the section has no end. From
+// here on it is another lock, and whoever takes it comes after what `who` posted then.
+static void begin_anew(af_mutex* m, const af_thread* who, uint64_t token) {
+    m->object.id = af_ids(1);
+    m->object.token = token;
+    m->object.who = who;
+    m->strict = true;
+}
+
+// Mutexes that others have unlocked for it.
+static void forget_lost(af_thread* t) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < t->held_n; i++)
+        if (t->held[i]->owner == t) t->held[kept++] = t->held[i];
+    t->held_n = kept;
+}
+
 void af_acquired(af_thread* t, uint64_t key, bool word) {
     af_mutex* m = (af_mutex*)af_object_of(key, AF_IS_MUTEX, sizeof *m);
     if (m->owner == t) {
         m->depth++;
         return;
     }
+    if (m->owner != NULL) begin_anew(m, m->owner, m->owner->end_token);
+    forget_lost(t);
     m->owner = t;
     m->depth = 1;
     m->posts = t->posts;
@@ -27,9 +47,22 @@ void af_acquired(af_thread* t, uint64_t key, bool word) {
     if (word) af_alone(t, (void*)(uintptr_t)key, 1, 1);
 }
 
+bool af_owns(const af_thread* t, uint64_t key) {
+    const af_mutex* m = (const af_mutex*)af_object_known(key, AF_IS_MUTEX);
+    return m != NULL && m->owner == t;
+}
+
 void af_releasing(af_thread* t, uint64_t key, bool word) {
     af_mutex* m = (af_mutex*)af_object_known(key, AF_IS_MUTEX);
-    if (m == NULL || m->owner != t || --m->depth > 0) return;
+    if (m == NULL || m->owner == NULL) return;
+    if (m->owner != t) {
+        const uint64_t handed = af_token();
+        af_event_add(t, AF_POST, handed, 0);
+        begin_anew(m, t, handed);
+        m->owner = NULL;
+        return;
+    }
+    if (--m->depth > 0) return;
     const uint64_t token = af_token();
     af_slot* pending = af_slot_at(t, m->pending);
     uint32_t level = 0;

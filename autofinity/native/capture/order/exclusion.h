@@ -6,5 +6,7 @@
 // `word`: the address holds a lock word of the program, whose line is touched.
 AF_HIDDEN void af_acquired(af_thread* t, uint64_t key, bool word);
 AF_HIDDEN void af_releasing(af_thread* t, uint64_t key, bool word);
+// Whether the thread has the lock, as far as is known.
+AF_HIDDEN bool af_owns(const af_thread* t, uint64_t key);
 // An attempt on a lock that is held: polled in a loop, it counts as waiting.
 AF_HIDDEN void af_attempt_failed(af_thread* t, const volatile void* word);

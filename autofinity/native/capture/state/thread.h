@@ -92,6 +92,7 @@ struct af_rwlock;
 // A read-write lock that a thread holds (interpose/rwlocks.c).
 typedef struct af_section {
     struct af_rwlock* lock;
+    uint64_t id;        // of the lock in the trace
     uint64_t pending;   // number of the first slot that may become an await
     uint32_t pendings;  // how many there are
     uint32_t depth;     // a reader may take it again

@@ -3,6 +3,7 @@
 
 #include "capture/interpose/openmp/libgomp.h"
 #include "capture/interpose/openmp/team.h"
+#include "capture/interpose/openmp/units.h"
 #include "capture/order/awaiting.h"
 #include "capture/order/locks.h"
 #include "capture/record/slots.h"
@@ -225,6 +226,9 @@ static void close_group(af_thread* t) {
     t->task->group = group->outer;
     await_all(t, &group->members);
 }
+
+void af_begin_reducing(af_thread* t) { open_group(t); }
+void af_end_reducing(af_thread* t) { close_group(t); }
 
 // Without the flag NOGROUP a taskloop is a taskgroup of its own.
 #define TASKLOOP(name, number)                                                                    \
