@@ -112,7 +112,6 @@ static void loaded_atomic(const af_block_table* block, const volatile void* p) {
 typedef void hook(void*);
 hook __tsan_volatile_read1, __tsan_volatile_read2, __tsan_volatile_read4, __tsan_volatile_read8,
     __tsan_volatile_write1, __tsan_volatile_write2, __tsan_volatile_write4, __tsan_volatile_write8;
-void __tsan_atomic_thread_fence(int order);
 
 static void volatile_access(const af_block_table* block, void* p) {
     static hook* const reads[] = {__tsan_volatile_read1, __tsan_volatile_read2,
@@ -162,7 +161,8 @@ void af_block_event(const af_block_table* block, const af_saved* saved) {
             begin_atomic(block, p, saved->rax);
             break;
         case AF_EVENT_FENCE:
-            __tsan_atomic_thread_fence(block->order);
+            t = af_here();
+            if (t != NULL) af_fence(t, block->order);
             break;
         case AF_EVENT_COPY:
         case AF_EVENT_FILL:

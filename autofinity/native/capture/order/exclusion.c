@@ -6,12 +6,8 @@
 #include "capture/state/arena.h"
 #include "capture/state/common.h"
 
-// Lock order is free in replay but where a critical section reads a line that an earlier one of
-// another thread wrote: then this lock must come after that unlock. What is read is only known at
-// the unlock, so a slot right after the lock is kept for the await. Where the section is so long
-// that its slots are gone by then, or wrote too many lines to remember, it counts as dependent.
-// Its owner ended (a robust mutex), or another thread has unlocked it: the section has no end. From
-// here on it is another lock, and whoever takes it comes after what `who` posted then.
+// Its owner ended, or another thread has unlocked it: the section has no end of its own. From here
+// on it is another lock, and whoever takes it comes after what `who` posted then.
 static void begin_anew(af_mutex* m, const af_thread* who, uint64_t token) {
     m->object.id = af_ids(1);
     m->object.token = token;
@@ -19,14 +15,23 @@ static void begin_anew(af_mutex* m, const af_thread* who, uint64_t token) {
     m->strict = true;
 }
 
-// Mutexes that others have unlocked for it.
+// Mutexes that others have unlocked for it: what it began ends here, where nobody waits for it.
 static void forget_lost(af_thread* t) {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < t->held_n; i++)
-        if (t->held[i]->owner == t) t->held[kept++] = t->held[i];
+    for (uint32_t i = 0; i < t->held_n; i++) {
+        const af_held held = t->held[i];
+        if (held.mutex->owner == t && held.mutex->object.id == held.id)
+            t->held[kept++] = held;
+        else
+            af_event_add(t, AF_UNLOCK, held.id, 0);
+    }
     t->held_n = kept;
 }
 
+// Lock order is free in replay but where a critical section reads a line that an earlier one of
+// another thread wrote: then this lock must come after that unlock. What is read is only known at
+// the unlock, so a slot right after the lock is kept for the await. Where the section is so long
+// that its slots are gone by then, or wrote too many lines to remember, it counts as dependent.
 void af_acquired(af_thread* t, uint64_t key, bool word) {
     af_mutex* m = (af_mutex*)af_object_of(key, AF_IS_MUTEX, sizeof *m);
     if (m->owner == t) {
@@ -40,7 +45,7 @@ void af_acquired(af_thread* t, uint64_t key, bool word) {
     m->posts = t->posts;
     m->before = m->object.who != t ? m->object.token : 0;
     m->ordered = m->strict;
-    if (t->held_n < AF_HELD) t->held[t->held_n++] = m;
+    if (t->held_n < AF_HELD) t->held[t->held_n++] = (af_held){m, m->object.id};
     af_event_add(t, AF_LOCK, m->object.id, 0);
     // Until it is known better, the slot stands for an await of the previous unlock.
     m->pending = af_event_add(t, AF_PENDING, m->before, 0);
@@ -66,7 +71,7 @@ void af_releasing(af_thread* t, uint64_t key, bool word) {
     const uint64_t token = af_token();
     af_slot* pending = af_slot_at(t, m->pending);
     uint32_t level = 0;
-    while (level < t->held_n && t->held[level] != m) level++;
+    while (level < t->held_n && t->held[level].mutex != m) level++;
     // Not the innermost: what those inside will turn out to wait for is not known yet.
     if (level + 1 < t->held_n) m->ordered = m->strict = true;
     // Whatever the section holds but its lock word's own access, which follows the slot.
@@ -89,6 +94,18 @@ void af_releasing(af_thread* t, uint64_t key, bool word) {
     if (word) af_alone(t, (void*)(uintptr_t)key, 0, 1);
     af_event_add(t, AF_POST, token, 0);
     af_event_add(t, AF_UNLOCK, m->object.id, 0);
+}
+
+// Whoever takes a robust mutex next comes after this.
+void af_abandon_held(af_thread* t) {
+    forget_lost(t);
+    while (t->held_n > 0) {
+        af_mutex* const m = t->held[t->held_n - 1].mutex;
+        m->depth = 1;
+        m->ordered = m->strict = true;
+        af_releasing(t, m->object.key, true);
+    }
+    while (t->sections_n > 0) af_event_add(t, AF_UNLOCK, t->sections[--t->sections_n].id, 0);
 }
 
 void af_attempt_failed(af_thread* t, const volatile void* word) {
