@@ -11,11 +11,12 @@ from typing import Literal
 from autofinity.capture.build import Compilers, build_program, skip_reason
 from autofinity.capture.run import CaptureRequest, capture
 from autofinity.capture.sampling import Choice, WindowPlan
+from autofinity.capture.synchronisation import lost_order, warning
 from autofinity.model.errors import AutofinityError, UsageError
 from autofinity.trace.manifest import Suite
 from autofinity.trace.meta import TraceMeta
 
-Stage = Literal["build", "run", "done", "skipped", "failed"]
+Stage = Literal["build", "run", "doubt", "done", "skipped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class CaptureReport:
     program: str
     stage: Stage
     reason: str = ""
-    """Why it was skipped or failed."""
+    """Why it was skipped or failed, or its trace may be doubted."""
 
 
 def capture_suite(
@@ -66,6 +67,9 @@ def capture_suite(
         try:
             report(CaptureReport(spec.name, "build"))
             built = build_program(suite, spec, compilers, builds or out / ".builds")
+            lost = lost_order(path for path in built.out.rglob("*") if path.is_file())
+            if lost:
+                report(CaptureReport(spec.name, "doubt", warning(spec.name, lost)))
             report(CaptureReport(spec.name, "run"))
             sampling = WindowPlan.chosen(sample, size, threads)
             request = CaptureRequest(suite, spec, built, threads, size, out, sampling=sampling)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -45,7 +45,9 @@ class Synchronisation:
         """Why the order that the function makes is not in a trace; None where it is, or where it
         makes none.
         """
-        if any(function in group.functions for group in self.kept) or _is_of(function, self.nothing):
+        if any(function in group.functions for group in self.kept) or _is_of(
+            function, self.nothing
+        ):
             return None
         for group in self.lost:
             if _is_of(function, group.functions):
@@ -85,7 +87,7 @@ def lost_order(files: Iterable[Path]) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def warning(program: str, lost: dict[str, str]) -> str:
+def warning(program: str, lost: Mapping[str, str]) -> str:
     """One line of what `lost_order` found."""
     by_reason: dict[str, list[str]] = {}
     for function, why in lost.items():

@@ -111,8 +111,11 @@ def _capture_binary(
     to_stderr: bool,
 ) -> TraceMeta:
     from autofinity.capture.binary import BinaryRequest, capture_binary
+    from autofinity.capture.synchronisation import warning
 
     done = capture_binary(BinaryRequest(argv, out, threads, roi, to_stderr=to_stderr))
+    if done.lost_order:
+        print(f"autofinity: {warning(argv[0], done.lost_order)}", file=sys.stderr)
     if done.exit_code != 0:
         print(
             f"autofinity: {argv[0]} left with exit code {done.exit_code}; its trace is kept",

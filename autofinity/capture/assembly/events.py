@@ -1,7 +1,8 @@
 """Instructions that order threads or touch memory in another way than loads and stores do.
 
 They are told to the runtime one by one: atomic and `volatile` accesses, fences and the flags beside
-them, string operations and gathers. The numbers are those of autofinity/native/capture/interpose/hooks.h.
+them, string operations and gathers. The numbers are those of
+autofinity/native/capture/interpose/hooks.h.
 """
 
 from __future__ import annotations

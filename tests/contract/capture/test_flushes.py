@@ -93,7 +93,9 @@ def test_a_flag_that_was_raised_before_anyone_waits_is_awaited_where_machine_cod
     assert run.code == 0, run.stderr
     writer = next(i for i in run.streams if run.counts(i, run.address("ready"), 4)[1])
     raised = set(run.values(writer, "post"))
-    reader = next(i for i in run.streams if i != writer and run.counts(i, run.address("ready"), 4)[0])
+    reader = next(
+        i for i in run.streams if i != writer and run.counts(i, run.address("ready"), 4)[0]
+    )
     assert raised & set(run.values(reader, "await"))
 
 
