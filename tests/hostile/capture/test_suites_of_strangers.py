@@ -64,7 +64,9 @@ def test_instructions_are_counted_for_whatever_of_the_build_is_executed(
 
 
 def test_a_file_whose_name_is_no_utf_8_is_a_source_like_any_other(tmp_path: Path) -> None:
-    suite = suite_of(tmp_path / "s", BUILD.replace("{dir}/p.c", "-I {dir} {dir}/p.c") + RUN, p_c=HELLO)
+    suite = suite_of(
+        tmp_path / "s", BUILD.replace("{dir}/p.c", "-I {dir} {dir}/p.c") + RUN, p_c=HELLO
+    )
     odd = os.fsencode(tmp_path / "s") + b"/caf\xe9.h"
     Path(os.fsdecode(odd)).write_text("")
     first = built(suite, tmp_path / "b")
@@ -73,9 +75,14 @@ def test_a_file_whose_name_is_no_utf_8_is_a_source_like_any_other(tmp_path: Path
     assert built(suite, tmp_path / "b").digest != first.digest
 
 
-@pytest.mark.parametrize("line", ["{cc} {cflags} -I {dir} -o {out}/p {dir}/p.c {ldflags}",
-                                  "{cc} {cflags} -o {out}/p p.c {ldflags}",
-                                  "{cc} {cflags} -c -o p.o p.c && {cc} -o {out}/p p.o {ldflags}"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{cc} {cflags} -I {dir} -o {out}/p {dir}/p.c {ldflags}",
+        "{cc} {cflags} -o {out}/p p.c {ldflags}",
+        "{cc} {cflags} -c -o p.o p.c && {cc} -o {out}/p p.o {ldflags}",
+    ],
+)
 def test_what_captures_and_builds_write_beside_the_manifest_is_no_source_of_it(
     tmp_path: Path, line: str
 ) -> None:
@@ -125,7 +132,9 @@ def test_standard_input_and_folder_of_a_run_are_those_of_the_manifest(tmp_path: 
     (suite.folder / "numbers.txt").write_text("40 2 0\n")
     (other,) = capture_suite(suite, (), 1, "tiny", tmp_path / "traces")
     assert other.key != meta.key
-    own = suite_of(tmp_path / "s", BUILD + RUN + 'stdin = "{dir}/numbers.txt"\nexpect = "elsewhere"')
+    own = suite_of(
+        tmp_path / "s", BUILD + RUN + 'stdin = "{dir}/numbers.txt"\nexpect = "elsewhere"'
+    )
     capture_suite(own, (), 1, "tiny", tmp_path / "traces")
     with pytest.raises(SuiteError, match=r"its stdin .*nowhere is no file"):
         none = suite_of(tmp_path / "s", BUILD + RUN + 'stdin = "nowhere"\n')
@@ -236,7 +245,9 @@ def test_capture_warns_of_functions_whose_order_it_does_not_keep(tmp_path: Path)
     capture_suite(suite, (), 1, "tiny", tmp_path / "traces", said.append)
     doubts = [report.reason for report in said if report.stage == "doubt"]
     assert len(doubts) == 1
-    assert "p uses functions whose order a replay does not keep: mq_send (message queues" in doubts[0]
+    assert (
+        "p uses functions whose order a replay does not keep: mq_send (message queues" in doubts[0]
+    )
     known = suite_of(tmp_path / "t", BUILD + RUN, p_c=HELLO)
     said.clear()
     capture_suite(known, (), 1, "tiny", tmp_path / "traces2", said.append)
