@@ -107,8 +107,8 @@ def _that_fit(traces: list[TraceMeta], jobs: int, reporter: Reporter) -> list[Tr
         costs += [cost] if cost is not None else []
     if refused and not fit:
         raise refused[0]
-    for error in refused:
-        reporter.notice(f"left out: {error}")
+    for why in refused:
+        reporter.notice(f"left out: {why}")
     costs.sort(key=lambda cost: -cost.memory_bytes)
     together = sum(cost.memory_bytes for cost in costs[:jobs])
     if costs and (costs[0].is_large or together > free_bytes()):

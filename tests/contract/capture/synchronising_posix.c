@@ -68,9 +68,7 @@ static int c_helper(void* unused) {
     return 7;
 }
 
-static int joins(void) {
-    return strstr(what, "join") != NULL || strstr(what, "_create") != NULL;
-}
+static int joins(void) { return strstr(what, "join") != NULL || strstr(what, "_create") != NULL; }
 
 int main(int count, char** arguments) {
     what = arguments[count - 1];
@@ -87,14 +85,20 @@ int main(int count, char** arguments) {
 
     if (joins()) {
         if (strncmp(what, "thrd_", 5) == 0) {
-            if (is("thrd_create")) BETWEEN(thrd_create(&ct, c_helper, NULL));
-            else thrd_create(&ct, c_helper, NULL);
-            if (is("thrd_join")) BETWEEN(thrd_join(ct, &result));
-            else thrd_join(ct, &result);
+            if (is("thrd_create"))
+                BETWEEN(thrd_create(&ct, c_helper, NULL));
+            else
+                thrd_create(&ct, c_helper, NULL);
+            if (is("thrd_join"))
+                BETWEEN(thrd_join(ct, &result));
+            else
+                thrd_join(ct, &result);
             return result != 7 || calls != 1;
         }
-        if (is("pthread_create")) BETWEEN(pthread_create(&t, NULL, helper, NULL));
-        else pthread_create(&t, NULL, helper, NULL);
+        if (is("pthread_create"))
+            BETWEEN(pthread_create(&t, NULL, helper, NULL));
+        else
+            pthread_create(&t, NULL, helper, NULL);
         CASE(pthread_join, pthread_join(t, NULL));
         else CASE(pthread_timedjoin_np, pthread_timedjoin_np(t, NULL, &real));
         else CASE(pthread_clockjoin_np, pthread_clockjoin_np(t, NULL, CLOCK_MONOTONIC, &steady));
@@ -107,12 +111,14 @@ int main(int count, char** arguments) {
                 mark(1);
                 if (calls == 0) usleep(10000);
             }
-        } else pthread_join(t, NULL);
+        }
+        else pthread_join(t, NULL);
         return calls != 1;
     }
 
-    const int conditions = strstr(what, "wait") != NULL && (strncmp(what, "pthread_cond_", 13) == 0 ||
-                                                           strncmp(what, "cnd_", 4) == 0);
+    const int conditions =
+        strstr(what, "wait") != NULL &&
+        (strncmp(what, "pthread_cond_", 13) == 0 || strncmp(what, "cnd_", 4) == 0);
     if (conditions) {
         pthread_mutex_lock(&m);
         mtx_lock(&cm);
@@ -145,31 +151,48 @@ int main(int count, char** arguments) {
     CASE(sem_trywait, sem_trywait(&s));
     CASE(sem_getvalue, sem_getvalue(&s, &value));
 
-#define EXCLUSION(name, lock, unlock, unlock_name) \
+#define EXCLUSION(name, lock, unlock, unlock_name)      \
     if (is(#name) || (is(unlock_name) && calls == 0)) { \
-        if (is(#name)) BETWEEN(lock); else (void)lock; \
-        shared++; \
-        if (is(unlock_name)) BETWEEN(unlock); else (void)unlock; \
+        if (is(#name))                                  \
+            BETWEEN(lock);                              \
+        else                                            \
+            (void)lock;                                 \
+        shared++;                                       \
+        if (is(unlock_name))                            \
+            BETWEEN(unlock);                            \
+        else                                            \
+            (void)unlock;                               \
     }
-    EXCLUSION(pthread_mutex_lock, pthread_mutex_lock(&m), pthread_mutex_unlock(&m), "pthread_mutex_unlock")
-    EXCLUSION(pthread_mutex_timedlock, pthread_mutex_timedlock(&m, &real), pthread_mutex_unlock(&m), "")
-    EXCLUSION(pthread_mutex_clocklock, pthread_mutex_clocklock(&m, CLOCK_MONOTONIC, &steady), pthread_mutex_unlock(&m), "")
+    EXCLUSION(pthread_mutex_lock, pthread_mutex_lock(&m), pthread_mutex_unlock(&m),
+              "pthread_mutex_unlock")
+    EXCLUSION(pthread_mutex_timedlock, pthread_mutex_timedlock(&m, &real), pthread_mutex_unlock(&m),
+              "")
+    EXCLUSION(pthread_mutex_clocklock, pthread_mutex_clocklock(&m, CLOCK_MONOTONIC, &steady),
+              pthread_mutex_unlock(&m), "")
     EXCLUSION(pthread_mutex_trylock, pthread_mutex_trylock(&m), pthread_mutex_unlock(&m), "")
     EXCLUSION(mtx_lock, mtx_lock(&cm), mtx_unlock(&cm), "mtx_unlock")
     EXCLUSION(mtx_timedlock, mtx_timedlock(&cm, &real), mtx_unlock(&cm), "")
     EXCLUSION(mtx_trylock, mtx_trylock(&cm), mtx_unlock(&cm), "")
-    EXCLUSION(pthread_spin_lock, pthread_spin_lock(&spin), pthread_spin_unlock(&spin), "pthread_spin_unlock")
+    EXCLUSION(pthread_spin_lock, pthread_spin_lock(&spin), pthread_spin_unlock(&spin),
+              "pthread_spin_unlock")
     EXCLUSION(pthread_spin_trylock, pthread_spin_trylock(&spin), pthread_spin_unlock(&spin), "")
     EXCLUSION(flockfile, (flockfile(stdout), 0), (funlockfile(stdout), 0), "funlockfile")
     EXCLUSION(ftrylockfile, ftrylockfile(stdout), (funlockfile(stdout), 0), "")
     EXCLUSION(pthread_rwlock_rdlock, pthread_rwlock_rdlock(&rw), pthread_rwlock_unlock(&rw), "")
-    EXCLUSION(pthread_rwlock_timedrdlock, pthread_rwlock_timedrdlock(&rw, &real), pthread_rwlock_unlock(&rw), "")
-    EXCLUSION(pthread_rwlock_clockrdlock, pthread_rwlock_clockrdlock(&rw, CLOCK_MONOTONIC, &steady), pthread_rwlock_unlock(&rw), "")
-    EXCLUSION(pthread_rwlock_tryrdlock, pthread_rwlock_tryrdlock(&rw), pthread_rwlock_unlock(&rw), "")
-    EXCLUSION(pthread_rwlock_wrlock, pthread_rwlock_wrlock(&rw), pthread_rwlock_unlock(&rw), "pthread_rwlock_unlock")
-    EXCLUSION(pthread_rwlock_timedwrlock, pthread_rwlock_timedwrlock(&rw, &real), pthread_rwlock_unlock(&rw), "")
-    EXCLUSION(pthread_rwlock_clockwrlock, pthread_rwlock_clockwrlock(&rw, CLOCK_MONOTONIC, &steady), pthread_rwlock_unlock(&rw), "")
-    EXCLUSION(pthread_rwlock_trywrlock, pthread_rwlock_trywrlock(&rw), pthread_rwlock_unlock(&rw), "")
+    EXCLUSION(pthread_rwlock_timedrdlock, pthread_rwlock_timedrdlock(&rw, &real),
+              pthread_rwlock_unlock(&rw), "")
+    EXCLUSION(pthread_rwlock_clockrdlock, pthread_rwlock_clockrdlock(&rw, CLOCK_MONOTONIC, &steady),
+              pthread_rwlock_unlock(&rw), "")
+    EXCLUSION(pthread_rwlock_tryrdlock, pthread_rwlock_tryrdlock(&rw), pthread_rwlock_unlock(&rw),
+              "")
+    EXCLUSION(pthread_rwlock_wrlock, pthread_rwlock_wrlock(&rw), pthread_rwlock_unlock(&rw),
+              "pthread_rwlock_unlock")
+    EXCLUSION(pthread_rwlock_timedwrlock, pthread_rwlock_timedwrlock(&rw, &real),
+              pthread_rwlock_unlock(&rw), "")
+    EXCLUSION(pthread_rwlock_clockwrlock, pthread_rwlock_clockwrlock(&rw, CLOCK_MONOTONIC, &steady),
+              pthread_rwlock_unlock(&rw), "")
+    EXCLUSION(pthread_rwlock_trywrlock, pthread_rwlock_trywrlock(&rw), pthread_rwlock_unlock(&rw),
+              "")
     pthread_join(t, NULL);
     return calls != (is("pthread_barrier_wait") ? 2 : 1);
 }

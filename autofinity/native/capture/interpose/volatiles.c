@@ -8,8 +8,9 @@
 // Instrumented code calls before it accesses: the value that a poll compares is looked up here, and
 // a write is noted a little before it can be seen. A poll's write may come between our look and the
 // program's own: whatever is recorded next looks again.
-#include "capture/interpose/second_lines.h"
 #include "capture/interpose/volatiles.h"
+
+#include "capture/interpose/second_lines.h"
 #include "capture/order/writes.h"
 #include "capture/pace/fair.h"
 #include "capture/pace/polling.h"
@@ -90,24 +91,24 @@ static void volatile_write(void* p, unsigned size) {
     af_event_add(t, AF_POST, posted, 0);
 }
 
-#define FOR_SIZE(name)                          \
-    void af_##name(void* p, unsigned size) {    \
-        switch (size) {                         \
-            case 1:                             \
-                name(p, 1);                     \
-                break;                          \
-            case 2:                             \
-                name(p, 2);                     \
-                break;                          \
-            case 4:                             \
-                name(p, 4);                     \
-                break;                          \
-            case 8:                             \
-                name(p, 8);                     \
-                break;                          \
-            default:                            \
-                name(p, 16);                    \
-        }                                       \
+#define FOR_SIZE(name)                       \
+    void af_##name(void* p, unsigned size) { \
+        switch (size) {                      \
+            case 1:                          \
+                name(p, 1);                  \
+                break;                       \
+            case 2:                          \
+                name(p, 2);                  \
+                break;                       \
+            case 4:                          \
+                name(p, 4);                  \
+                break;                       \
+            case 8:                          \
+                name(p, 8);                  \
+                break;                       \
+            default:                         \
+                name(p, 16);                 \
+        }                                    \
     }
 FOR_SIZE(volatile_read)
 FOR_SIZE(volatile_write)

@@ -142,10 +142,10 @@ typedef struct af_thread {
     // Polling (pace/polling.c).
     af_poll window[AF_WINDOW];
     uint32_t window_n;
-    bool fences;          // has made a release fence: its relaxed stores may be what it released
-    uint8_t beside_fence; // accesses to come that may be of a flag
-    uint32_t polls;       // in a row, without progress
-    uint64_t window_seq;  // position after which nothing but the polls was recorded
+    bool fences;           // has made a release fence: its relaxed stores may be what it released
+    uint8_t beside_fence;  // accesses to come that may be of a flag
+    uint32_t polls;        // in a row, without progress
+    uint64_t window_seq;   // position after which nothing but the polls was recorded
     uint64_t window_now;
     // What is known of a volatile that it polled: its write may have come after our look.
     _Atomic uint64_t* unsettled;

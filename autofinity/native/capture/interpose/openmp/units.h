@@ -72,18 +72,18 @@ static inline int af_schedule(long number) {
 
 // The first chunk where tasks or scans take part in what the construct reduces. Without `from` it
 // is scheduled by the program itself.
-#define AF_FIRST_REDUCING_CHUNK(name, parameters, arguments, loop) \
-    AF_API bool name parameters {                                  \
-        __auto_type const real = AF_REAL(name);                    \
-        af_thread* const t = af_here();                            \
-        if (t == NULL) return real arguments;                      \
-        if (reductions != NULL) af_begin_reducing(t);              \
-        const af_loop begun = loop;                                \
+#define AF_FIRST_REDUCING_CHUNK(name, parameters, arguments, loop)    \
+    AF_API bool name parameters {                                     \
+        __auto_type const real = AF_REAL(name);                       \
+        af_thread* const t = af_here();                               \
+        if (t == NULL) return real arguments;                         \
+        if (reductions != NULL) af_begin_reducing(t);                 \
+        const af_loop begun = loop;                                   \
         if (from != NULL) af_begin_share(t, &begun, af_team_size(t)); \
-        bool got;                                                  \
-        AF_UNHEARD(got = real arguments);                          \
-        if (from != NULL) af_took_chunk(t, got, (uint64_t)*from);  \
-        return got;                                                \
+        bool got;                                                     \
+        AF_UNHEARD(got = real arguments);                             \
+        if (from != NULL) af_took_chunk(t, got, (uint64_t)*from);     \
+        return got;                                                   \
     }
 
 // A construct ends without a barrier.
