@@ -91,28 +91,6 @@ static void volatile_write(void* p, unsigned size) {
     af_event_add(t, AF_POST, posted, 0);
 }
 
-#define FOR_SIZE(name)                       \
-    void af_##name(void* p, unsigned size) { \
-        switch (size) {                      \
-            case 1:                          \
-                name(p, 1);                  \
-                break;                       \
-            case 2:                          \
-                name(p, 2);                  \
-                break;                       \
-            case 4:                          \
-                name(p, 4);                  \
-                break;                       \
-            case 8:                          \
-                name(p, 8);                  \
-                break;                       \
-            default:                         \
-                name(p, 16);                 \
-        }                                    \
-    }
-FOR_SIZE(volatile_read)
-FOR_SIZE(volatile_write)
-
 #define VOLATILE(n)                                                                 \
     AF_API void __tsan_volatile_read##n(void* p) { volatile_read(p, n); }           \
     AF_API void __tsan_volatile_write##n(void* p) { volatile_write(p, n); }         \
@@ -123,3 +101,16 @@ VOLATILE(2)
 VOLATILE(4)
 VOLATILE(8)
 VOLATILE(16)
+
+void af_volatile_read(void* p, unsigned size) {
+    static void (*const by_size[])(void*) = {__tsan_volatile_read1, __tsan_volatile_read2,
+                                             __tsan_volatile_read4, __tsan_volatile_read8,
+                                             __tsan_volatile_read16};
+    by_size[__builtin_ctz(size)](p);
+}
+void af_volatile_write(void* p, unsigned size) {
+    static void (*const by_size[])(void*) = {__tsan_volatile_write1, __tsan_volatile_write2,
+                                             __tsan_volatile_write4, __tsan_volatile_write8,
+                                             __tsan_volatile_write16};
+    by_size[__builtin_ctz(size)](p);
+}

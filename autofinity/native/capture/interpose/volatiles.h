@@ -1,4 +1,5 @@
-// Accesses to variables by which threads signal each other, about to happen.
+// Accesses to variables by which threads signal each other, about to happen. `size`: 1, 2, 4, 8 or
+// 16 bytes.
 #pragma once
 
 #include "capture/state/attributes.h"
