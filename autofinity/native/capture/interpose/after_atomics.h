@@ -11,9 +11,6 @@ static inline void remember_relaxed(af_thread* t, const volatile void* p, int bi
     t->relaxed[t->relaxed_n++ % AF_RELAXED] = (uintptr_t)p << 1 | (bits < 32);
 }
 
-// A fence of the program, once it is carried out (atomics.c).
-AF_HIDDEN void af_fence(af_thread* t, int order);
-
 // A relaxed load awaits nothing unless it ends a wait, so it does without the address's word.
 static inline void after_relaxed_load(af_thread* t, const volatile void* p, int bits,
                                       uint64_t value) {

@@ -7,6 +7,8 @@
 // A thread that loads the same values over and over, with nothing else in between, is waiting: from
 // the fourth time on it records nothing, gives up its time slice, and is charged no instructions.
 // When the value changes, one await of the write that changed it is recorded.
+#include "capture/interpose/atomics.h"
+
 #include "capture/interpose/after_atomics.h"
 #include "capture/threads/streams.h"
 

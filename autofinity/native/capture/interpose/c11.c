@@ -6,7 +6,7 @@
 #include <threads.h>
 
 #include "capture/interpose/interpose.h"
-#include "capture/interpose/posix.h"
+#include "capture/interpose/mutexes.h"
 
 static int named(int error) {
     switch (error) {

@@ -4,6 +4,7 @@
 #include "capture/interpose/hooks.h"
 
 #include "capture/interpose/after_atomics.h"
+#include "capture/interpose/atomics.h"
 #include "capture/interpose/blocks.h"
 #include "capture/interpose/ranges.h"
 #include "capture/interpose/second_lines.h"

@@ -1,9 +1,10 @@
 // Mutual exclusion of POSIX threads: mutexes and spin locks (order/exclusion.c has the order
 // rules).
+#include "capture/interpose/mutexes.h"
+
 #include <string.h>
 
 #include "capture/interpose/interpose.h"
-#include "capture/interpose/posix.h"
 #include "capture/order/exclusion.h"
 #include "capture/state/arena.h"
 #include "capture/state/common.h"

@@ -1,9 +1,10 @@
 // OpenMP tasks: units numbered by creation, with the edges that OpenMP promises.
+#include "capture/interpose/openmp/tasks.h"
+
 #include <string.h>
 
 #include "capture/interpose/openmp/libgomp.h"
 #include "capture/interpose/openmp/team.h"
-#include "capture/interpose/openmp/units.h"
 #include "capture/order/awaiting.h"
 #include "capture/order/locks.h"
 #include "capture/record/slots.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "capture/interpose/openmp/libgomp.h"
+#include "capture/interpose/openmp/tasks.h"
 
 enum { AF_STATIC, AF_DYNAMIC, AF_GUIDED, AF_RUNTIME };
 
@@ -52,9 +53,6 @@ AF_HIDDEN void af_end_share(af_thread* t);
 #define AF_FIRST_CHUNK(name, parameters, arguments, loop)       \
     AF_CHUNK(name, parameters, arguments, af_loop begun = loop; \
              af_begin_share(t, &begun, af_team_size(t)))
-// A worksharing construct of which tasks take part in reductions is a taskgroup of its own.
-AF_HIDDEN void af_begin_reducing(af_thread* t);
-AF_HIDDEN void af_end_reducing(af_thread* t);
 // A schedule as libgomp numbers it, without the modifier of 1 << 31.
 static inline int af_schedule(long number) {
     switch (number & 0xff) {

@@ -1,4 +1,4 @@
-// What functions of C11 need of those of POSIX that stand in for the real ones.
+// What others need of the mutexes of POSIX threads.
 #pragma once
 
 #include "capture/state/thread.h"
