@@ -32,6 +32,8 @@ from autofinity.trace.meta import TraceMeta, read_meta
 SLOWDOWN = 20
 """A captured run may take this many times the manifest's time-out."""
 _SHOWN = 600
+_TOO_MANY = "more events than a replay has memory for"
+"""As the runtime says it (native/capture/state/failure.h)."""
 _FULL_BYTES = 1 << 16
 
 
@@ -48,6 +50,8 @@ class CaptureRequest:
     """Folder the trace folder is made in."""
     ahead: int = 50_000
     """Accesses a thread may be ahead of another (fair capture); 0: as the host runs them."""
+    most_events: int | None = None
+    """A run with more is not recorded to its end, and no trace; None: any number."""
     sampling: WindowPlan | None = None
     """None: the whole run is recorded, as is one whose region has less accesses than lie from one
     window to the next."""
@@ -230,6 +234,9 @@ def _run(
         AUTOFINITY_CAPTURE_AHEAD=str(request.ahead),
     )
     env.pop("AUTOFINITY_CAPTURE_SAMPLE", None)
+    env.pop("AUTOFINITY_CAPTURE_MOST_EVENTS", None)
+    if request.most_events is not None and request.sampling is None:
+        env["AUTOFINITY_CAPTURE_MOST_EVENTS"] = str(request.most_events)
     if request.sampling is not None:
         env["AUTOFINITY_CAPTURE_SAMPLE"] = str(request.sampling)
     if request.built.counted == "code":
@@ -270,6 +277,13 @@ def _run(
             "another folder, then start again: finished traces are kept"
         )
     refused = re.search(r"^autofinity capture: (.*)$", _tail(stderr, 1 << 16), re.MULTILINE)
+    if refused is not None and refused[1].startswith(_TOO_MANY):
+        raise CaptureError(
+            f"{spec.name} with an input of size {request.size} has more than "
+            f"{(request.most_events or 0) / 1e6:.0f} M events, which a replay has no memory for "
+            "here; capture it sampled (`autofinity capture --sampled`) where windows will do, take "
+            "a smaller --size, or free some memory"
+        )
     if refused is not None:
         raise CaptureError(f"the trace of {spec.name} could not be written: {refused[1]}")
     if code < 0:

@@ -39,10 +39,12 @@ def capture_suite(
     builds: Path | None = None,
     keep_going: bool = False,
     sample: Choice = "never",
+    most_events: int | None = None,
 ) -> list[TraceMeta]:
     """Capture the programs named (all when none is) and return their traces, in suite order.
 
-    `sample`: whether windows of each run are recorded instead of all of it.
+    `sample`: whether windows of each run are recorded instead of all of it. A run that is recorded
+    whole and has more than `most_events` fails.
     `builds` is the cache of binaries, by default `out/.builds`. A program that cannot be built here
     for want of a compiler, or that does not take this thread count or size, is skipped. When one
     fails, the others are still captured; then its error is raised, or with `keep_going` only
@@ -72,7 +74,16 @@ def capture_suite(
                 report(CaptureReport(spec.name, "doubt", warning(spec.name, lost)))
             report(CaptureReport(spec.name, "run"))
             sampling = WindowPlan.chosen(sample, size, threads)
-            request = CaptureRequest(suite, spec, built, threads, size, out, sampling=sampling)
+            request = CaptureRequest(
+                suite,
+                spec,
+                built,
+                threads,
+                size,
+                out,
+                most_events=most_events,
+                sampling=sampling,
+            )
             traces.append(capture(request))
             report(CaptureReport(spec.name, "done"))
         except AutofinityError as error:

@@ -11,7 +11,7 @@ from autofinity.model.errors import SimulationError
 from autofinity.ports import RunRequest
 from autofinity.profiling.campaign import ReadyProgram
 from autofinity.reporter import SILENT, Reporter
-from autofinity.sim.replay_cost import ReplayCost, replay_cost, require_room
+from autofinity.sim.replay_cost import EVENT_BYTES, ReplayCost, replay_cost, require_room
 from autofinity.trace.manifest import Suite
 from autofinity.trace.meta import TraceMeta
 from autofinity.workflow.wanted import Wanted
@@ -26,6 +26,7 @@ def capture_traces(
     *,
     keep_going: bool = False,
     sample: Choice = "never",
+    most_events: int | None = None,
     reporter: Reporter = SILENT,
 ) -> list[TraceMeta]:
     """`capture_suite`, whose errors it raises; of what is left out there is a notice with why."""
@@ -42,7 +43,15 @@ def capture_traces(
                 done.step(now.program)
 
         traces = capture_suite(
-            suite, programs, threads, size, out, report, keep_going=keep_going, sample=sample
+            suite,
+            programs,
+            threads,
+            size,
+            out,
+            report,
+            keep_going=keep_going,
+            sample=sample,
+            most_events=most_events,
         )
     for doubt in doubts:
         reporter.notice(doubt)
@@ -72,6 +81,7 @@ def capture(
         wanted.work / "traces",
         keep_going=True,
         sample=sample,
+        most_events=free_bytes() // EVENT_BYTES,
         reporter=reporter,
     )
     traces = _that_fit(traces, wanted.jobs, reporter)

@@ -252,3 +252,32 @@ def test_capture_warns_of_functions_whose_order_it_does_not_keep(tmp_path: Path)
     said.clear()
     capture_suite(known, (), 1, "tiny", tmp_path / "traces2", said.append)
     assert [report.stage for report in said] == ["build", "run", "done"]
+
+
+def test_a_run_of_more_events_than_a_replay_has_memory_for_is_refused_while_it_is_captured(
+    tmp_path: Path,
+) -> None:
+    source = """
+static volatile char x[1 << 22];
+int main(void) {
+    for (int r = 0; r < 20; r++) for (int i = 0; i < 1 << 22; i += 64) x[i]++;
+    return 0;
+}
+"""
+    suite = suite_of(tmp_path / "s", BUILD + RUN, p_c=source)
+    with pytest.raises(CaptureError, match=r"more than 0 M events, .*capture it sampled"):
+        capture_suite(suite, (), 1, "tiny", tmp_path / "traces", most_events=500_000)
+    assert not (tmp_path / "traces" / "p-tiny-1t").exists()
+    (meta,) = capture_suite(suite, (), 1, "tiny", tmp_path / "traces", most_events=5_000_000)
+    assert sum(stream.events for stream in meta.streams) > 1_000_000
+
+
+def test_what_is_executed_besides_the_build_is_said_to_be_estimated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ways, "_assembly_can_be_instrumented", lambda *_: False)
+    run = 'run = ["sh", "-c", "cp {out}/p . && exec ./p"]\n'
+    source = HELLO.replace("puts", "for (volatile int i = 0; i < 10000; i++) {} puts")
+    suite = suite_of(tmp_path / "s", BUILD + run, p_c=source)
+    (meta,) = capture_suite(suite, (), 1, "tiny", tmp_path / "traces")
+    assert meta.instructions == "estimated"
