@@ -3,7 +3,8 @@
     python scripts/lists.py [--check]
 
 Each stands between two marks that name it: mechanisms (autofinity/mechanisms/registry.py), mappers
-(autofinity/mapping/mappers.py), machines (data/machines). With --check nothing is written; the
+(autofinity/mapping/mappers.py), machines (data/machines), functions that order threads
+(autofinity/capture/synchronisation.toml). With --check nothing is written; the
 documents that would change are named, and the exit code is 1.
 """
 
@@ -14,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from autofinity.capture import synchronisation
 from autofinity.mapping import mappers
 from autofinity.mechanisms import lists as mechanisms
 from autofinity.report.marked import between_marks
@@ -30,6 +32,7 @@ def printed(*words: str) -> Callable[[], str]:
 LISTS = {
     "docs/mechanisms.md": {"mechanisms": mechanisms.all_in_markdown},
     "docs/run.md": {"mechanisms": mechanisms.live_in_markdown},
+    "docs/suites.md": {"synchronisation": synchronisation.in_markdown},
     "docs/mapping.md": {"mappers": mappers.all_in_markdown},
     "docs/machines.md": {
         "machines": printed("machines", "--markdown"),

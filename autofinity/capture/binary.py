@@ -16,7 +16,6 @@ import re
 import shlex
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -24,7 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from autofinity.capture.elf import X86_64, read_elf
+from autofinity.capture.synchronisation import lost_order
 from autofinity.capture.trace_folder import is_whole, keep, recorded, trace_folder
+from autofinity.capture.unrecorded import not_recordable
 from autofinity.child_program import ChildProgram
 from autofinity.model.errors import CaptureError, UsageError
 from autofinity.preload import preloadable
@@ -33,8 +35,6 @@ from autofinity.trace.meta import StreamMeta, TraceMeta
 INPUT = "binary"
 """What a trace of a binary has in the place of an input size."""
 _OLDEST, _NEWEST = 6, 8
-_ELF_X86_64 = 62
-_INTERPRETER = 3
 _BUSY = 0.05
 
 
@@ -60,6 +60,8 @@ class BinaryCapture:
 
     meta: TraceMeta
     exit_code: int
+    lost_order: Mapping[str, str]
+    """Functions that it uses whose order the trace does not have → why (`synchronisation.py`)."""
 
 
 def emulator(environment: Mapping[str, str] = os.environ) -> str:
@@ -163,7 +165,7 @@ def capture_binary(
             **facts.of_run,
         )
         keep(partial, meta)
-    return BinaryCapture(meta, code)
+    return BinaryCapture(meta, code, lost_order([program]))
 
 
 def _command(qemu: str, request: BinaryRequest, partial: Path, preload: str) -> list[str]:
@@ -192,21 +194,15 @@ def _program(argv: Sequence[str], environment: Mapping[str, str]) -> Path:
         raise UsageError(f"no program {argv[0]!r}: no such executable file")
     path = Path(found).resolve()
     with path.open("rb") as file:
-        head = file.read(1 << 16)
-    if head[:2] == b"#!":
+        head = file.read(2)
+    if head == b"#!":
         raise UsageError(f"{path} is a script; name its interpreter: -- INTERPRETER {argv[0]} …")
-    if head[:5] != b"\x7fELF\x02" or struct.unpack_from("<H", head, 18)[0] != _ELF_X86_64:
+    elf = read_elf(path)
+    if elf is None or elf.machine != X86_64 or not elf.starts:
         raise UsageError(f"{path} is no 64-bit x86 program; only those can be captured here")
-    offset, size, count = (
-        *struct.unpack_from("<Q", head, 32),
-        *struct.unpack_from("<HH", head, 54),
-    )
-    ends = range(offset, min(offset + size * count, len(head) - 3), size or 1)
-    if not any(struct.unpack_from("<I", head, at)[0] == _INTERPRETER for at in ends):
-        raise UsageError(
-            f"{path} is statically linked: nobody can tell there who waits for whom; "
-            "link it dynamically, or capture it compiled (docs/suites.md)"
-        )
+    reason = not_recordable(path)
+    if reason is not None:
+        raise UsageError(f"{reason}, or capture it compiled (docs/suites.md)")
     return path
 
 

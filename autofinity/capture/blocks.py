@@ -1,7 +1,8 @@
 """How many instructions each block of an instrumented program is worth.
 
 With `-fsanitize-coverage=trace-pc` every block begins with a call of `__sanitizer_cov_trace_pc`.
-The runtime looks its return address up in a table made here from `objdump -d`: the instructions
+The runtime looks its return address up in a table, one for each program that was built, made here
+from `objdump -d`: the instructions
 from there to the next such call, without what the instrumentation added. So the count is that of
 the code as compiled (scalar: instrumented code does not vectorise). Library functions the program
 calls, which are not instrumented, count by `library_calls.py`.
@@ -9,6 +10,7 @@ calls, which are not instrumented, count by `library_calls.py`.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import struct
@@ -17,6 +19,7 @@ from array import array
 from dataclasses import dataclass
 from pathlib import Path
 
+from autofinity.capture.elf import read_elf
 from autofinity.capture.library_calls import CALL_COSTS
 
 MAGIC = 0x314B434F4C424641
@@ -61,6 +64,21 @@ def block_table(binary: Path) -> bytes | None:
     for address, count in counts.items():
         table[address - low] = min(count, 0xFFFF)
     return struct.pack("<QQQ", MAGIC, low, len(table)) + table.tobytes()
+
+
+def write_block_tables(programs: Path, tables: Path) -> None:
+    """A table for each program below `programs` that has such calls, named by its place in there
+    with % for /, as the runtime looks for it. Where there is none, the folder is not made.
+    """
+    for path in sorted(programs.rglob("*")):
+        elf = read_elf(path) if path.is_file() else None
+        if elf is None or _HOOK not in elf.imports:
+            continue
+        table = block_table(path)
+        if table is not None:
+            tables.mkdir(exist_ok=True)
+            name = os.fsencode(path.relative_to(programs)).replace(b"/", b"%")
+            (tables / os.fsdecode(name)).write_bytes(table)
 
 
 def count_blocks(disassembly: str) -> dict[int, int]:

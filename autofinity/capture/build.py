@@ -5,20 +5,27 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.capture import ways
-from autofinity.capture.blocks import block_table
+from autofinity.capture.blocks import write_block_tables
+from autofinity.capture.own_folder import is_at, make_own, take
+from autofinity.capture.sources import changed_since, digest_of_sources, states
 from autofinity.capture.vectors import vector_flags
 from autofinity.model.errors import SuiteError
 from autofinity.trace.manifest import ProgramSpec, Suite
+from autofinity.whole_file import replace_file
 
-_BLOCKS = "blocks.aft"
+BLOCKS = ".blocks"
+"""Folder of the tables of instructions by block, beside what was built."""
+_HOOKS = "-Wl,--wrap=__parsec_roi_begin,--wrap=__parsec_roi_end"
+"""Calls of PARSEC's hooks go to the runtime, also where the program brings its own along."""
 _COMPLETE = ".complete"
 _SHOWN_LINES = 12
 _PLAIN = re.compile(r"[\w./+@%=:,-]+")
@@ -31,7 +38,7 @@ class Built:
     out: Path
     """Folder the build lines wrote to: what `{out}` stands for."""
     blocks: Path | None
-    """Instructions by block (see `blocks.py`), or None."""
+    """Folder with instructions by block, a table for each program (see `blocks.py`), or None."""
     counted: ways.Counted
     """How it was built, so what its instructions are counted by (see `ways.py`)."""
     digest: str
@@ -110,40 +117,82 @@ def build_program(
     reason = skip_reason(spec, compilers)
     if reason is not None:
         raise SuiteError(f"program {spec.name} cannot be built: {reason}")
-    digest = _digest(suite, spec, compilers, instrumented, environment)
+    identity = _identity(suite, spec, compilers, instrumented, environment)
+    written = _written(cache, spec, identity)
+    digest = _digest(identity, digest_of_sources(suite.folder, spec, written))
     final = cache / f"{spec.name}-{digest}"
     if (final / _COMPLETE).exists():
         return _built(final, digest)
-    cache.mkdir(parents=True, exist_ok=True)
+    make_own(cache)
+    turn = take(final)
+    try:
+        if (final / _COMPLETE).exists():  # another process has just made it
+            return _built(final, digest)
+        before = states(suite.folder)
+        _build(suite, spec, compilers, final, instrumented, environment)
+        _note_written(cache, spec, identity, changed_since(suite.folder, before))
+        return _built(final, digest)
+    finally:
+        if is_at(turn, final) and not (final / _COMPLETE).exists():
+            shutil.rmtree(final, ignore_errors=True)
+        os.close(turn)
+
+
+def _build(
+    suite: Suite,
+    spec: ProgramSpec,
+    compilers: Compilers,
+    final: Path,
+    instrumented: bool,
+    environment: Mapping[str, str],
+) -> None:
+    """Build where the program will run: what is built may hold the path."""
     said = ""
     for way in _ways(spec, compilers, environment) if instrumented else [None]:
-        with tempfile.TemporaryDirectory(prefix=f".{spec.name}-", dir=cache) as name:
-            work = Path(name) / "out"
-            work.mkdir()
-            said = _run_lines(suite, spec, compilers, work, way, environment)
-            if said or (way is not None and way.counted == "code" and not ways.instrumented(work)):
-                continue
-            if way is not None and way.counted == "blocks":
-                _write_blocks(spec, work)
-            (work / _COMPLETE).write_text(way.counted if way is not None else "")
-            shutil.rmtree(final, ignore_errors=True)
-            try:
-                work.rename(final)
-            except OSError:
-                if not (final / _COMPLETE).exists():  # not another process's, just as good
-                    raise
-            return _built(final, digest)
+        _clear(final)
+        said = _run_lines(suite, spec, compilers, final, way, environment)
+        if said or (way is not None and way.counted == "code" and not ways.instrumented(final)):
+            continue
+        if way is not None and way.counted == "blocks":
+            write_block_tables(final, final / BLOCKS)
+        (final / _COMPLETE).write_text(way.counted if way is not None else "")
+        return
     raise SuiteError(f"program {spec.name} of {suite.path} does not build:\n{said}")
 
 
+def _clear(folder: Path) -> None:
+    for left in folder.iterdir():
+        if left.is_dir() and not left.is_symlink():
+            shutil.rmtree(left)
+        else:
+            left.unlink()
+
+
 def _built(folder: Path, digest: str) -> Built:
-    blocks = folder / _BLOCKS
+    said = (folder / _COMPLETE).read_text()
+    blocks = folder / BLOCKS
     counted: ways.Counted = "accesses"
-    if blocks.exists():
-        counted = "blocks"
-    elif (folder / _COMPLETE).read_text() == "code":
+    if said == "code":
         counted = "code"
+    elif blocks.exists():
+        counted = "blocks"
     return Built(folder, blocks if blocks.exists() else None, counted, digest)
+
+
+def _written(cache: Path, spec: ProgramSpec, identity: str) -> list[str]:
+    """Files beside the manifest that an earlier build of the same lines has written."""
+    try:
+        content = (cache / f".{spec.name}-{identity}.written").read_bytes()
+    except OSError:
+        return []
+    return [os.fsdecode(name) for name in content.split(b"\0") if name]
+
+
+def _note_written(cache: Path, spec: ProgramSpec, identity: str, names: Sequence[str]) -> None:
+    names = sorted({*names, *_written(cache, spec, identity)})
+    if names:
+        content = b"\0".join(os.fsencode(name) for name in names)
+        replace_file(cache / f".{spec.name}-{identity}.written", content)
 
 
 def _ways(
@@ -171,19 +220,20 @@ def _run_lines(
 
     Neither make nor many a manifest can take a path with spaces: such a path goes in by an alias.
     """
-    if _PLAIN.fullmatch(f"{out}{suite.folder}"):
-        return _run_lines_in(suite.folder, out, spec, compilers, way, environment)
     with tempfile.TemporaryDirectory(prefix="autofinity-") as name:
-        folder = Path(name) / "dir"
-        folder.symlink_to(suite.folder)
-        (Path(name) / "build").symlink_to(out.parent)
-        alias = Path(name) / "build" / out.name
-        return _run_lines_in(folder, alias, spec, compilers, way, environment)
+        folder, alias, helpers = suite.folder, out, Path(name) / "helpers"
+        helpers.mkdir()
+        if not _PLAIN.fullmatch(f"{out}{suite.folder}"):
+            folder, alias = Path(name) / "dir", Path(name) / "out"
+            folder.symlink_to(suite.folder)
+            alias.symlink_to(out)
+        return _run_lines_in(folder, alias, helpers, spec, compilers, way, environment)
 
 
 def _run_lines_in(
     folder: Path,
     out: Path,
+    helpers: Path,
     spec: ProgramSpec,
     compilers: Compilers,
     way: ways.Way | None,
@@ -191,13 +241,20 @@ def _run_lines_in(
 ) -> str:
     flags = link = ""
     if way is not None:
-        tools = out.parent / "tools"
+        tools = helpers / "tools"
         if way.counted == "code":
             ways.write_tools(tools, environment)
         flags = expand(way.flags, {"tools": str(tools)})
         # -ltsan finds our runtime: the compiler's own has no hook for counting instructions.
-        (out.parent / "libtsan.so").symlink_to(runtime_folder() / "libtsan.so.2")
-        link = f"{flags} -L{out.parent} -Wl,--no-as-needed -ltsan"
+        (helpers / "libtsan.so").symlink_to(runtime_folder() / "libtsan.so.2")
+        link = f"{flags} {_HOOKS} -L{helpers} -Wl,--no-as-needed -ltsan"
+    else:  # the marks are preloaded when it is profiled; until then its hooks have to be somewhere
+        marks = Path(__file__).resolve().parent.parent / "lib" / "marks" / "libautofinity-marks.so"
+        (helpers / marks.name).symlink_to(marks)
+        link = (
+            f"{_HOOKS} -L{helpers} -Wl,--push-state,--as-needed -lautofinity-marks "
+            f"-Wl,--pop-state -Wl,-rpath,{shlex.quote(str(marks.parent))}"
+        )
     values = {
         "cc": compilers.cc,
         "cxx": compilers.cxx,
@@ -231,36 +288,27 @@ def _run_lines_in(
     return ""
 
 
-def _write_blocks(spec: ProgramSpec, out: Path) -> None:
-    binary = out / Path(spec.run[0]).name
-    if binary.is_file() and (table := block_table(binary)) is not None:
-        (out / _BLOCKS).write_bytes(table)
+def _digest(*parts: str) -> str:
+    state = hashlib.sha256()
+    for part in parts:
+        state.update(os.fsencode(part) + b"\0")
+    return state.hexdigest()[:16]
 
 
-def _digest(
+def _identity(
     suite: Suite,
     spec: ProgramSpec,
     compilers: Compilers,
     instrumented: bool,
     environment: Mapping[str, str],
 ) -> str:
-    """Of everything the binary depends on: sources, lines, compilers, our part in it."""
-    state = hashlib.sha256()
-
-    def add(*parts: str) -> None:
-        for part in parts:
-            state.update(part.encode() + b"\0")
-
-    add(*spec.build, spec.run[0], str(instrumented), str(suite.folder))
+    """Digest of everything the binary depends on but its sources: lines, compilers, our part."""
+    parts = [*spec.build, *spec.sources, spec.run[0], str(instrumented), str(suite.folder)]
     for compiler in compilers.all():
-        add(compiler, _version(compiler, environment))
-    add(_vectors(compilers, environment))
-    for path in _sources(suite.folder, spec):
-        state.update(str(path.relative_to(suite.folder)).encode() + b"\0")
-        state.update(path.read_bytes())
-    for path in _own_code():
-        state.update(path.read_bytes())
-    return state.hexdigest()[:16]
+        parts += [compiler, _version(compiler, environment)]
+    parts.append(_vectors(compilers, environment))
+    parts += [hashlib.sha256(path.read_bytes()).hexdigest() for path in _own_code()]
+    return _digest(*parts)
 
 
 def _own_code() -> list[Path]:
@@ -280,18 +328,3 @@ def _version(compiler: str, environment: Mapping[str, str]) -> str:
         check=False,
     )
     return done.stdout
-
-
-def _sources(folder: Path, spec: ProgramSpec) -> Iterator[Path]:
-    """The files a build may read: whatever its lines name under `{dir}`.
-
-    A line that names `{dir}` itself may read everything beside the manifest.
-    """
-    named = re.findall(r"\{dir\}(?:/([^/\s\"';&|)]+))?", " ".join(spec.build))
-    roots = [folder / name for name in sorted(set(named))] if all(named) and named else [folder]
-    for root in roots:
-        for path in [root] if root.is_file() else sorted(root.rglob("*")):
-            if path.is_file() and not any(
-                part.startswith(".") for part in path.relative_to(folder).parts
-            ):
-                yield path

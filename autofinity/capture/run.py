@@ -6,9 +6,10 @@ import hashlib
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,14 +23,17 @@ from autofinity.capture.trace_folder import (
     sampling_of,
     trace_folder,
 )
+from autofinity.capture.unrecorded import why_nothing_was_recorded
 from autofinity.child_program import ChildProgram
-from autofinity.model.errors import CaptureError, TraceError, UsageError
+from autofinity.model.errors import CaptureError, SuiteError, TraceError, UsageError
 from autofinity.trace.manifest import ProgramSpec, Suite
 from autofinity.trace.meta import TraceMeta, read_meta
 
 SLOWDOWN = 20
 """A captured run may take this many times the manifest's time-out."""
 _SHOWN = 600
+_TOO_MANY = "more events than a replay has memory for"
+"""As the runtime says it (native/capture/state/failure.h)."""
 _FULL_BYTES = 1 << 16
 
 
@@ -46,6 +50,8 @@ class CaptureRequest:
     """Folder the trace folder is made in."""
     ahead: int = 50_000
     """Accesses a thread may be ahead of another (fair capture); 0: as the host runs them."""
+    most_events: int | None = None
+    """A run with more is not recorded to its end, and no trace; None: any number."""
     sampling: WindowPlan | None = None
     """None: the whole run is recorded, as is one whose region has less accesses than lie from one
     window to the next."""
@@ -104,12 +110,7 @@ def _is_short(request: CaptureRequest, meta: TraceMeta) -> bool:
 
 def arguments_of(request: CaptureRequest) -> tuple[str, ...]:
     """The argument vector of the run, placeholders filled in."""
-    values = {
-        "out": str(request.built.out),
-        "dir": str(request.suite.folder),
-        "threads": str(request.threads),
-        "jobs": "1",
-    }
+    values = _values(request)
     words = shlex.split(expand(request.spec.input_of(request.size), values))
     argv: list[str] = []
     for argument in request.spec.run:
@@ -118,6 +119,44 @@ def arguments_of(request: CaptureRequest) -> tuple[str, ...]:
         else:
             argv.append(expand(argument, {**values, "input": " ".join(words)}))
     return tuple(argv)
+
+
+def stdin_of(request: CaptureRequest) -> Path:
+    """The file that the run reads as its standard input. Raises `SuiteError` where it is none."""
+    text = request.spec.stdin
+    path = _place(request, text) if text else Path(os.devnull)
+    if text and not path.is_file():
+        raise SuiteError(
+            f"program {request.spec.name}: its stdin {path} is no file; expected one, where a "
+            "relative path is looked for beside the manifest"
+        )
+    return path
+
+
+def folder_of(request: CaptureRequest, otherwise: Path) -> Path:
+    """The folder that the run starts in. Raises `SuiteError` where the manifest's is none."""
+    text = request.spec.cwd
+    path = _place(request, text) if text else otherwise
+    if not path.is_dir():
+        raise SuiteError(
+            f"program {request.spec.name}: its cwd {path} is no folder; expected one, "
+            "such as {dir}"
+        )
+    return path
+
+
+def _place(request: CaptureRequest, text: str) -> Path:
+    return request.suite.folder / expand(text, _values(request))
+
+
+def _values(request: CaptureRequest) -> dict[str, str]:
+    """Placeholders of a run, but for the input."""
+    return {
+        "out": str(request.built.out),
+        "dir": str(request.suite.folder),
+        "threads": str(request.threads),
+        "jobs": "1",
+    }
 
 
 def environment_of(request: CaptureRequest, environment: Mapping[str, str]) -> dict[str, str]:
@@ -142,13 +181,26 @@ def _key(request: CaptureRequest, argv: tuple[str, ...]) -> str:
         *(f"{k}={v}" for k, v in sorted(request.spec.threads.env.items())),
         request.spec.roi,
         request.spec.expect,
+        request.spec.cwd,
+        _digest_of_file(stdin_of(request)),
         str(request.threads),
         str(request.ahead),
         *(() if request.sampling is None else (f"sampling {request.sampling}",)),
         hashlib.sha256(runtime).hexdigest(),
     ):
-        state.update(part.encode() + b"\0")
+        state.update(os.fsencode(part) + b"\0")
     return state.hexdigest()[:16]
+
+
+def _digest_of_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def programs_of(out: Path, argv: Sequence[str]) -> list[Path]:
+    """Files that a run of the arguments may execute: that which it names, and what was built."""
+    first = [Path(found)] if (found := shutil.which(argv[0])) is not None else []
+    return first + sorted(path for path in out.rglob("*") if path.is_file())
 
 
 def _existing(folder: Path, key: str) -> TraceMeta | None:
@@ -182,26 +234,32 @@ def _run(
         AUTOFINITY_CAPTURE_AHEAD=str(request.ahead),
     )
     env.pop("AUTOFINITY_CAPTURE_SAMPLE", None)
+    env.pop("AUTOFINITY_CAPTURE_MOST_EVENTS", None)
+    if request.most_events is not None and request.sampling is None:
+        env["AUTOFINITY_CAPTURE_MOST_EVENTS"] = str(request.most_events)
     if request.sampling is not None:
         env["AUTOFINITY_CAPTURE_SAMPLE"] = str(request.sampling)
     if request.built.counted == "code":
         env["AUTOFINITY_CAPTURE_BLOCKS"] = "code"
     elif request.built.blocks is not None:
-        env["AUTOFINITY_CAPTURE_BLOCKS"] = str(request.built.blocks)
+        env["AUTOFINITY_CAPTURE_BLOCKS"] = str(request.built.blocks.resolve())
     what = f"{spec.name} ({shlex.join(argv)})"
     limit = spec.timeout_s * SLOWDOWN
     stdout, stderr = partial / "work" / ".stdout", partial / "work" / ".stderr"
     with stdout.open("wb") as out, stderr.open("wb") as err:
         try:
-            with ChildProgram(
-                argv,
-                own_session=True,
-                env=env,
-                cwd=partial / "work",
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-            ) as process:
+            with (
+                stdin_of(request).open("rb") as standard_input,
+                ChildProgram(
+                    argv,
+                    own_session=True,
+                    env=env,
+                    cwd=folder_of(request, partial / "work"),
+                    stdin=standard_input,
+                    stdout=out,
+                    stderr=err,
+                ) as process,
+            ):
                 code = process.wait(timeout=limit)
         except OSError as error:
             raise CaptureError(f"cannot start {what}: {error.strerror}") from None
@@ -219,6 +277,13 @@ def _run(
             "another folder, then start again: finished traces are kept"
         )
     refused = re.search(r"^autofinity capture: (.*)$", _tail(stderr, 1 << 16), re.MULTILINE)
+    if refused is not None and refused[1].startswith(_TOO_MANY):
+        raise CaptureError(
+            f"{spec.name} with an input of size {request.size} has more than "
+            f"{(request.most_events or 0) / 1e6:.0f} M events, which a replay has no memory for "
+            "here; capture it sampled (`autofinity capture --sampled`) where windows will do, take "
+            "a smaller --size, or free some memory"
+        )
     if refused is not None:
         raise CaptureError(f"the trace of {spec.name} could not be written: {refused[1]}")
     if code < 0:
@@ -248,8 +313,8 @@ def _describe(request: CaptureRequest, argv: tuple[str, ...], key: str, partial:
     spec = request.spec
     if not is_whole(partial):
         raise CaptureError(
-            f"{spec.name} ran, but nothing was recorded; its build must pass the flags of "
-            "{cflags} (or {cxxflags}, {fflags}) and {ldflags} to compiler and linker"
+            f"{spec.name} ran, but nothing was recorded; "
+            + why_nothing_was_recorded(partial, programs_of(request.built.out, argv))
         )
     facts = recorded(partial)
     if request.built.counted == "blocks" and facts.of_run["instructions"] == "counted":

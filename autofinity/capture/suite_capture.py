@@ -11,11 +11,12 @@ from typing import Literal
 from autofinity.capture.build import Compilers, build_program, skip_reason
 from autofinity.capture.run import CaptureRequest, capture
 from autofinity.capture.sampling import Choice, WindowPlan
+from autofinity.capture.synchronisation import lost_order, warning
 from autofinity.model.errors import AutofinityError, UsageError
 from autofinity.trace.manifest import Suite
 from autofinity.trace.meta import TraceMeta
 
-Stage = Literal["build", "run", "done", "skipped", "failed"]
+Stage = Literal["build", "run", "doubt", "done", "skipped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class CaptureReport:
     program: str
     stage: Stage
     reason: str = ""
-    """Why it was skipped or failed."""
+    """Why it was skipped or failed, or its trace may be doubted."""
 
 
 def capture_suite(
@@ -38,10 +39,12 @@ def capture_suite(
     builds: Path | None = None,
     keep_going: bool = False,
     sample: Choice = "never",
+    most_events: int | None = None,
 ) -> list[TraceMeta]:
     """Capture the programs named (all when none is) and return their traces, in suite order.
 
-    `sample`: whether windows of each run are recorded instead of all of it.
+    `sample`: whether windows of each run are recorded instead of all of it. A run that is recorded
+    whole and has more than `most_events` fails.
     `builds` is the cache of binaries, by default `out/.builds`. A program that cannot be built here
     for want of a compiler, or that does not take this thread count or size, is skipped. When one
     fails, the others are still captured; then its error is raised, or with `keep_going` only
@@ -66,9 +69,21 @@ def capture_suite(
         try:
             report(CaptureReport(spec.name, "build"))
             built = build_program(suite, spec, compilers, builds or out / ".builds")
+            lost = lost_order(path for path in built.out.rglob("*") if path.is_file())
+            if lost:
+                report(CaptureReport(spec.name, "doubt", warning(spec.name, lost)))
             report(CaptureReport(spec.name, "run"))
             sampling = WindowPlan.chosen(sample, size, threads)
-            request = CaptureRequest(suite, spec, built, threads, size, out, sampling=sampling)
+            request = CaptureRequest(
+                suite,
+                spec,
+                built,
+                threads,
+                size,
+                out,
+                most_events=most_events,
+                sampling=sampling,
+            )
             traces.append(capture(request))
             report(CaptureReport(spec.name, "done"))
         except AutofinityError as error:

@@ -8,16 +8,16 @@ processes that want the same trace take turns.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import platform
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autofinity.capture.own_folder import is_at, take
 from autofinity.capture.sampling import WindowPlan
 from autofinity.model.errors import CaptureError
 from autofinity.trace.meta import SamplingMeta, StreamMeta, TraceMeta, write_meta
@@ -33,12 +33,12 @@ def trace_folder(out: Path, name: str, program: str) -> Iterator[Path]:
     partial = out / f".{name}.partial"
     try:
         out.mkdir(parents=True, exist_ok=True)
-        turn = _taken(partial)
+        turn = take(partial)
         try:
             empty(partial)  # of what a process left that was killed
             yield partial
         finally:
-            if _is_at(turn, partial):  # kept, it has its final name, and this one may be another's
+            if is_at(turn, partial):  # kept, it has its final name, and this one may be another's
                 shutil.rmtree(partial, ignore_errors=True)
             os.close(turn)
     except OSError as error:
@@ -51,26 +51,6 @@ def empty(partial: Path) -> None:
     """Remove all that is in the folder."""
     for left in partial.iterdir():
         shutil.rmtree(left) if left.is_dir() else left.unlink()
-
-
-def _taken(folder: Path) -> int:
-    """A descriptor of the folder, locked; it is made where it is not there."""
-    while True:
-        folder.mkdir(exist_ok=True)
-        with suppress(FileNotFoundError):  # who had it has just removed it, or given it its name
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            with suppress(OSError):  # file systems without locks exist: there nobody waits
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if _is_at(descriptor, folder):
-                return descriptor
-            os.close(descriptor)
-
-
-def _is_at(descriptor: int, folder: Path) -> bool:
-    """Whether the open folder still has this name."""
-    with suppress(FileNotFoundError):
-        return os.path.samestat(os.fstat(descriptor), folder.stat())
-    return False
 
 
 def keep(partial: Path, meta: TraceMeta) -> None:

@@ -110,8 +110,11 @@ def _capture_binary(
     to_stderr: bool,
 ) -> TraceMeta:
     from autofinity.capture.binary import BinaryRequest, capture_binary
+    from autofinity.capture.synchronisation import warning
 
     done = capture_binary(BinaryRequest(argv, out, threads, roi, to_stderr=to_stderr))
+    if done.lost_order:
+        complain(warning(argv[0], done.lost_order))
     if done.exit_code != 0:
         complain(f"{argv[0]} left with exit code {done.exit_code}; its trace is kept")
     return done.meta

@@ -106,12 +106,11 @@ def command(
 
 def _says_how_to_profile() -> bool:
     """Whether the command line has an option of profiling that the shipped observations fix."""
+    from autofinity.workflow.observations import is_shipped_suite
+
     context = click.get_current_context()
-    given = (
-        *("latencies", "page_size", "suite_path", "size", "affinities", "period_us", "jobs"),
-        "work",
-    )
+    given = ("latencies", "page_size", "size", "affinities", "period_us", "jobs", "work")
     return any(
         context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
         for name in given
-    )
+    ) or not is_shipped_suite(context.params["suite_path"])

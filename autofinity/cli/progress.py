@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from autofinity.cli.printer import complain, page, say
 from autofinity.foreign_text import one_line
 from autofinity.reporter import SILENT, Progress
+
+STILL_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +34,15 @@ class Terminal:
 
 @contextmanager
 def progress(
-    title: str, total: int, quiet: bool = False, clock_s: Callable[[], float] = time.monotonic
+    title: str,
+    total: int,
+    quiet: bool = False,
+    clock_s: Callable[[], float] = time.monotonic,
+    still_s: float = STILL_S,
 ) -> Iterator[Progress]:
-    """A bar of `total` steps for the time of the block."""
+    """A bar of `total` steps for the time of the block; where there are lines, one every `still_s`
+    in which none came otherwise.
+    """
     if quiet or total == 0:
         with SILENT.progress(title, total) as nobody:
             yield nobody
@@ -41,12 +50,31 @@ def progress(
         yield from _bar(title, total, clock_s)
     else:
         lines = _Lines(title, total, clock_s)
-        yield lines
+        with _said_again(lines, still_s):
+            yield lines
         lines.close()
 
 
+@contextmanager
+def _said_again(lines: _Lines, still_s: float) -> Iterator[None]:
+    """Say that work goes on while nothing finishes."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(still_s):
+            lines.still(still_s)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()
+
+
 class _Lines:
-    """Logs and pipes: a line whenever another tenth is done."""
+    """Logs and pipes: a line whenever another tenth is done, and when that takes long."""
 
     def __init__(self, title: str, total: int, clock_s: Callable[[], float]) -> None:
         self._title = title
@@ -54,7 +82,7 @@ class _Lines:
         self._done = 0
         self._said = 0
         self._clock_s = clock_s
-        self._start_s = clock_s()
+        self._start_s = self._said_s = clock_s()
 
     def step(self, label: str = "") -> None:
         self._done += 1
@@ -67,6 +95,11 @@ class _Lines:
         self._done += 1
         self._said = self._tenth()
 
+    def still(self, still_s: float) -> None:
+        """Say so where nothing has been said for so long."""
+        if self._done < self._total and self._clock_s() - self._said_s >= still_s:
+            self._say("still running")
+
     def close(self) -> None:
         self._say("")
 
@@ -74,7 +107,8 @@ class _Lines:
         return self._done * 10 // self._total
 
     def _say(self, label: str) -> None:
-        elapsed_s = self._clock_s() - self._start_s
+        self._said_s = self._clock_s()
+        elapsed_s = self._said_s - self._start_s
         where = f"  {one_line(label)}" if label else ""
         say(
             f"{self._title}: {self._done}/{self._total}  {elapsed_s:.0f} s{where}",

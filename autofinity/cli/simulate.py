@@ -128,6 +128,7 @@ def command(
     Without --hint, --affinity or --cpus the threads are distributed (SLP). Several traces run side
     by side, each in an address space of its own.
     """
+    from autofinity.sim.replay_cost import replay_cost
     from autofinity.sim.sampled import Precision
     from autofinity.workflow.backends import simulated_spec
     from autofinity.workflow.policies import named_policy
@@ -140,6 +141,10 @@ def command(
 
     spec = simulated_spec(machine, latencies, page_size, reporter=Terminal())
     trace = traces[0]
+    for one in traces:
+        cost = replay_cost(one)
+        if cost is not None and cost.is_large:
+            Terminal().notice(f"a replay of {one} takes about {cost}")
     if policy is not None:
         if len(traces) > 1 or placement == "os" or hint or affinity or cpus or pages != _PAGES:
             raise UsageError(

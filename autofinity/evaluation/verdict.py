@@ -21,8 +21,10 @@ class Verdict:
     one_period: Summary | None
     """Started again in what was chosen from one sample period; None where periods are missing."""
     in_run: Summary | None
-    """Sampled and switched while it ran, everything charged; None unless every case is known: those
-    that stay where they are always are, and would flatter the rest."""
+    """Sampled and switched while it ran, everything charged; None where no case is known."""
+    in_run_missing: tuple[Case, ...]
+    """Cases in which it is not known: of those that are to move, no switched run was made. Cases
+    that stay where they are are always known, so the others weigh less than they should."""
     energy: Summary | None
     """Restart in joules; None where energy was not measured."""
     confidence: Mapping[str, tuple[float, float]]
@@ -33,12 +35,14 @@ def verdict_of(cases: Sequence[Case]) -> Verdict:
     """Judge the cases in every way in which they are known."""
     one_period = [case.by("one_period") for case in cases if "one_period" in case.roi_s]
     in_run = [case.by("in_run") for case in cases if "in_run" in case.roi_s]
+    missing = tuple(case for case in cases if "in_run" not in case.roi_s)
     energy = [case.in_energy() for case in cases if case.energy_j]
     return Verdict(
         hints=summarise([case.by("best_hint") for case in cases]),
         restart=summarise(cases),
         one_period=summarise(one_period) if one_period else None,
-        in_run=summarise(in_run) if len(in_run) == len(cases) else None,
+        in_run=summarise(in_run) if in_run else None,
+        in_run_missing=missing,
         energy=summarise(energy) if energy else None,
         confidence=intervals(cases, lambda some: figures(summarise(some))),
     )

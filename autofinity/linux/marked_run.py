@@ -48,6 +48,8 @@ class Conditions:
     expect: str = ""
     """Regular expression that its output has to contain; empty for none."""
     timeout_s: float = 600.0
+    stdin: Path = Path(os.devnull)
+    """What it reads as its standard input."""
 
 
 class MarkedRun:
@@ -156,12 +158,13 @@ class MarkedRun:
             env |= {"AUTOFINITY_MARKS": str(marks), "AUTOFINITY_GO": str(go)}
         before = os.sched_getaffinity(0)
         try:
+            standard_input = self._closing.enter_context(self._conditions.stdin.open("rb"))
             os.sched_setaffinity(0, cpus)  # inherited
             started = ChildProgram(
                 request.argv or (request.program,),
                 own_session=True,
                 executable=request.program,
-                stdin=subprocess.DEVNULL,
+                stdin=standard_input,
                 stdout=self._output,
                 stderr=subprocess.STDOUT,
                 cwd=request.cwd,

@@ -101,7 +101,19 @@ def sentences(verdict: Verdict) -> list[str]:
         ("switched while it ran, all charged", verdict.in_run),
         ("energy, started again", verdict.energy),
     )
-    return lines + [f"{name}: {_of(some)}" for name, some in others if some is not None]
+    lines += [f"{name}: {_of(some)}" for name, some in others if some is not None]
+    if verdict.in_run_missing:
+        named = ", ".join(_workload(case) for case in verdict.in_run_missing)
+        lines.append(
+            f"  not known of switching in {len(verdict.in_run_missing)} of {own.cases} cases, "
+            f"which have no switched runs: {named}"
+            + ("" if verdict.in_run is None else "; of those left, more stay where they are")
+        )
+    return lines
+
+
+def _workload(case: Case) -> str:
+    return f"{case.workload.program} with {case.workload.threads}"
 
 
 def as_json(
@@ -136,6 +148,10 @@ def as_json(
                     ("energy", verdict.energy),
                 )
             },
+            "in_run_missing": [
+                {"program": case.workload.program, "threads": case.workload.threads}
+                for case in verdict.in_run_missing
+            ],
             "confidence": {
                 "level": LEVEL,
                 "draws": DRAWS,

@@ -11,6 +11,7 @@ from autofinity._core import trace as traces
 from autofinity.model.errors import PlacementError, SimulationError
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.sim.native import machine_model
+from autofinity.sim.replay_cost import require_room
 from autofinity.sim.result import SimResult
 from autofinity.sim.spec import MachineSpec
 
@@ -20,8 +21,10 @@ type PagePolicy = Literal["first_touch", "interleave", "bind"]
 def load_program(directory: str | Path) -> core.Program:
     """Read a trace directory and make it ready for any number of replays.
 
-    Raises `TraceError` for damaged files, `SimulationError` for events no replay could follow.
+    Raises `TraceError` for damaged files, `SimulationError` for events no replay could follow and
+    where there is too little memory.
     """
+    require_room(Path(directory))
     return core.Program.read(str(directory))
 
 

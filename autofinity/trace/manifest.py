@@ -31,6 +31,11 @@ def _no_other_placeholder(lines: tuple[str, ...]) -> tuple[str, ...]:
     return lines
 
 
+def _a_path(text: str) -> str:
+    _no_other_placeholder((text,))
+    return text
+
+
 def _some_counts(allowed: str | tuple[int, ...]) -> str | tuple[int, ...]:
     if isinstance(allowed, str) and allowed != "power-of-two":
         span = re.fullmatch(r"(\d{1,6})-(\d{1,6})", allowed)
@@ -118,8 +123,17 @@ class ProgramSpec:
     parallel: Literal["openmp", "pthreads", "threads"] = "pthreads"
     build: Lines = ()
     """Shell lines, run in order in the folder of the manifest; may be empty."""
+    sources: Lines = ()
+    """What the lines read: files, folders or patterns beside the manifest. Empty: what they name by
+    `{dir}/NAME`, or all that is there. When it changes, the program is built again."""
     run: Annotated[Lines, Field(min_length=1)]
     """argv; an element that is exactly `{input}` expands to the words of the input."""
+    stdin: Annotated[str, AfterValidator(_a_path)] = ""
+    """File that is its standard input; a relative one is looked for beside the manifest. Empty:
+    /dev/null."""
+    cwd: Annotated[str, AfterValidator(_a_path)] = ""
+    """Folder that it runs in, as `{dir}` or `{out}`; a relative one is below that of the manifest.
+    Empty: an empty one of its own, under capture; `{out}` on the machine at hand."""
     threads: Threads = Threads()
     roi: Literal["marks", "parallel", "whole"] = "marks"
     expect: Annotated[str, AfterValidator(_an_expression)] = ""

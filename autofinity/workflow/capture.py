@@ -6,9 +6,12 @@ from pathlib import Path
 
 from autofinity.capture.sampling import Choice
 from autofinity.capture.suite_capture import CaptureReport, capture_suite
+from autofinity.free_memory import free_bytes
+from autofinity.model.errors import SimulationError
 from autofinity.ports import RunRequest
 from autofinity.profiling.campaign import ReadyProgram
 from autofinity.reporter import SILENT, Reporter
+from autofinity.sim.replay_cost import EVENT_BYTES, ReplayCost, replay_cost, require_room
 from autofinity.trace.manifest import Suite
 from autofinity.trace.meta import TraceMeta
 from autofinity.workflow.wanted import Wanted
@@ -23,21 +26,35 @@ def capture_traces(
     *,
     keep_going: bool = False,
     sample: Choice = "never",
+    most_events: int | None = None,
     reporter: Reporter = SILENT,
 ) -> list[TraceMeta]:
     """`capture_suite`, whose errors it raises; of what is left out there is a notice with why."""
     left_out: list[CaptureReport] = []
+    doubts: list[str] = []
     with reporter.progress(f"capture {threads}t", len(suite.pick(programs))) as done:
 
         def report(now: CaptureReport) -> None:
             if now.stage == "skipped" or (now.stage == "failed" and keep_going):
                 left_out.append(now)
+            if now.stage == "doubt":
+                doubts.append(now.reason)
             if now.stage in ("done", "skipped", "failed"):
                 done.step(now.program)
 
         traces = capture_suite(
-            suite, programs, threads, size, out, report, keep_going=keep_going, sample=sample
+            suite,
+            programs,
+            threads,
+            size,
+            out,
+            report,
+            keep_going=keep_going,
+            sample=sample,
+            most_events=most_events,
         )
+    for doubt in doubts:
+        reporter.notice(doubt)
     for now in left_out:
         reporter.notice(f"{now.program} is left out: {now.reason}")
     scalar = [trace.program for trace in traces if trace.instructions != "counted"]
@@ -64,8 +81,10 @@ def capture(
         wanted.work / "traces",
         keep_going=True,
         sample=sample,
+        most_events=free_bytes() // EVENT_BYTES,
         reporter=reporter,
     )
+    traces = _that_fit(traces, wanted.jobs, reporter)
     return [
         ReadyProgram(
             trace.program,
@@ -77,3 +96,35 @@ def capture(
         )
         for trace in traces
     ]
+
+
+def _that_fit(traces: list[TraceMeta], jobs: int, reporter: Reporter) -> list[TraceMeta]:
+    """Those whose replay there is memory for; of the others there is a notice.
+
+    Raises `SimulationError` when there is none for any.
+    """
+    fit: list[TraceMeta] = []
+    costs: list[ReplayCost] = []
+    refused: list[SimulationError] = []
+    for trace in traces:
+        cost = replay_cost(trace.path)
+        try:
+            require_room(trace.path)
+        except SimulationError as error:
+            refused.append(error)
+            continue
+        fit.append(trace)
+        costs += [cost] if cost is not None else []
+    if refused and not fit:
+        raise refused[0]
+    for why in refused:
+        reporter.notice(f"left out: {why}")
+    costs.sort(key=lambda cost: -cost.memory_bytes)
+    together = sum(cost.memory_bytes for cost in costs[:jobs])
+    if costs and (costs[0].is_large or together > free_bytes()):
+        reporter.notice(
+            f"replays take up to {costs[0]} each; {min(jobs, len(costs))} at a time, up to "
+            f"{together / 2**30:.2f} GiB"
+            + ("" if together <= free_bytes() else ", which is more than is free: take less --jobs")
+        )
+    return fit

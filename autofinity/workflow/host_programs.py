@@ -6,7 +6,13 @@ import os
 from pathlib import Path
 
 from autofinity.capture.build import Built, Compilers, build_program, skip_reason
-from autofinity.capture.run import CaptureRequest, arguments_of, environment_of
+from autofinity.capture.run import (
+    CaptureRequest,
+    arguments_of,
+    environment_of,
+    folder_of,
+    stdin_of,
+)
 from autofinity.linux.marked_run import Conditions
 from autofinity.model.errors import LearningError, LinuxError, SuiteError
 from autofinity.ports import RunRequest
@@ -42,9 +48,11 @@ def host_programs(
             argv = arguments_of(request)
             env = environment_of(request, os.environ)
             del env["OMP_WAIT_POLICY"]  # here each thread has a core of its own
-            run = RunRequest(argv[0], argv, count, env, str(built.out))
+            run = RunRequest(argv[0], argv, count, env, str(folder_of(request, built.out)))
             ready.append(ReadyProgram(spec.name, size, count, run, origin=built.digest))
-            conditions[argv[0]] = Conditions(spec.roi == "marks", spec.expect, spec.timeout_s)
+            conditions[argv[0]] = Conditions(
+                spec.roi == "marks", spec.expect, spec.timeout_s, stdin_of(request)
+            )
     if not ready:
         raise LearningError("no program can be run on this machine: see above")
     return ready, conditions

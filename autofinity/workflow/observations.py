@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
 
 from autofinity.affinity.best_matches import BestMatches
+from autofinity.capture.sources import digest_of_sources
 from autofinity.learning.leeway_hints import HintsOf, hints_on
 from autofinity.model.errors import AutofinityError, LearningError, UsageError
 from autofinity.resources import shipped
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
+from autofinity.trace.manifest import load_suite
 from autofinity.workflow.backends import machine_topology
 
 
@@ -24,6 +27,20 @@ def shipped_observations(machine: str) -> Path | None:
         return shipped("data", "observations", f"{machine}.parquet")
     except AutofinityError:
         return None
+
+
+def is_shipped_suite(path: Path | None) -> bool:
+    """Whether the manifest is the one that comes with autofinity, programs and all, wherever it
+    lies. Raises `SuiteError`.
+    """
+    own = shipped("training", "suite.toml")
+    return path is None or path.resolve() == own.resolve() or _digest(path) == _digest(own)
+
+
+def _digest(manifest: Path) -> list[str]:
+    suite = load_suite(manifest)
+    sources = [digest_of_sources(suite.folder, spec) for spec in suite.programs.values()]
+    return [hashlib.sha256(manifest.read_bytes()).hexdigest(), *sources]
 
 
 def observations_of(

@@ -27,6 +27,7 @@ from autofinity.workflow.backends import machine_topology
 from autofinity.workflow.planned_runs import PlannedRuns, planned
 from autofinity.workflow.wanted import Wanted
 
+_LONG_S = 3600.0
 type Cost = dict[int, tuple[int, float]]
 """By thread count: how many runs, and their CPU seconds."""
 
@@ -38,9 +39,13 @@ def gather(wanted: Wanted, reporter: Reporter = SILENT) -> ObservationTable:
     said first. Raises `LearningError` when nothing is left, and as `planned` does.
     """
     runs = planned(wanted, reporter)
-    for threads, (count, cpu_s) in sorted(_cost(runs, wanted, reporter).items()):
+    cost = sorted(_cost(runs, wanted, reporter).items())
+    for threads, (count, cpu_s) in cost:
         if cpu_s > 0:
             reporter.notice(f"{wanted.machine}, {threads} threads: {cost_text(count, cpu_s)}")
+    long = long_work_text(sum(cpu_s for _, (_, cpu_s) in cost), runs.jobs)
+    if long is not None:
+        reporter.notice(long)
     failures = runs.make(runs.cells, "profile", reporter)
     if wanted.search:
         failures += _search(runs, wanted, reporter)
@@ -65,6 +70,18 @@ def estimate(wanted: Wanted, reporter: Reporter = SILENT) -> Cost:
 def cost_text(runs: int, cpu_s: float) -> str:
     """For a person: so many runs in so much time."""
     return f"up to {runs} runs, about {cpu_s / 60:.1f} CPU minutes"
+
+
+def long_work_text(cpu_s: float, jobs: int) -> str | None:
+    """What a person should know before more than an hour of work begins; None where it is less."""
+    wall_s = cpu_s / jobs
+    if wall_s <= _LONG_S:
+        return None
+    return (
+        f"about {wall_s / 3600:.1f} hours of profiling begin now ({cpu_s / 3600:.1f} CPU hours, "
+        f"{jobs} at a time); interrupted, it goes on where it was. Less: --jobs, fewer programs "
+        "(-p), fewer thread counts, a smaller --size"
+    )
 
 
 def keep(

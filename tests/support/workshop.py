@@ -180,7 +180,7 @@ class Workshop:
         return done
 
     def _capture(self, command: list[str], environment: dict[str, str]) -> Captured:
-        folder = self._folder / f"trace{len(self._runs)}"
+        folder = self._folder / f"trace{len(list(self._folder.glob('trace*')))}"
         folder.mkdir()
         done = subprocess.run(
             [*UNDER, *command],

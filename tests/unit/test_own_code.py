@@ -17,14 +17,15 @@ UNDECIDED = (
     "linux",
     "store",
     "checked_file",
+    "free_memory",
     "own_code",
     "resources",
     "whole_file",
     "_core",
     "__init__",
 )
-"""Loaded by a comparison: how files are read, found and kept; what runs on no machine of Linux.
-The core has a digest of its own."""
+"""Loaded by a comparison: how files are read, found and kept; what runs on no machine of Linux;
+what fits into memory. The core has a digest of its own."""
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """Instructions that order threads or touch memory in another way than loads and stores do.
 
-They are told to the runtime one by one: atomic and `volatile` accesses, fences, string operations
-and gathers. The numbers are those of autofinity/native/capture/interpose/hooks.h.
+They are told to the runtime one by one: atomic and `volatile` accesses, fences and the flags beside
+them, string operations and gathers. The numbers are those of
+autofinity/native/capture/interpose/hooks.h.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from autofinity.capture.assembly.accesses import (
     is_string_operation,
     string_bytes,
 )
+from autofinity.capture.assembly.flags import flags_beside
 from autofinity.capture.assembly.statements import Kind, Statement
 
 NONE, VOLATILE_READ, VOLATILE_WRITE, LOAD, STORE, CHANGE, EXCHANGE, COMPARE_EXCHANGE, FENCE = range(
@@ -64,6 +66,10 @@ def events_of(statements: Sequence[Statement]) -> dict[int, Event]:
     for i, s in enumerate(statements):
         if s.kind is Kind.BLOCKAGE:
             _settle_blockage(i, s, found, positions)
+    fences = [i for i, event in found.items() if event.kind == FENCE]
+    for i, access in flags_beside(statements, fences).items():
+        kind = VOLATILE_WRITE if access.how & WRITE else VOLATILE_READ
+        found.setdefault(i, Event(kind, access.size, address=access.address))
     return found
 
 

@@ -38,3 +38,13 @@ __attribute__((visibility("default"))) void autofinity_roi_begin(void) {
 }
 
 __attribute__((visibility("default"))) void autofinity_roi_end(void) { tell(2); }
+
+// PARSEC's hooks, and calls of those that a program brings along (linked with --wrap).
+#define HOOK(name, parameters, does) \
+    __attribute__((visibility("default"))) void name parameters { does; }
+HOOK(__parsec_roi_begin, (void), autofinity_roi_begin())
+HOOK(__parsec_roi_end, (void), autofinity_roi_end())
+HOOK(__wrap___parsec_roi_begin, (void), autofinity_roi_begin())
+HOOK(__wrap___parsec_roi_end, (void), autofinity_roi_end())
+HOOK(__parsec_bench_begin, (int benchmark), (void)benchmark)
+HOOK(__parsec_bench_end, (void), (void)0)

@@ -62,6 +62,13 @@ static instruction_facts classify_long(const prefixes* p, uint8_t code) {
     return any;
 }
 
+// lock or $0, DISPLACEMENT(%rsp), from the code on.
+static bool is_fence(const uint8_t* byte, size_t size) {
+    if (size < 4 || byte[0] != 0x83 || byte[2] != 0x24) return false;
+    const bool short_form = byte[1] == 0x0c && byte[3] == 0;
+    return short_form || (byte[1] == 0x4c && size >= 5 && byte[4] == 0);
+}
+
 instruction_facts classify(const uint8_t* byte, size_t size) {
     prefixes p = {0};
     size_t at = 0;
@@ -76,7 +83,7 @@ instruction_facts classify(const uint8_t* byte, size_t size) {
     if ((code == 0x86 || code == 0x87) && at + 1 < size) p.locked |= byte[at + 1] < 0xc0;
     instruction_facts facts = {0};
     if (p.locked)
-        facts.access = ACCESS_LOCKED;
+        facts.access = is_fence(byte + at, size - at) ? ACCESS_FENCE : ACCESS_LOCKED;
     else if (code != 0x0f)
         facts = classify_short(&p, code);
     else if (at + 1 < size)

@@ -10,6 +10,7 @@
 typedef enum instruction_access {
     ACCESS_ANY,           // to be told when it is made
     ACCESS_LOCKED,        // by its prefix, or as xchg with memory always is
+    ACCESS_FENCE,         // a locked `or` of 0 with the top of the stack, as compilers write one
     ACCESS_LOAD,          // at most one, of 1 << size_shift bytes
     ACCESS_STORE,         // likewise
     ACCESS_LOAD_VECTOR,   // at most one, of 16 bytes that lie on a multiple of 16

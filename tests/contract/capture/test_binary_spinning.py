@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from abstract_replay import replay
 from captured_binary import MARKED, capture, captured, needs_qemu
 
@@ -10,7 +11,7 @@ FLAG = r"""
 #include <unistd.h>
 static _Alignas(64) volatile int ready;
 static void* consumer(void* p) {
-    while (!ready) {}
+    while (!ready) { BETWEEN }
     return 0;
 }
 int main(void) {
@@ -23,10 +24,11 @@ int main(void) {
 
 
 @needs_qemu
+@pytest.mark.parametrize("between", ["", "__sync_synchronize();"], ids=["nothing", "a fence"])
 def test_polling_a_flag_awaits_the_store_that_raises_it_and_takes_no_instructions(
-    tmp_path: Path,
+    tmp_path: Path, between: str
 ) -> None:
-    meta = capture(tmp_path, FLAG, "-O1 -pthread")
+    meta = capture(tmp_path, FLAG.replace("BETWEEN", between), "-O1 -pthread")
     run = captured(meta)
     replay(run.trace, 3)
     assert run.summary["spins"] > 100

@@ -1,5 +1,6 @@
 """Mutexes under capture: their order is kept where it matters, and free elsewhere."""
 
+import pytest
 from workshop import Captured, Workshop
 
 MUTEX = r"""
@@ -145,3 +146,127 @@ def test_a_recursive_mutex_is_one_lock(shop: Workshop) -> None:
     run = shop.run(RECURSIVE)
     assert run.stdout == "try 0\n"
     assert [kind for kind, _, _ in run.events(0, "lock", "unlock")] == ["lock", "unlock"]
+
+
+ROBUST = r"""
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t m;
+static _Alignas(64) long x;
+static void* owner(void* p) { pthread_mutex_lock(&m); x++; return p; }
+int main(int count, char** arguments) {
+    pthread_mutexattr_t a;
+    pthread_t t;
+    pthread_mutexattr_init(&a);
+    pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&m, &a);
+    for (int i = 0; i < 3; i++) {
+        pthread_create(&t, 0, owner, 0);
+        if (count > 1) {
+            while (!__atomic_load_n(&x, __ATOMIC_ACQUIRE)) {}
+        } else {
+            pthread_join(t, 0);
+        }
+        int error = pthread_mutex_lock(&m);
+        if (error == EOWNERDEAD) pthread_mutex_consistent(&m);
+        else if (count == 1) return 1;
+        x = 0;
+        pthread_mutex_unlock(&m);
+        if (count > 1) pthread_join(t, 0);
+    }
+}
+"""
+
+
+def test_a_robust_mutex_whose_owner_has_died_is_taken_after_its_end(shop: Workshop) -> None:
+    run = shop.run(ROBUST, replays=10)
+    assert run.code == 0, run.stderr
+    assert run.kinds(0)["lock"] == run.kinds(0)["unlock"] == 3
+    for stream in (1, 2, 3):
+        assert run.kinds(stream)["lock"] == 1
+        assert run.kinds(stream)["unlock"] == 1
+        left = run.values(stream, "post")[0]  # before that of its end
+        assert left in run.values(0, "await")
+
+
+def test_a_robust_mutex_whose_owner_dies_while_another_waits_for_it_is_taken_then(
+    shop: Workshop,
+) -> None:
+    run = shop.run(ROBUST, "waits", replays=10)
+    assert run.code == 0, run.stderr
+    assert run.kinds(0)["lock"] == 3
+
+
+HANDED_OVER = r"""
+#include <pthread.h>
+#include <semaphore.h>
+static LOCK_TYPE m;
+static _Alignas(64) long x;
+static void* other(void* p) {
+    for (int i = 0; i < 30; i++) {
+        TAKE(&m);
+        x++;
+    }
+    return p;
+}
+int main(void) {
+    pthread_t t;
+    INIT(&m);
+    TAKE(&m);
+    pthread_create(&t, 0, other, 0);
+    for (int i = 0; i < 30; i++) {
+        while (__atomic_load_n(&x, __ATOMIC_ACQUIRE) != i) {}
+        RELEASE(&m);
+    }
+    pthread_join(t, 0);
+    return x != 30;
+}
+"""
+KINDS_OF_LOCKS = {
+    "mutex": ("pthread_mutex_t", "pthread_mutex_init(P, 0)", "pthread_mutex_lock(P)",
+              "pthread_mutex_unlock(P)"),
+    "spin": ("pthread_spinlock_t", "pthread_spin_init(P, 0)", "pthread_spin_lock(P)",
+             "pthread_spin_unlock(P)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_LOCKS)
+def test_a_lock_that_another_thread_unlocks_passes_on_like_a_semaphore(
+    shop: Workshop, kind: str
+) -> None:
+    type_, init, take, release = KINDS_OF_LOCKS[kind]
+    source = HANDED_OVER.replace("LOCK_TYPE", type_)
+    macros = {"INIT": init, "TAKE": take, "RELEASE": release}
+    for name, call in macros.items():
+        source = f"#define {name}(P) {call}\n{source}"
+    run = shop.run(source, replays=10)
+    assert run.code == 0, run.stderr
+    released = set(run.values(0, "post")[1:])  # the first is the creation
+    assert len(released & set(run.values(1, "await"))) >= 29  # the first may wait for nobody
+
+
+REFUSED = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+int main(void) {
+    struct timespec none = {0, -1};
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&m);
+        if (pthread_cond_timedwait(&c, &m, &none) != EINVAL) return 1;
+        pthread_mutex_unlock(&m);
+    }
+    return 0;
+}
+"""
+
+
+def test_a_wait_that_is_refused_leaves_the_mutex_held(shop: Workshop) -> None:
+    run = shop.run(REFUSED)
+    assert run.code == 0
+    kinds = run.kinds(0)
+    assert kinds["lock"] == kinds["unlock"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import threading
+import time
 from contextlib import redirect_stderr
 
 import pytest
@@ -50,3 +52,22 @@ def test_what_was_there_does_not_make_the_rest_look_quick(monkeypatch: pytest.Mo
     last = shown.replace("\r", "\n").strip().splitlines()[-1]
     assert "104/300" in last
     assert "0:32:40" in last  # 196 more at 10 s each, not at 4 s
+
+
+def test_a_log_says_that_work_goes_on_while_nothing_finishes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = threading.Event()
+
+    def clock_s() -> float:
+        return 0.0 if not told.is_set() else 75.0
+
+    with progress("profile", 3, clock_s=clock_s, still_s=0.01) as bar:
+        bar.step("first")
+        told.set()
+        until = time.monotonic() + 60
+        said = ""
+        while "still running" not in said and time.monotonic() < until:
+            said += capsys.readouterr().err
+            time.sleep(0.01)
+    assert "profile: 1/3  75 s  still running" in said.splitlines()

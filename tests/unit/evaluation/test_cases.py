@@ -12,6 +12,7 @@ from autofinity.evaluation.verdict import verdict_of
 from autofinity.model.affinity import DISTRIBUTED, PACKED, UNPLACED, Affinity, Hint
 from autofinity.model.observation import Observation, PlacedBy, Workload
 from autofinity.model.policy import Decision
+from autofinity.report.evaluation_table import sentences
 from autofinity.store.observations import table_of
 
 SPREAD = Affinity.of([[1], [1]])
@@ -133,4 +134,17 @@ def test_the_verdict_says_of_switched_runs_only_when_all_are_known() -> None:
     assert verdict.in_run is not None
     assert verdict.in_run.oracle_ratio == pytest.approx(1 / 1.5)
     assert verdict.hints.best_hint_ratio == 1.0
-    assert verdict_of([known, case(1.0, 2.0, PACKED)]).in_run is None
+    assert verdict.in_run_missing == ()
+    unknown = case(1.0, 2.0, PACKED)
+    partly = verdict_of([known, unknown])
+    assert partly.in_run is not None
+    assert (partly.in_run.cases, partly.in_run_missing) == (1, (unknown,))
+    said = sentences(partly)
+    assert any(line.startswith("switched while it ran, all charged") for line in said)
+    assert any(
+        f"1 of 2 cases, which have no switched runs: {unknown.workload.program} with" in line
+        for line in said
+    )
+    none = verdict_of([unknown])
+    assert none.in_run is None
+    assert any("not known of switching in 1 of 1 cases" in line for line in sentences(none))

@@ -13,10 +13,11 @@ import pytest
 from made_up_machine import machine as regular
 
 from autofinity._core import measure
+from autofinity.free_memory import free_bytes
 from autofinity.model.topology import Topology
 from autofinity.recording import record
 from autofinity.recording.assumed import Assumed
-from autofinity.recording.bench import Bench, free_bytes
+from autofinity.recording.bench import Bench
 from autofinity.recording.cpuid import TlbShape, inclusive, tlb_shape
 from autofinity.recording.host_caches import HostCache, host_caches
 from autofinity.recording.rows import idle, peak, several

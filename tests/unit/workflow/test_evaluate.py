@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from few_observations import FEW, FEW_ON
 from told import Told
 
+from autofinity.cli.main import cli
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import PACKED
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import save
+from autofinity.resources import shipped
 from autofinity.workflow.evaluate import evaluate
-from autofinity.workflow.observations import observations_of, thread_counts_of
+from autofinity.workflow.observations import (
+    is_shipped_suite,
+    observations_of,
+    thread_counts_of,
+)
 from autofinity.workflow.train import rules_of_observations
 from autofinity.workflow.wanted import Wanted, wanted_on
 
@@ -65,3 +73,37 @@ def test_rules_are_learned_of_the_thread_counts_asked_for(observations: Path) ->
     assert policy.provenance["threads"] == [8]
     with pytest.raises(LearningError, match="no observation with 5 threads; there are 8"):
         rules_of_observations(observations, SETTINGS, threads=(5,))
+
+
+def test_the_shipped_suite_is_known_by_its_digest_wherever_it_lies(tmp_path: Path) -> None:
+    own = shipped("training", "suite.toml")
+    assert is_shipped_suite(None)
+    assert is_shipped_suite(own)
+    copy = tmp_path / "elsewhere"
+    shutil.copytree(own.parent, copy)
+    assert is_shipped_suite(copy / "suite.toml")
+    source = copy / "lu" / "lu.c"
+    before = source.read_bytes()
+    source.write_bytes(before + b"\n")
+    assert not is_shipped_suite(copy / "suite.toml")
+    source.write_bytes(before)
+    manifest = (copy / "suite.toml").read_text()
+    (copy / "suite.toml").write_text(manifest + "# mine\n")
+    assert not is_shipped_suite(copy / "suite.toml")
+
+
+def test_the_shipped_suite_by_its_path_is_judged_by_shipped_observations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def profiles(*_: object) -> None:
+        raise AssertionError("it profiles")
+
+    monkeypatch.setattr("autofinity.workflow.evaluate.gather", profiles)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    copy = tmp_path / "elsewhere"
+    shutil.copytree(shipped("training", "suite.toml").parent, copy)
+    arguments = ["evaluate", "--machine", "opteron-6164he", "--threads", "8"]
+    arguments += ["--policy", str(shipped("policies", "default.json"))]
+    arguments += ["--suite", str(copy / "suite.toml"), "--json"]
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 0, done.output

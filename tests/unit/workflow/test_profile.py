@@ -13,7 +13,7 @@ from autofinity.resources import shipped
 from autofinity.store.observations import read
 from autofinity.trace.manifest import Suite, load_suite
 from autofinity.workflow.capture import capture
-from autofinity.workflow.profile import estimate, gather, keep
+from autofinity.workflow.profile import estimate, gather, keep, long_work_text
 from autofinity.workflow.wanted import Wanted, observations_folder
 
 
@@ -73,3 +73,11 @@ def test_a_kept_file_has_what_was_gathered_or_only_the_best_matches_periods(
     thin = keep(table, tmp_path / "thin.parquet", machine=wanted.machine, thin=[2])
     assert whole.digest() == table.digest() == read(tmp_path / "whole.parquet").digest()
     assert 0 < len(thin) < len(whole)
+
+
+def test_more_than_an_hour_of_work_is_announced_with_what_makes_it_less() -> None:
+    assert long_work_text(3600.0 * 2, jobs=2) is None
+    said = long_work_text(1700 * 60.0, jobs=4)
+    assert said is not None
+    assert said.startswith("about 7.1 hours of profiling begin now (28.3 CPU hours, 4 at a time)")
+    assert "goes on where it was" in said

@@ -1,5 +1,6 @@
 // What gcc, g++, gfortran and clang emit with -fsanitize=thread for loads and stores.
 #include "capture/interpose/second_lines.h"
+#include "capture/interpose/volatiles.h"
 #include "capture/threads/streams.h"
 
 // The paths that few accesses take are calls at the very end: the others need no stack for them.
@@ -10,6 +11,15 @@ static __attribute__((noinline)) void touch_first(void* address, unsigned size, 
 
 static __attribute__((noinline)) void touch_apart(af_thread* t, void* address, unsigned size,
                                                   bool write) {
+    if (AF_UNLIKELY(t->beside_fence != 0)) {
+        t->beside_fence--;
+        af_set_limits(t);
+        if (write)
+            af_volatile_write(address, size);
+        else
+            af_volatile_read(address, size);
+        return;
+    }
     af_count_second_line(t, (uintptr_t)address, size, 1);
     af_access_apart(t, (uintptr_t)address, size, write);
 }

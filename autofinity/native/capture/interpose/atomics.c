@@ -7,6 +7,8 @@
 // A thread that loads the same values over and over, with nothing else in between, is waiting: from
 // the fourth time on it records nothing, gives up its time slice, and is charged no instructions.
 // When the value changes, one await of the write that changed it is recorded.
+#include "capture/interpose/atomics.h"
+
 #include "capture/interpose/after_atomics.h"
 #include "capture/threads/streams.h"
 
@@ -182,10 +184,7 @@ AF_API u128 __tsan_atomic128_compare_exchange_val(volatile u128* p, u128 c, u128
     return c;
 }
 
-AF_API void __tsan_atomic_thread_fence(int order) {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    af_thread* t = af_here();
-    if (t == NULL) return;
+void af_fence(af_thread* t, int order) {
     if (releases(order)) t->fences = true;
     if (!acquires(order)) return;
     for (uint32_t i = 0; i < AF_RELAXED; i++) {
@@ -194,6 +193,16 @@ AF_API void __tsan_atomic_thread_fence(int order) {
             await_write(t, look_at(word_of((const void*)(seen >> 1), seen & 1 ? 8 : 32)));
     }
     for (uint32_t i = 0; i < AF_RELAXED; i++) t->relaxed[i] = 0;
+}
+// What comes right after it may be a flag (access.c); instrumented assembly tells those itself.
+AF_API void __tsan_atomic_thread_fence(int order) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    af_thread* t = af_here();
+    if (t == NULL) return;
+    af_fence(t, order);
+    t->beside_fence = AF_BESIDE_FENCE;
+    af_close_lines(t);
+    af_set_limits(t);
 }
 AF_API void __tsan_atomic_signal_fence(int order) {
     (void)order;

@@ -53,22 +53,23 @@ static uint64_t signal_since(condition* known, uint64_t since) {
     return token;
 }
 
-#define WAITING(call)                                              \
-    af_thread* const t = af_here();                                \
-    if (t == NULL) return call;                                    \
-    condition* const known = AF_OBJECT(condition, c, AF_IS_COND);  \
-    af_object_lock(&known->object);                                \
-    const uint64_t since = known->next;                            \
-    const uint64_t broadcasts = atomic_load(&known->broadcasts);   \
-    af_object_unlock(&known->object);                              \
-    af_alone(t, c, 1, 1);                                          \
-    af_releasing(t, (uint64_t)(uintptr_t)m, true);                 \
-    af_block_at(t, &known->broadcasts, broadcasts + 1);            \
-    const int error = AF_QUIETLY(call);                            \
-    af_unblock(t);                                                 \
-    if (error == 0) af_await(t, signal_since(known, since), NULL); \
-    if (error == 0 || error == ETIMEDOUT || error == EOWNERDEAD)   \
-        af_acquired(t, (uint64_t)(uintptr_t)m, true);              \
+#define WAITING(call)                                                                   \
+    af_thread* const t = af_here();                                                     \
+    if (t == NULL) return call;                                                         \
+    condition* const known = AF_OBJECT(condition, c, AF_IS_COND);                       \
+    af_object_lock(&known->object);                                                     \
+    const uint64_t since = known->next;                                                 \
+    const uint64_t broadcasts = atomic_load(&known->broadcasts);                        \
+    af_object_unlock(&known->object);                                                   \
+    af_alone(t, c, 1, 1);                                                               \
+    const bool held = af_owns(t, (uint64_t)(uintptr_t)m);                               \
+    if (held) af_releasing(t, (uint64_t)(uintptr_t)m, true);                            \
+    af_block_at(t, &known->broadcasts, broadcasts + 1);                                 \
+    const int error = AF_QUIETLY(call);                                                 \
+    af_unblock(t);                                                                      \
+    if (error == 0) af_await(t, signal_since(known, since), NULL);                      \
+    /* Refused, as with a time that is none, it holds what it held. */                  \
+    if (held && error != ENOTRECOVERABLE) af_acquired(t, (uint64_t)(uintptr_t)m, true); \
     return error
 
 AF_API int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {

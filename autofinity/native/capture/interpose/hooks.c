@@ -4,9 +4,11 @@
 #include "capture/interpose/hooks.h"
 
 #include "capture/interpose/after_atomics.h"
+#include "capture/interpose/atomics.h"
 #include "capture/interpose/blocks.h"
 #include "capture/interpose/ranges.h"
 #include "capture/interpose/second_lines.h"
+#include "capture/interpose/volatiles.h"
 #include "capture/threads/streams.h"
 
 // The entries from `first` on, with all that may come up; then the block's instructions.
@@ -109,18 +111,11 @@ static void loaded_atomic(const af_block_table* block, const volatile void* p) {
     after_load(t, p, value, look(word, state));
 }
 
-typedef void hook(void*);
-hook __tsan_volatile_read1, __tsan_volatile_read2, __tsan_volatile_read4, __tsan_volatile_read8,
-    __tsan_volatile_write1, __tsan_volatile_write2, __tsan_volatile_write4, __tsan_volatile_write8;
-void __tsan_atomic_thread_fence(int order);
-
 static void volatile_access(const af_block_table* block, void* p) {
-    static hook* const reads[] = {__tsan_volatile_read1, __tsan_volatile_read2,
-                                  __tsan_volatile_read4, __tsan_volatile_read8};
-    static hook* const writes[] = {__tsan_volatile_write1, __tsan_volatile_write2,
-                                   __tsan_volatile_write4, __tsan_volatile_write8};
-    const int size = __builtin_ctz(block->size);
-    (block->event == AF_EVENT_VOLATILE_READ ? reads : writes)[size](p);
+    if (block->event == AF_EVENT_VOLATILE_READ)
+        af_volatile_read(p, block->size);
+    else
+        af_volatile_write(p, block->size);
 }
 
 static void string_operation(const af_block_table* block, const af_saved* saved) {
@@ -162,7 +157,8 @@ void af_block_event(const af_block_table* block, const af_saved* saved) {
             begin_atomic(block, p, saved->rax);
             break;
         case AF_EVENT_FENCE:
-            __tsan_atomic_thread_fence(block->order);
+            t = af_here();
+            if (t != NULL) af_fence(t, block->order);
             break;
         case AF_EVENT_COPY:
         case AF_EVENT_FILL:

@@ -1,5 +1,7 @@
 // Mutual exclusion of POSIX threads: mutexes and spin locks (order/exclusion.c has the order
 // rules).
+#include "capture/interpose/mutexes.h"
+
 #include <string.h>
 
 #include "capture/interpose/interpose.h"
@@ -13,14 +15,17 @@ static bool took(int error) { return error == 0 || error == EOWNERDEAD; }
 #define LOCKING(address, attempt, wait) \
     AF_TAKING(attempt, wait, if (took(error)) af_acquired(t, (uint64_t)(uintptr_t)(address), true))
 
-AF_API int pthread_mutex_init(pthread_mutex_t* m, const pthread_mutexattr_t* attributes) {
-    // The address may have been another mutex before: nothing is known of the new one.
+void af_mutex_begins(pthread_mutex_t* m) {
     af_mutex* known = (af_mutex*)af_object_known((uint64_t)(uintptr_t)m, AF_IS_MUTEX);
     if (known != NULL) {
         const size_t kept = offsetof(af_object, token);
         AF_UNHEARD(memset((char*)known + kept, 0, sizeof *known - kept));
         known->object.id = af_ids(1);
     }
+}
+
+AF_API int pthread_mutex_init(pthread_mutex_t* m, const pthread_mutexattr_t* attributes) {
+    af_mutex_begins(m);
     return AF_QUIETLY(AF_REAL(pthread_mutex_init)(m, attributes));
 }
 AF_API int pthread_mutex_lock(pthread_mutex_t* m) {
@@ -45,9 +50,18 @@ AF_API int pthread_mutex_trylock(pthread_mutex_t* m) {
     }
     return error;
 }
+// glibc refuses none but the owner where the mutex knows it (__kind: types 1 and 2, robust 16,
+// priority 32 and 64).
+static bool anyone_may_unlock(const pthread_mutex_t* m) {
+    enum { KIND = 0x7f, ADAPTIVE = 3 };
+    const int kind = m->__data.__kind & KIND;
+    return kind == PTHREAD_MUTEX_NORMAL || kind == ADAPTIVE;
+}
+
 AF_API int pthread_mutex_unlock(pthread_mutex_t* m) {
     af_thread* t = af_here();
-    if (t != NULL) af_releasing(t, (uint64_t)(uintptr_t)m, true);
+    const uint64_t key = (uint64_t)(uintptr_t)m;
+    if (t != NULL && (af_owns(t, key) || anyone_may_unlock(m))) af_releasing(t, key, true);
     return AF_QUIETLY(AF_REAL(pthread_mutex_unlock)(m));
 }
 

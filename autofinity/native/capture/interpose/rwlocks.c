@@ -6,6 +6,7 @@
 #include "capture/order/awaiting.h"
 #include "capture/order/locks.h"
 #include "capture/record/accesses.h"
+#include "capture/state/arena.h"
 #include "capture/state/common.h"
 
 static af_section* section_of(af_thread* t, const af_rwlock* l) {
@@ -14,8 +15,28 @@ static af_section* section_of(af_thread* t, const af_rwlock* l) {
     return at < t->sections_n ? &t->sections[at] : NULL;
 }
 
+// How many read unlocks a writer has to come after; it has the lock from here on.
+static uint32_t take(af_rwlock* l, af_thread* t, bool writes) {
+    if (!writes) return 0;
+    const uint32_t readers = l->readers < AF_READERS ? l->readers : AF_READERS;
+    l->writer = t;
+    l->readers = 0;
+    return readers;
+}
+
+// A thread that holds too many locks to keep account of: edges stand for the lock.
+static void order_without_lock(af_thread* t, af_rwlock* l, bool writes) {
+    af_object_lock(&l->object);
+    const uint64_t writer = l->object.who != t ? l->object.token : 0;
+    const uint32_t readers = take(l, t, writes);
+    l->strict = true;
+    af_object_unlock(&l->object);
+    af_await(t, writer, NULL);
+    for (uint32_t i = 0; i < readers; i++) af_await(t, l->reads[i].token, l->reads[i].who);
+}
+
 // Until it is known better, slots after the lock stand for awaits of the last writer's unlock and
-// (before a writer) of the readers' since. A thread that holds too many locks leaves it at that.
+// (before a writer) of the readers' since.
 static void locked(af_thread* t, void* address, bool writes) {
     af_rwlock* l = AF_OBJECT(af_rwlock, address, AF_IS_RWLOCK);
     af_section* section = section_of(t, l);
@@ -23,22 +44,22 @@ static void locked(af_thread* t, void* address, bool writes) {
         section->depth++;
         return;
     }
-    af_event_add(t, AF_LOCK, l->object.id, writes ? 0 : AF_SHARED);
+    if (t->sections_n == AF_HELD) {
+        order_without_lock(t, l, writes);
+        return;
+    }
     af_object_lock(&l->object);
     const uint64_t writer = l->object.who != t ? l->object.token : 0;
-    const uint32_t readers = writes && l->readers > AF_READERS ? AF_READS : writes ? l->readers : 0;
-    if (writes) {
-        l->writer = t;
-        l->readers = 0;
-    }
+    const uint64_t id = l->object.id;
+    const uint32_t readers = take(l, t, writes);
     af_object_unlock(&l->object);
+    af_event_add(t, AF_LOCK, id, writes ? 0 : AF_SHARED);
     const uint64_t pending = af_event_add(t, AF_PENDING, writer, 0);
     // Nobody else holds it if it writes: the list does not change now.
     for (uint32_t i = 0; i < readers; i++)
         af_event_add(t, AF_PENDING, l->reads[i].who != t ? l->reads[i].token : 0, 0);
-    if (t->sections_n < AF_HELD)
-        t->sections[t->sections_n++] =
-            (af_section){l, pending, 1 + readers, 1, t->held_n, t->posts, l->strict};
+    t->sections[t->sections_n++] =
+        (af_section){l, id, pending, 1 + readers, 1, t->held_n, t->posts, l->strict};
     af_alone(t, address, 1, 1);
 }
 
@@ -72,7 +93,9 @@ static void rw_unlocking(af_thread* t, void* address) {
     af_section* section = section_of(t, l);
     if (section != NULL && --section->depth != 0) return;
     const uint64_t token = af_token();
-    if (section != NULL) {
+    const bool known = section != NULL;
+    const uint64_t id = known ? section->id : 0;
+    if (known) {
         settle(t, section, token);
         af_section* const end = &t->sections[--t->sections_n];
         for (; section < end; section++) section[0] = section[1];
@@ -80,21 +103,26 @@ static void rw_unlocking(af_thread* t, void* address) {
     af_alone(t, address, 1, 1);
     af_event_add(t, AF_POST, token, 0);
     af_object_lock(&l->object);
-    if (l->writer == t) {
+    // Another thread's lock: what that one began has no end, so it is another lock from here on.
+    if (!known && l->writer != t) {
+        l->object.id = af_ids(1);
+        l->strict = true;
+    }
+    if (l->writer == t || (!known && l->writer != NULL)) {
         l->writer = NULL;
         l->object.token = token;
         l->object.who = t;
     } else {
         // A thread's later read unlock stands for its earlier ones.
         uint32_t at = 0;
-        const uint32_t kept = l->readers < AF_READERS ? l->readers : AF_READS;
+        const uint32_t kept = l->readers < AF_READERS ? l->readers : AF_READERS;
         while (at < kept && l->reads[at].who != t) at++;
         if (at == kept) at = l->readers++ % AF_READERS;
         l->reads[at].token = token;
         l->reads[at].who = t;
     }
     af_object_unlock(&l->object);
-    af_event_add(t, AF_UNLOCK, l->object.id, 0);
+    if (known) af_event_add(t, AF_UNLOCK, id, 0);
 }
 
 #define LOCKING(writes, attempt, wait) \
@@ -113,6 +141,11 @@ AF_API int pthread_rwlock_timedrdlock(pthread_rwlock_t* l, const struct timespec
     LOCKING(false, AF_REAL(pthread_rwlock_tryrdlock)(l),
             AF_REAL(pthread_rwlock_timedrdlock)(l, until));
 }
+AF_API int pthread_rwlock_clockrdlock(pthread_rwlock_t* l, clockid_t clock,
+                                      const struct timespec* until) {
+    LOCKING(false, AF_REAL(pthread_rwlock_tryrdlock)(l),
+            AF_REAL(pthread_rwlock_clockrdlock)(l, clock, until));
+}
 AF_API int pthread_rwlock_tryrdlock(pthread_rwlock_t* l) {
     TRYING(false, AF_REAL(pthread_rwlock_tryrdlock)(l));
 }
@@ -122,6 +155,11 @@ AF_API int pthread_rwlock_wrlock(pthread_rwlock_t* l) {
 AF_API int pthread_rwlock_timedwrlock(pthread_rwlock_t* l, const struct timespec* until) {
     LOCKING(true, AF_REAL(pthread_rwlock_trywrlock)(l),
             AF_REAL(pthread_rwlock_timedwrlock)(l, until));
+}
+AF_API int pthread_rwlock_clockwrlock(pthread_rwlock_t* l, clockid_t clock,
+                                      const struct timespec* until) {
+    LOCKING(true, AF_REAL(pthread_rwlock_trywrlock)(l),
+            AF_REAL(pthread_rwlock_clockwrlock)(l, clock, until));
 }
 AF_API int pthread_rwlock_trywrlock(pthread_rwlock_t* l) {
     TRYING(true, AF_REAL(pthread_rwlock_trywrlock)(l));

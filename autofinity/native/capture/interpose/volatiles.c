@@ -8,6 +8,8 @@
 // Instrumented code calls before it accesses: the value that a poll compares is looked up here, and
 // a write is noted a little before it can be seen. A poll's write may come between our look and the
 // program's own: whatever is recorded next looks again.
+#include "capture/interpose/volatiles.h"
+
 #include "capture/interpose/second_lines.h"
 #include "capture/order/writes.h"
 #include "capture/pace/fair.h"
@@ -99,3 +101,16 @@ VOLATILE(2)
 VOLATILE(4)
 VOLATILE(8)
 VOLATILE(16)
+
+void af_volatile_read(void* p, unsigned size) {
+    static void (*const by_size[])(void*) = {__tsan_volatile_read1, __tsan_volatile_read2,
+                                             __tsan_volatile_read4, __tsan_volatile_read8,
+                                             __tsan_volatile_read16};
+    by_size[__builtin_ctz(size)](p);
+}
+void af_volatile_write(void* p, unsigned size) {
+    static void (*const by_size[])(void*) = {__tsan_volatile_write1, __tsan_volatile_write2,
+                                             __tsan_volatile_write4, __tsan_volatile_write8,
+                                             __tsan_volatile_write16};
+    by_size[__builtin_ctz(size)](p);
+}

@@ -9,10 +9,11 @@
 // sections it is in keep the order of the capture; since such a nesting comes again, so do all
 // later ones of these locks.
 void af_keep_order_of_held(af_thread* t, const void* inside, uint64_t posts) {
-    for (uint32_t i = 0; i < t->held_n && t->held[i] != inside; i++) {
-        if (t->held[i]->posts == posts) continue;
-        t->held[i]->ordered = true;
-        t->held[i]->strict = true;
+    for (uint32_t i = 0; i < t->held_n && t->held[i].mutex != inside; i++) {
+        af_mutex* const held = t->held[i].mutex;
+        if (held->posts == posts) continue;
+        held->ordered = true;
+        held->strict = true;
     }
     for (uint32_t i = 0; i < t->sections_n && t->sections[i].lock != inside; i++) {
         if (t->sections[i].posts == posts) continue;

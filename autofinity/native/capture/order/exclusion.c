@@ -3,7 +3,30 @@
 #include "capture/order/awaiting.h"
 #include "capture/pace/polling.h"
 #include "capture/record/accesses.h"
+#include "capture/state/arena.h"
 #include "capture/state/common.h"
+
+// Its owner ended, or another thread has unlocked it: the section has no end of its own. From here
+// on it is another lock, and whoever takes it comes after what `who` posted then.
+static void begin_anew(af_mutex* m, const af_thread* who, uint64_t token) {
+    m->object.id = af_ids(1);
+    m->object.token = token;
+    m->object.who = who;
+    m->strict = true;
+}
+
+// Mutexes that others have unlocked for it: what it began ends here, where nobody waits for it.
+static void forget_lost(af_thread* t) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < t->held_n; i++) {
+        const af_held held = t->held[i];
+        if (held.mutex->owner == t && held.mutex->object.id == held.id)
+            t->held[kept++] = held;
+        else
+            af_event_add(t, AF_UNLOCK, held.id, 0);
+    }
+    t->held_n = kept;
+}
 
 // Lock order is free in replay but where a critical section reads a line that an earlier one of
 // another thread wrote: then this lock must come after that unlock. What is read is only known at
@@ -15,25 +38,40 @@ void af_acquired(af_thread* t, uint64_t key, bool word) {
         m->depth++;
         return;
     }
+    if (m->owner != NULL) begin_anew(m, m->owner, m->owner->end_token);
+    forget_lost(t);
     m->owner = t;
     m->depth = 1;
     m->posts = t->posts;
     m->before = m->object.who != t ? m->object.token : 0;
     m->ordered = m->strict;
-    if (t->held_n < AF_HELD) t->held[t->held_n++] = m;
+    if (t->held_n < AF_HELD) t->held[t->held_n++] = (af_held){m, m->object.id};
     af_event_add(t, AF_LOCK, m->object.id, 0);
     // Until it is known better, the slot stands for an await of the previous unlock.
     m->pending = af_event_add(t, AF_PENDING, m->before, 0);
     if (word) af_alone(t, (void*)(uintptr_t)key, 1, 1);
 }
 
+bool af_owns(const af_thread* t, uint64_t key) {
+    const af_mutex* m = (const af_mutex*)af_object_known(key, AF_IS_MUTEX);
+    return m != NULL && m->owner == t;
+}
+
 void af_releasing(af_thread* t, uint64_t key, bool word) {
     af_mutex* m = (af_mutex*)af_object_known(key, AF_IS_MUTEX);
-    if (m == NULL || m->owner != t || --m->depth > 0) return;
+    if (m == NULL || m->owner == NULL) return;
+    if (m->owner != t) {
+        const uint64_t handed = af_token();
+        af_event_add(t, AF_POST, handed, 0);
+        begin_anew(m, t, handed);
+        m->owner = NULL;
+        return;
+    }
+    if (--m->depth > 0) return;
     const uint64_t token = af_token();
     af_slot* pending = af_slot_at(t, m->pending);
     uint32_t level = 0;
-    while (level < t->held_n && t->held[level] != m) level++;
+    while (level < t->held_n && t->held[level].mutex != m) level++;
     // Not the innermost: what those inside will turn out to wait for is not known yet.
     if (level + 1 < t->held_n) m->ordered = m->strict = true;
     // Whatever the section holds but its lock word's own access, which follows the slot.
@@ -56,6 +94,18 @@ void af_releasing(af_thread* t, uint64_t key, bool word) {
     if (word) af_alone(t, (void*)(uintptr_t)key, 0, 1);
     af_event_add(t, AF_POST, token, 0);
     af_event_add(t, AF_UNLOCK, m->object.id, 0);
+}
+
+// Whoever takes a robust mutex next comes after this.
+void af_abandon_held(af_thread* t) {
+    forget_lost(t);
+    while (t->held_n > 0) {
+        af_mutex* const m = t->held[t->held_n - 1].mutex;
+        m->depth = 1;
+        m->ordered = m->strict = true;
+        af_releasing(t, m->object.key, true);
+    }
+    while (t->sections_n > 0) af_event_add(t, AF_UNLOCK, t->sections[--t->sections_n].id, 0);
 }
 
 void af_attempt_failed(af_thread* t, const volatile void* word) {

@@ -6,6 +6,7 @@
 //   AUTOFINITY_CAPTURE_ADDRESSES   steady (default), or own: as the program sees them
 //   AUTOFINITY_CAPTURE_SAMPLE  SPACING,LENGTH,SEED of windows (record/cuts.h); without it all is
 //                              recorded. Not for binaries.
+//   AUTOFINITY_CAPTURE_MOST_EVENTS   of all threads; a run with more is not recorded to its end
 //   AUTOFINITY_CAPTURE_AHEAD   accesses a thread may be ahead of another; 0: as the host runs them
 #include "capture/process/process.h"
 
@@ -75,6 +76,8 @@ static void start_recording(char** arguments) {
     }
     const char* ahead = getenv("AUTOFINITY_CAPTURE_AHEAD");
     if (ahead != NULL) af_shared->ahead = strtoull(ahead, NULL, 10);
+    const char* most = getenv("AUTOFINITY_CAPTURE_MOST_EVENTS");
+    if (most != NULL) af_shared->most_events = strtoull(most, NULL, 10);
 #ifndef AF_UNDER_PLUGIN
     const char* sample = getenv("AUTOFINITY_CAPTURE_SAMPLE");
     if (sample != NULL && *sample != 0 && !af_sampled_begin(sample)) return;

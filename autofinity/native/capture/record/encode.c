@@ -1,10 +1,13 @@
 #include "capture/record/encode.h"
 
+#include <errno.h>
+
 #include "capture/record/buffer.h"
 #include "capture/record/files.h"
 #include "capture/record/skeleton.h"
 #include "capture/record/windows.h"
 #include "capture/state/common.h"
+#include "capture/state/failure.h"
 
 void af_seal_chunk(af_thread* t, af_track* track) {
     uint8_t* const payload = t->out + sizeof(af_chunk_header);
@@ -23,6 +26,9 @@ void af_seal_chunk(af_thread* t, af_track* track) {
     record->bytes += (uint64_t)(end - t->out);
     record->crc = af_crc(&af_shared->crc, record->crc, &header.crc, sizeof header.crc);
     af_encoder_reset(track->encoder);
+    const uint64_t so_far = atomic_fetch_add(&af_shared->events, header.events) + header.events;
+    if (af_shared->most_events != 0 && so_far > af_shared->most_events)
+        af_fail(AF_TOO_MANY_EVENTS, "", E2BIG);
 }
 
 static void encode(af_thread* t, af_track* track, const af_event* event) {

@@ -24,6 +24,8 @@ typedef struct af_common {
     af_areas areas;          // set before anything is recorded
     uint64_t ahead;          // accesses a thread may be ahead of another; 0: no fairness
     af_sampling sampling;
+    uint64_t most_events;     // of all threads that may be recorded; 0: any number
+    _Atomic uint64_t events;  // in sealed chunks
     char directory[4096];
     af_crc_table crc;
     struct {

@@ -43,6 +43,7 @@ enum {
     AF_HELD = 16,
     AF_RELAXED = 4,
     AF_STANDING = 64,
+    AF_BESIDE_FENCE = 4,  // accesses after a fence that may be of a flag
 };
 
 typedef struct af_poll {
@@ -89,9 +90,16 @@ struct af_task;
 struct af_mutex;
 struct af_rwlock;
 
+// A mutex that a thread holds, and its number in the trace.
+typedef struct af_held {
+    struct af_mutex* mutex;
+    uint64_t id;
+} af_held;
+
 // A read-write lock that a thread holds (interpose/rwlocks.c).
 typedef struct af_section {
     struct af_rwlock* lock;
+    uint64_t id;        // of the lock in the trace
     uint64_t pending;   // number of the first slot that may become an await
     uint32_t pendings;  // how many there are
     uint32_t depth;     // a reader may take it again
@@ -134,9 +142,10 @@ typedef struct af_thread {
     // Polling (pace/polling.c).
     af_poll window[AF_WINDOW];
     uint32_t window_n;
-    bool fences;          // has made a release fence: its relaxed stores may be what it released
-    uint32_t polls;       // in a row, without progress
-    uint64_t window_seq;  // position after which nothing but the polls was recorded
+    bool fences;           // has made a release fence: its relaxed stores may be what it released
+    uint8_t beside_fence;  // accesses to come that may be of a flag
+    uint32_t polls;        // in a row, without progress
+    uint64_t window_seq;   // position after which nothing but the polls was recorded
     uint64_t window_now;
     // What is known of a volatile that it polled: its write may have come after our look.
     _Atomic uint64_t* unsettled;
@@ -147,7 +156,7 @@ typedef struct af_thread {
     uint32_t relaxed_n;
 
     // Mutexes it holds, outermost first (order/exclusion.c).
-    struct af_mutex* held[AF_HELD];
+    af_held held[AF_HELD];
     uint32_t held_n;
     af_section sections[AF_HELD];  // outermost first
     uint32_t sections_n;

@@ -1,8 +1,9 @@
-// Instructions by block of the instrumented program. AUTOFINITY_CAPTURE_BLOCKS names the table,
-// which autofinity/capture/blocks.py makes.
+// Instructions by block of the instrumented program. AUTOFINITY_CAPTURE_BLOCKS names the folder of
+// the tables, which autofinity/capture/blocks.py makes, one for each program that was built.
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -56,11 +57,29 @@ static bool load_blocks(const char* path) {
     return true;
 }
 
+// The table of this program: FOLDER/.blocks/sub%name for FOLDER/sub/name. False where it has none.
+static bool find_table(const char* tables, char* path, size_t size) {
+    char program[4096];
+    const long length = syscall(SYS_readlink, "/proc/self/exe", program, sizeof program - 1);
+    const char* const last = strrchr(tables, '/');
+    if (length <= 0 || last == NULL) return false;
+    program[length] = 0;
+    const size_t folder = (size_t)(last - tables) + 1;
+    if (strncmp(program, tables, folder) != 0) return false;
+    char* const name = program + folder;
+    for (char* c = name; *c != 0; c++)
+        if (*c == '/') *c = '%';
+    const int written = snprintf(path, size, "%s/%s", tables, name);
+    return written > 0 && (size_t)written < size &&
+           syscall(SYS_faccessat, AT_FDCWD, path, R_OK) == 0;
+}
+
 bool af_count_instructions(void) {
-    const char* path = getenv("AUTOFINITY_CAPTURE_BLOCKS");
+    const char* tables = getenv("AUTOFINITY_CAPTURE_BLOCKS");
     // Instrumented assembly brings its counts along (interpose/blocks.c).
-    if (path != NULL && strcmp(path, "code") == 0) return true;
-    return path != NULL && *path != 0 && load_blocks(path);
+    if (tables != NULL && strcmp(tables, "code") == 0) return true;
+    char path[8200];
+    return tables != NULL && find_table(tables, path, sizeof path) && load_blocks(path);
 }
 
 void af_count_for_thread(void) {}

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/order/exclusion.h"
 #include "capture/pace/fair.h"
 #include "capture/record/encode.h"
 #include "capture/record/files.h"
@@ -105,6 +106,7 @@ void af_thread_leave(af_thread* t) {
         atomic_compare_exchange_strong(&t->life, &runs, AF_LIFE_STOPPED);
         return;
     }
+    af_abandon_held(t);
     if (t->end_token == 0) t->end_token = af_token();
     af_event_add(t, AF_POST, t->end_token, 0);
     af_fair_leave(t);

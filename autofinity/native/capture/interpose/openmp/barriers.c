@@ -68,3 +68,24 @@ AF_API void* GOMP_single_copy_start(void) {
     return data;
 }
 AF_WAITING(GOMP_single_copy_end, (void* data), (data), passed_single(t))
+
+AF_API void GOMP_scope_start(uintptr_t* reductions) {
+    af_thread* const t = af_here();
+    if (t != NULL && reductions != NULL) af_begin_reducing(t);
+    AF_UNHEARD(AF_REAL(GOMP_scope_start)(reductions));
+}
+// The end of such a construct: of its tasks, and of the team's way unless that was cancelled.
+AF_API void GOMP_workshare_task_reduction_unregister(bool cancelled) {
+    __auto_type const real = AF_REAL(GOMP_workshare_task_reduction_unregister);
+    af_thread* const t = af_here();
+    if (t == NULL) {
+        real(cancelled);
+        return;
+    }
+    af_end_share(t);
+    if (cancelled)
+        AF_UNHEARD(real(cancelled));
+    else
+        TEAM_BARRIER(t, real(cancelled));
+    af_end_reducing(t);
+}

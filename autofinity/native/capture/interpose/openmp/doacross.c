@@ -86,3 +86,13 @@ static af_loop collapsed(int kind, unsigned n, const uint64_t* counts, uint64_t 
     LOOP_RUNTIME(prefix, number)
 LOOPS(GOMP_loop, long)
 LOOPS(GOMP_loop_ull, ull)
+
+#define REDUCING_LOOP(prefix, number)                                                  \
+    AF_FIRST_REDUCING_CHUNK(                                                           \
+        prefix##_doacross_start,                                                       \
+        (unsigned n, number* counts, long how, number chunk, number* from, number* to, \
+         uintptr_t* reductions, void** memory),                                        \
+        (n, counts, how, chunk, from, to, reductions, memory),                         \
+        collapsed(af_schedule(how), n, (const uint64_t*)counts, (uint64_t)chunk))
+REDUCING_LOOP(GOMP_loop, long)
+REDUCING_LOOP(GOMP_loop_ull, ull)

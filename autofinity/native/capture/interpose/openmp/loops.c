@@ -40,4 +40,18 @@ LOOP_RUNTIME(runtime)
 LOOP_RUNTIME(nonmonotonic_runtime)
 LOOP_RUNTIME(maybe_nonmonotonic_runtime)
 LOOP_RUNTIME(ordered_runtime)
+
+#define REDUCING_LOOP(name)                                                                     \
+    AF_FIRST_REDUCING_CHUNK(GOMP_loop_##name,                                                   \
+                            (long start, long end, long step, long how, long chunk, long* from, \
+                             long* to, uintptr_t* reductions, void** memory),                   \
+                            (start, end, step, how, chunk, from, to, reductions, memory),       \
+                            af_signed_loop(af_schedule(how), start, end, step, chunk))          \
+    AF_FIRST_REDUCING_CHUNK(GOMP_loop_ull_##name,                                               \
+                            (bool up, ull start, ull end, ull step, long how, ull chunk,        \
+                             ull* from, ull* to, uintptr_t* reductions, void** memory),         \
+                            (up, start, end, step, how, chunk, from, to, reductions, memory),   \
+                            af_unsigned_loop(af_schedule(how), up, start, end, step, chunk))
+REDUCING_LOOP(start)
+REDUCING_LOOP(ordered_start)
 AF_NOWAIT(GOMP_loop_end_nowait)

@@ -15,5 +15,8 @@
         return number;                                                   \
     }
 SECTION(GOMP_sections_start, (unsigned count), (count), af_begin_sections(t, af_team_size(t)))
+SECTION(GOMP_sections2_start, (unsigned count, uintptr_t* reductions, void** memory),
+        (count, reductions, memory), if (reductions != NULL) af_begin_reducing(t);
+        af_begin_sections(t, af_team_size(t)))
 SECTION(GOMP_sections_next, (void), (), (void)0)
 AF_NOWAIT(GOMP_sections_end_nowait)

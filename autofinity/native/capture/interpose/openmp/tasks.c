@@ -1,4 +1,6 @@
 // OpenMP tasks: units numbered by creation, with the edges that OpenMP promises.
+#include "capture/interpose/openmp/tasks.h"
+
 #include <string.h>
 
 #include "capture/interpose/openmp/libgomp.h"
@@ -225,6 +227,9 @@ static void close_group(af_thread* t) {
     t->task->group = group->outer;
     await_all(t, &group->members);
 }
+
+void af_begin_reducing(af_thread* t) { open_group(t); }
+void af_end_reducing(af_thread* t) { close_group(t); }
 
 // Without the flag NOGROUP a taskloop is a taskgroup of its own.
 #define TASKLOOP(name, number)                                                                    \

@@ -146,3 +146,23 @@ PARALLEL_LOOP(nonmonotonic_guided, AF_GUIDED)
 PARALLEL_RUNTIME(runtime)
 PARALLEL_RUNTIME(nonmonotonic_runtime)
 PARALLEL_RUNTIME(maybe_nonmonotonic_runtime)
+
+// libgomp looks into the data for the reductions of the team's tasks, a pointer in its first word.
+typedef struct {
+    void* reductions;
+    af_team* team;
+} reducing;
+
+static void run_reducing_team(void* argument) { run_team(((reducing*)argument)->team); }
+
+AF_API unsigned GOMP_parallel_reductions(void (*run)(void*), void* data, unsigned threads,
+                                         unsigned flags) {
+    __auto_type const real = AF_REAL(GOMP_parallel_reductions);
+    af_thread* const t = af_here();
+    if (t == NULL) return real(run, data, threads, flags);
+    reducing all = {*(void**)data, open_team(t, run, data)};
+    unsigned size;
+    AF_UNHEARD(size = real(run_reducing_team, &all, threads, flags));
+    close_team(t, all.team);
+    return size;
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "capture/interpose/openmp/libgomp.h"
+#include "capture/interpose/openmp/tasks.h"
 
 enum { AF_STATIC, AF_DYNAMIC, AF_GUIDED, AF_RUNTIME };
 
@@ -52,6 +53,37 @@ AF_HIDDEN void af_end_share(af_thread* t);
 #define AF_FIRST_CHUNK(name, parameters, arguments, loop)       \
     AF_CHUNK(name, parameters, arguments, af_loop begun = loop; \
              af_begin_share(t, &begun, af_team_size(t)))
+// A schedule as libgomp numbers it, without the modifier of 1 << 31.
+static inline int af_schedule(long number) {
+    switch (number & 0xff) {
+        case 0:
+        case 4:
+            return AF_RUNTIME;
+        case 2:
+            return AF_DYNAMIC;
+        case 3:
+            return AF_GUIDED;
+        default:
+            return AF_STATIC;
+    }
+}
+
+// The first chunk where tasks or scans take part in what the construct reduces. Without `from` it
+// is scheduled by the program itself.
+#define AF_FIRST_REDUCING_CHUNK(name, parameters, arguments, loop)    \
+    AF_API bool name parameters {                                     \
+        __auto_type const real = AF_REAL(name);                       \
+        af_thread* const t = af_here();                               \
+        if (t == NULL) return real arguments;                         \
+        if (reductions != NULL) af_begin_reducing(t);                 \
+        const af_loop begun = loop;                                   \
+        if (from != NULL) af_begin_share(t, &begun, af_team_size(t)); \
+        bool got;                                                     \
+        AF_UNHEARD(got = real arguments);                             \
+        if (from != NULL) af_took_chunk(t, got, (uint64_t)*from);     \
+        return got;                                                   \
+    }
+
 // A construct ends without a barrier.
 #define AF_NOWAIT(name)                 \
     AF_API void name(void) {            \

@@ -1,0 +1,120 @@
+"""What a program's file says of itself: which functions it takes from libraries, and how it starts.
+
+Only 64-bit files, of either byte order. Whatever is damaged in a file, is not there.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+X86_64 = 62
+_MAGIC = b"\x7fELF"
+_INTERPRETER = 3
+_DYNAMIC_SYMBOLS = 11
+_EXECUTABLE, _SHARED = 2, 3
+_GO_SECTIONS = frozenset({".note.go.buildid", ".gopclntab", ".go.buildinfo"})
+
+
+@dataclass(frozen=True, slots=True)
+class Elf:
+    """A file that the dynamic linker, or the kernel by itself, can load."""
+
+    machine: int
+    """As the format numbers them: `X86_64`."""
+    starts: bool
+    """It is a program: it names the linker that loads it, or needs none."""
+    dynamic: bool
+    """It names the dynamic linker: a library can be put before others."""
+    sections: frozenset[str]
+    imports: frozenset[str]
+    """Functions and variables that it takes from elsewhere, without versions."""
+
+    @property
+    def is_go(self) -> bool:
+        """Whether Go's linker made it, whose threads and waits are no library's."""
+        return bool(self.sections & _GO_SECTIONS)
+
+    @property
+    def is_static(self) -> bool:
+        """Whether it is a program that asks no dynamic linker for anything."""
+        return self.starts and not self.dynamic
+
+
+def read_elf(path: Path) -> Elf | None:
+    """What the file says; None where it is no such file, or none that can be read."""
+    try:
+        with path.open("rb") as file:
+            if file.read(4) != _MAGIC:
+                return None
+        content = path.read_bytes()
+        return _parsed(content)
+    except (OSError, struct.error, IndexError, ValueError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    name: int
+    kind: int
+    offset: int
+    size: int
+    link: int
+
+
+def _parsed(content: bytes) -> Elf | None:
+    if len(content) < 64 or content[4] != 2:
+        return None
+    order = "<" if content[5] == 1 else ">"
+    kind, machine = struct.unpack_from(f"{order}HH", content, 16)
+    if kind not in (_EXECUTABLE, _SHARED):
+        return None
+    dynamic = _INTERPRETER in _segments(content, order)
+    sections = list(_sections(content, order))
+    names = struct.unpack_from(f"{order}H", content, 62)[0]
+    named = frozenset(
+        _text(content, sections[names].offset + section.name)
+        for section in sections
+        if names < len(sections)
+    )
+    return Elf(
+        machine,
+        starts=dynamic or kind == _EXECUTABLE,
+        dynamic=dynamic,
+        sections=named,
+        imports=frozenset(_imports(content, order, sections)),
+    )
+
+
+def _segments(content: bytes, order: str) -> list[int]:
+    (offset,) = struct.unpack_from(f"{order}Q", content, 32)
+    size, count = struct.unpack_from(f"{order}HH", content, 54)
+    return [struct.unpack_from(f"{order}I", content, offset + size * i)[0] for i in range(count)]
+
+
+def _sections(content: bytes, order: str) -> Iterator[_Section]:
+    (offset,) = struct.unpack_from(f"{order}Q", content, 40)
+    size, count = struct.unpack_from(f"{order}HH", content, 58)
+    for i in range(count if offset else 0):
+        name, kind, _, _, at, length, link = struct.unpack_from(
+            f"{order}IIQQQQI", content, offset + size * i
+        )
+        yield _Section(name, kind, at, length, link)
+
+
+def _imports(content: bytes, order: str, sections: list[_Section]) -> Iterator[str]:
+    entry = struct.Struct(f"{order}IBBHQQ")
+    for section in sections:
+        if section.kind != _DYNAMIC_SYMBOLS:
+            continue
+        texts = sections[section.link].offset
+        for at in range(section.offset, section.offset + section.size, entry.size):
+            name, _, _, defined_in, _, _ = entry.unpack_from(content, at)
+            if name and defined_in == 0:
+                yield _text(content, texts + name)
+
+
+def _text(content: bytes, at: int) -> str:
+    return content[at : content.index(b"\0", at)].decode(errors="replace")
