@@ -112,7 +112,7 @@ def command(
     wanted = wanted_on(
         machine,
         programs=programs,
-        size=size,
+        sizes=(size,),
         threads=(threads,),
         jobs=jobs,
         suite=suite_path,

@@ -115,12 +115,12 @@ def command(
     wanted = wanted_on(
         machine or of_mechanisms.default_machine,
         programs=programs or of_mechanisms.programs,
-        size=size or of_mechanisms.size,
+        sizes=(size or of_mechanisms.size,),
         threads=(threads or of_mechanisms.default_threads,),
         jobs=jobs,
         work=work,
     )
-    inputs = of_mechanisms.own_input or wanted.size
+    inputs = of_mechanisms.own_input or size or of_mechanisms.size
     wanted = with_own_input(of_mechanisms, wanted)
     asked = Asked(wanted, seeds, repeats or of_mechanisms.repeats, paper_seconds)
     drawn = of_mechanisms.drawn(PaperRuns(asked, inputs, terminal))

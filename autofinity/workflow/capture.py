@@ -73,17 +73,21 @@ def capture(
 
     Those that cannot be captured are left out. Raises what `capture_suite` raises when none can.
     """
-    traces = capture_traces(
-        wanted.suite,
-        wanted.programs,
-        threads,
-        wanted.size,
-        wanted.work / "traces",
-        keep_going=True,
-        sample=sample,
-        most_events=free_bytes() // EVENT_BYTES,
-        reporter=reporter,
-    )
+    traces = [
+        trace
+        for size in wanted.sizes
+        for trace in capture_traces(
+            wanted.suite,
+            wanted.programs,
+            threads,
+            size,
+            wanted.work / "traces",
+            keep_going=True,
+            sample=sample,
+            most_events=free_bytes() // EVENT_BYTES,
+            reporter=reporter,
+        )
+    ]
     traces = _that_fit(traces, wanted.jobs, reporter)
     return [
         ReadyProgram(

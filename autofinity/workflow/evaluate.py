@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -142,14 +143,16 @@ def _to_learn_from(
 
 def _not_run(judged: ObservationTable, wanted: Wanted) -> list[Skipped]:
     """Programs of the suite that have no runs with a thread count, and why."""
-    seen = set(zip(judged.program.text(), judged.threads.tolist(), strict=True))
+    seen = set(
+        zip(judged.program.text(), judged.input.text(), judged.threads.tolist(), strict=True)
+    )
     missing = []
     for spec in wanted.suite.pick(wanted.programs):
-        for threads in wanted.threads:
-            if (spec.name, threads) in seen:
+        for size, threads in product(wanted.sizes, wanted.threads):
+            if (spec.name, size, threads) in seen:
                 continue
             reason = f"was not profiled with {threads} threads"
             if not spec.threads.allows(threads):
                 reason = f"does not run with {threads} threads (allowed: {spec.threads})"
-            missing.append(Skipped(Workload(spec.name, wanted.size, threads), reason))
+            missing.append(Skipped(Workload(spec.name, size, threads), reason))
     return missing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import product
 from pathlib import Path
 
 from autofinity.capture.build import Built, Compilers, build_program, skip_reason
@@ -30,7 +31,7 @@ def host_programs(
     Of those that cannot be built here, or not run with a thread count, there is a notice. Raises
     `LearningError` when none is left.
     """
-    suite, size, work = wanted.suite, wanted.size, wanted.work
+    suite, work = wanted.suite, wanted.work
     compilers = Compilers.find(os.environ)
     ready: list[ReadyProgram] = []
     conditions: dict[str, Conditions] = {}
@@ -40,7 +41,7 @@ def host_programs(
         except (SuiteError, LinuxError) as error:
             reporter.notice(f"{spec.name}: left out: {error}")
             continue
-        for count in wanted.threads:
+        for count, size in product(wanted.threads, wanted.sizes):
             if not spec.threads.allows(count):
                 reporter.notice(f"{spec.name}: not with {count} threads")
                 continue

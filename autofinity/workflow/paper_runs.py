@@ -95,4 +95,4 @@ def with_own_input(figure: MechanismFigure[object], wanted: Wanted) -> Wanted:
         name: replace(suite.programs[name], inputs={OWN_INPUT: figure.own_input})
         for name in figure.programs
     }
-    return replace(wanted, suite=replace(suite, programs=programs), size=OWN_INPUT)
+    return replace(wanted, suite=replace(suite, programs=programs), sizes=(OWN_INPUT,))

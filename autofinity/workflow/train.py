@@ -35,7 +35,7 @@ def learn(table: ObservationTable, wanted: Wanted, settings: LearningSettings) -
     made_of = {
         "machine": wanted.machine,
         "suite": wanted.suite.name,
-        "size": wanted.size,
+        "size": ",".join(wanted.sizes),
         "threads": list(thread_counts_of(table)),
         "autofinity": __version__,
     }

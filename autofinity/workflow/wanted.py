@@ -36,7 +36,8 @@ class Wanted:
     suite: Suite
     programs: tuple[str, ...]
     """Empty for all of the suite."""
-    size: str
+    sizes: tuple[str, ...]
+    """Of the programs' inputs; each is a workload of its own."""
     threads: tuple[int, ...]
     jobs: int
     work: Path
@@ -79,7 +80,7 @@ def wanted_on(
     machine: str,
     *,
     programs: tuple[str, ...] = (),
-    size: str = "small",
+    sizes: tuple[str, ...] = ("small",),
     threads: tuple[int, ...] = (8,),
     jobs: int = 1,
     suite: Path | None = None,
@@ -92,7 +93,7 @@ def wanted_on(
     """
     path = suite or shipped("training", "suite.toml")
     folder = work_folder(work, path)
-    return Wanted(machine, load_suite(path), programs, size, threads, jobs, folder)
+    return Wanted(machine, load_suite(path), programs, sizes, threads, jobs, folder)
 
 
 def observations_folder(wanted: Wanted) -> Path:

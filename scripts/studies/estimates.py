@@ -121,7 +121,7 @@ def main() -> None:
 
 def captured(programs: Sequence[str], size: str, work: Path, threads: int) -> list[Case]:
     """The programs' traces, made where there are none."""
-    wanted = wanted_on(MACHINES[0], programs=tuple(programs), size=size, work=work)
+    wanted = wanted_on(MACHINES[0], programs=tuple(programs), sizes=(size,), work=work)
     traces = [program.request.program for program in capture(wanted, threads)]
     return [Case(load_program(trace), workers_of(trace, threads)) for trace in traces]
 

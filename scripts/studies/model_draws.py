@@ -70,7 +70,7 @@ def main() -> None:
     wanted = wanted_on(
         asked.machine,
         programs=tuple(asked.programs),
-        size=asked.size,
+        sizes=(asked.size,),
         threads=(asked.threads,),
         jobs=asked.jobs,
         work=asked.work,

@@ -13,7 +13,7 @@ from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.microseconds import microseconds
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
-from autofinity.cli.options.suite import programs_option, size_option, suite_option
+from autofinity.cli.options.suite import programs_option, sizes_option, suite_option
 from autofinity.cli.options.work import jobs_option, work_option
 from autofinity.model.errors import UsageError
 from autofinity.workflow.wanted import Wanted, wanted_on
@@ -28,7 +28,7 @@ class ProfilingOptions(TypedDict):
     page_size: str | None
     suite_path: Path | None
     programs: tuple[str, ...]
-    size: str
+    sizes: tuple[str, ...]
     work: Path | None
     jobs: int
     affinities: str
@@ -47,7 +47,7 @@ _OPTIONS = (
     page_size_option,
     suite_option,
     programs_option,
-    size_option,
+    sizes_option,
     click.option(
         "--affinities",
         default="all",
@@ -83,7 +83,7 @@ def wanted_of(options: ProfilingOptions, threads: tuple[int, ...]) -> Wanted:
     wanted = wanted_on(
         options["machine"],
         programs=options["programs"],
-        size=options["size"],
+        sizes=options["sizes"],
         threads=threads,
         jobs=options["jobs"],
         suite=options["suite_path"],

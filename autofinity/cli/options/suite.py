@@ -23,3 +23,20 @@ programs_option = click.option(
 size_option = click.option(
     "--size", default="small", show_default=True, help="Input of the programs by size."
 )
+
+
+def _sizes(context: click.Context, option: click.Parameter, text: str) -> tuple[str, ...]:
+    sizes = tuple(each.strip() for each in text.split(","))
+    if not all(sizes) or len(set(sizes)) < len(sizes):
+        raise click.BadParameter(f"got {text!r}; expected sizes such as small or llc,memory, once")
+    return sizes
+
+
+sizes_option = click.option(
+    "--size",
+    "sizes",
+    default="small",
+    show_default=True,
+    callback=_sizes,
+    help="Inputs of the programs by size, such as small or llc,memory.",
+)

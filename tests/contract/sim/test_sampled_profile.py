@@ -28,7 +28,7 @@ def wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Wanted:
     """A program whose small input is sampled, in windows close to each other."""
     monkeypatch.setattr(sampling, "WHOLE_SIZES", ())
     monkeypatch.setattr(WindowPlan, "of", lambda threads: WindowPlan(1 << 20, 1 << 18))
-    asked = wanted_on("opteron-6164he", programs=("stencil",), size="small", work=tmp_path)
+    asked = wanted_on("opteron-6164he", programs=("stencil",), sizes=("small",), work=tmp_path)
     return replace(asked, threads=(THREADS,), affinities="hints", baselines=True, period_us=20.0)
 
 
