@@ -18,6 +18,10 @@ from autofinity.sim.native import machine_model
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.window_sum import RegionEstimate
 
+MOST_PRICE = 1e6
+"""Of an instruction, in those that wait for nothing: a stream that did a handful of them in a window
+is no measure."""
+
 
 class Skeleton:
     """The skeleton of a sampled trace, for any number of replays."""
@@ -40,8 +44,8 @@ class Skeleton:
         program = core.Program.skeleton(
             self._events,
             self._interval_work,
-            rates.busy_ns / issue_ns,
-            rates.unit_ns / issue_ns.mean(),
+            np.minimum(rates.busy_ns / issue_ns, MOST_PRICE),
+            np.minimum(rates.unit_ns / issue_ns.mean(), MOST_PRICE),
         )
         simulation = core.Simulation(machine, program, pus)
         simulation.run()
