@@ -19,8 +19,8 @@ from autofinity.sim.spec import MachineSpec
 from autofinity.sim.window_sum import RegionEstimate
 
 MOST_PRICE = 1e6
-"""Of an instruction, in those that wait for nothing: a stream that did a handful of them in a window
-is no measure."""
+"""Of an instruction, in those that wait for nothing: a stream that did a handful in a window is no
+measure."""
 
 
 class Skeleton:
