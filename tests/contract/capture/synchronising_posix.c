@@ -33,6 +33,9 @@ static sem_t s, ready;
 static pthread_barrier_t both;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static once_flag flag = ONCE_FLAG_INIT;
+static int64_t guard;
+__attribute__((weak)) int __cxa_guard_acquire(int64_t*);
+__attribute__((weak)) void __cxa_guard_release(int64_t*);
 static _Alignas(64) long shared;
 static void routine(void) { shared++; }
 
@@ -48,6 +51,7 @@ static void* helper(void* unused) {
     shared++;
     if (is("pthread_once")) pthread_once(&once, routine);
     if (is("call_once")) call_once(&flag, routine);
+    if (is("__cxa_guard_acquire") && __cxa_guard_acquire(&guard)) __cxa_guard_release(&guard);
     if (strncmp(what, "pthread_cond_", 13) == 0) {
         pthread_mutex_lock(&m);
         pthread_cond_signal(&c);
@@ -142,6 +146,8 @@ int main(int count, char** arguments) {
 
     CASE(pthread_once, pthread_once(&once, routine));
     CASE(call_once, call_once(&flag, routine));
+    CASE(__cxa_guard_acquire, __cxa_guard_acquire(&guard));
+    CASE(__cxa_guard_release, __cxa_guard_release(&guard));
     CASE(pthread_barrier_wait, pthread_barrier_wait(&both));
 
     CASE(sem_post, sem_post(&s));

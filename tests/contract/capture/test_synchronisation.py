@@ -90,6 +90,9 @@ def test_a_call_of_each_function_that_is_kept_is_in_the_trace(single: Workshop, 
     source = HERE / f"synchronising_{'openmp' if openmp else 'posix'}.c"
     if openmp and shutil.which("gcc") is None:
         pytest.skip("no gcc: libgomp is its library")
+    flags = "-O1 -fopenmp -pthread" if openmp else "-O1 -pthread"
+    if name.startswith("__cxa_"):
+        flags += " -Wl,--no-as-needed -lstdc++"
     run = single.run(
         source.read_text().replace(
             "what = arguments[count - 1];",
@@ -97,7 +100,7 @@ def test_a_call_of_each_function_that_is_kept_is_in_the_trace(single: Workshop, 
             "    fflush(stdout);",
         ),
         name,
-        flags="-O1 -fopenmp -pthread" if openmp else "-O1 -pthread",
+        flags=flags,
         env={"OMP_CANCELLATION": "true"},
     )
     assert run.code == 0, run.stderr
