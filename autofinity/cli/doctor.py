@@ -43,7 +43,7 @@ def command(as_json: bool) -> None:
 
 def _meaning(tier: str) -> str:
     if tier == TIERS[1]:
-        return "The policy gets the counters it asks for."
+        return "The policy gets the counters it asks for, as far as this CPU has them."
     return (
         "The counters that policies ask for cannot be measured, so a policy's default decides; "
         "what is measured is kept for later."

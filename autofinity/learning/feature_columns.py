@@ -51,13 +51,14 @@ def with_gains(table: ObservationTable, cross_core: Collection[str] = ()) -> Obs
 
 
 def with_sums(table: ObservationTable) -> ObservationTable:
-    """The table with the sums of `model.ratios.SUMS` that it lacks but has the parts of."""
-    lacks = {
-        name: _sum(table, parts)
-        for name, parts in SUMS.items()
-        if name not in table.counters and set(parts) <= set(table.counters)
-    }
-    return replace(table, counters={**table.counters, **lacks}) if lacks else table
+    """The table with the sums of `model.ratios.SUMS`, where rows lack them but have the parts."""
+    columns = dict(table.counters)
+    for name, parts in SUMS.items():
+        if set(parts) <= set(columns):
+            total = _sum(table, parts)
+            known = columns.get(name, np.full(len(table), np.nan))
+            columns[name] = np.where(np.isnan(known), total, known)
+    return replace(table, counters=columns)
 
 
 def with_named(table: ObservationTable, names: Sequence[str]) -> ObservationTable:

@@ -186,6 +186,30 @@ def test_an_event_that_is_the_sum_of_several_counts_them_all() -> None:
     assert counts["twice"] == 2 * counts["once"]
 
 
+def test_the_parts_of_a_sum_that_take_turns_are_each_brought_to_the_same_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    enabled, whole, half = 100, 100, 50
+    readings = {3: [(0, 0, 0), (enabled, whole, 7)], 4: [(0, 0, 0), (enabled, half, 20)]}
+
+    def read(fd: int, size: int) -> bytes:
+        return struct.pack("4Q", 1, *readings[fd].pop(0))
+
+    monkeypatch.setattr(os, "read", read)
+    monkeypatch.setattr("autofinity.linux.perf.fcntl.ioctl", lambda *_: 0)
+
+    def one_in_a_group(event: Encoding, tid: int, group: int = -1, **_: bool) -> int:
+        if group != -1:
+            raise OSError(errno.EINVAL, "the PMU is full")
+        return event.config
+
+    monkeypatch.setattr("autofinity.linux.perf.open_event", one_in_a_group)
+    counters = open_thread(0, {"sum": Encoding(4, 3, also=(Encoding(4, 4),))})
+    sample = counters.sample()
+    assert sample.counts == {"sum": 7 + 2 * 20}
+    assert (sample.enabled_ns, sample.running_ns) == (enabled, whole)
+
+
 @needs_perf
 def test_counts_on_several_pmus_are_added_up() -> None:
     tid = threading.get_native_id()

@@ -147,6 +147,8 @@ def test_observations_of_the_parts_have_the_sum() -> None:
     assert with_sums(table(parts)).counters[OTHER_LLC] == [3.0]
     assert with_named(table(parts), ("other_cache_pki",)).counters["other_cache_pki"] == [3.0]
     assert with_sums(table({**parts, OTHER_LLC: 5.0})).counters[OTHER_LLC] == [5.0]
+    older = table(parts, {**parts, OTHER_LLC: 5.0})
+    assert with_sums(older).counters[OTHER_LLC].tolist() == [3.0, 5.0]
     one = table({"cache_to_cache_transfers_remote": 2.0})
     assert OTHER_LLC not in with_sums(one).counters
 
