@@ -157,7 +157,7 @@ def _cross_core(procfs: Path) -> Capability:
     found = cross_core_events(event_table(cpu))
     family = f"{cpu.vendor or 'unknown'}, family {cpu.family}, model {cpu.model}"
     if not found:
-        detail = f"events of this CPU ({family}) do not tell which lines other cores' caches gave"
+        detail = f"no event is known that tells lines of other cores' caches on this CPU ({family})"
         return Capability("cross-core events", False, detail)
     names = ", ".join(f"{CROSS_CORE_COUNTERS[name]} ({name})" for name in found)
     return Capability("cross-core events", True, f"lines from other cores' caches {names}")
