@@ -7,7 +7,11 @@ import click
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import page, say_json
 from autofinity.linux.capabilities import TIERS, Capability, Ladder, probe
-from autofinity.model.errors import LinuxError
+from autofinity.linux.event_tables import event_table, this_cpu
+from autofinity.linux.thread_roll import SOFTWARE_EVENTS
+from autofinity.model.errors import AutofinityError, LinuxError
+from autofinity.policy.files import load
+from autofinity.policy.lacking import without_text
 from autofinity.runtime.launcher import find_launcher
 from autofinity.runtime.policies import default_policy
 
@@ -17,7 +21,7 @@ from autofinity.runtime.policies import default_policy
 def command(as_json: bool) -> None:
     """Probe everything a run would use, without side effects; each line with its remedy."""
     ladder = probe()
-    parts = (_launcher(), _policy())
+    parts = (_launcher(), _policy(), *_lacking())
     if as_json:
         say_json(_document(ladder, parts), indent=2)
         return
@@ -39,7 +43,7 @@ def command(as_json: bool) -> None:
 
 def _meaning(tier: str) -> str:
     if tier == TIERS[1]:
-        return "The policy gets the counters it asks for."
+        return "The policy gets the counters it asks for, as far as this CPU has them."
     return (
         "The counters that policies ask for cannot be measured, so a policy's default decides; "
         "what is measured is kept for later."
@@ -58,6 +62,28 @@ def _policy() -> Capability:
     if path is None:
         return Capability("policy", False, "none was found", "autofinity train, then --policy")
     return Capability("policy", path.is_file(), str(path))
+
+
+def _lacking() -> tuple[Capability, ...]:
+    """Whether this CPU has an event for each counter of that policy; nothing where there is none
+    that can be read.
+    """
+    path = default_policy()
+    if path is None or not path.is_file():
+        return ()
+    try:
+        policy = load(path)
+    except AutofinityError:
+        return ()
+    if not policy.counters:
+        return ()
+    counted = {*event_table(this_cpu()), *SOFTWARE_EVENTS}
+    missing = [counter for counter in policy.counters if counter not in counted]
+    if not missing:
+        detail = f"this CPU has events for {', '.join(policy.counters)}"
+    else:
+        detail = f"no event for {', '.join(missing)}: {without_text(policy, missing)}"
+    return (Capability("policy's counters", not missing, detail),)
 
 
 def _document(ladder: Ladder, parts: tuple[Capability, ...]) -> dict[str, object]:

@@ -15,6 +15,7 @@ from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.cases import Case, case_of
 from autofinity.evaluation.switched import SwitchedRuns
 from autofinity.evaluation.times import times_of
+from autofinity.learning.feature_columns import with_sums
 from autofinity.learning.hint_samples import windows
 from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
 from autofinity.model.errors import LearningError
@@ -57,6 +58,7 @@ def judge(
     of the run, as before a restart), and that of one alone. `learn` is called once a program.
     `in_run` tells the time of a run that was switched; by default runs that were profiled so do.
     """
+    table = with_sums(table)
     times = times_of(table)
     energy = times_of(table, "energy_j")
     in_run = in_run or SwitchedRuns(table, times, match)

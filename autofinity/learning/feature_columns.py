@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from autofinity.learning.settings import Features
 from autofinity.model.errors import LearningError
-from autofinity.model.ratios import CATALOGUE, GAINS, PORTABLE, START, Ratio
+from autofinity.model.ratios import CATALOGUE, GAINS, START, SUMS, Ratio, portable
 from autofinity.store.observation_table import ObservationTable
 
 type Floats = npt.NDArray[np.float64]
@@ -18,14 +18,18 @@ type Floats = npt.NDArray[np.float64]
 RATIOS: Mapping[str, Ratio] = {ratio.name: ratio for ratio in (*CATALOGUE, *GAINS)}
 
 
-def with_features(table: ObservationTable, features: Features) -> ObservationTable:
-    """The table with these features in place of its counters.
+def with_features(
+    table: ObservationTable, features: Features, cross_core: Collection[str] = ()
+) -> ObservationTable:
+    """The table with these features in place of its counters; of portable ratios those that need no
+    counter of other cores' caches but those of `cross_core`.
 
     Raises `LearningError` when ratios are asked for and none can be computed.
     """
     columns = dict(table.counters) if features in ("rates", "both") else {}
     if features != "rates":
-        offered = PORTABLE if features == "portable" else CATALOGUE
+        table = with_sums(table)
+        offered = portable(cross_core) if features == "portable" else CATALOGUE
         possible = [ratio for ratio in offered if set(ratio.counters) <= set(table.counters)]
         if not possible and features != "both":
             raise LearningError(
@@ -36,17 +40,31 @@ def with_features(table: ObservationTable, features: Features) -> ObservationTab
     return replace(table, counters=columns)
 
 
-def with_gains(table: ObservationTable) -> ObservationTable:
-    """The table with what a second look may ask: portable ratios, and gains over the start."""
-    possible = [
-        ratio for ratio in (*PORTABLE, *GAINS) if set(ratio.counters) <= set(table.counters)
-    ]
+def with_gains(table: ObservationTable, cross_core: Collection[str] = ()) -> ObservationTable:
+    """The table with what a second look may ask: portable ratios, as in `with_features`, and gains
+    over the start.
+    """
+    table = with_sums(table)
+    offered = (*portable(cross_core), *GAINS)
+    possible = [ratio for ratio in offered if set(ratio.counters) <= set(table.counters)]
     return replace(table, counters={ratio.name: _ratio(table, ratio) for ratio in possible})
+
+
+def with_sums(table: ObservationTable) -> ObservationTable:
+    """The table with the sums of `model.ratios.SUMS`, where rows lack them but have the parts."""
+    columns = dict(table.counters)
+    for name, parts in SUMS.items():
+        if set(parts) <= set(columns):
+            total = _sum(table, parts)
+            known = columns.get(name, np.full(len(table), np.nan))
+            columns[name] = np.where(np.isnan(known), total, known)
+    return replace(table, counters=columns)
 
 
 def with_named(table: ObservationTable, names: Sequence[str]) -> ObservationTable:
     """The table with just these counters or ratios. Raises `LearningError` naming what it lacks."""
     columns = {}
+    table = with_sums(table)
     for name in names:
         ratio = RATIOS.get(name)
         if name in table.counters:

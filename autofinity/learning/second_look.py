@@ -172,4 +172,5 @@ def _both_samples(
         START + name: np.bincount(of_start, values, len(counts))[workload] / counts[workload]
         for name, values in start.counters.items()
     }
-    return with_gains(replace(seen, counters={**seen.counters, **means})), workload
+    with_start = replace(seen, counters={**seen.counters, **means})
+    return with_gains(with_start, settings.cross_core), workload

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
 from autofinity.model.errors import UsageError
+from autofinity.model.ratios import CROSS_CORE_COUNTERS
 
 type Metric = Literal["ipc", "speed", "throughput", "-energy", "-energy-delay"]
 type Condense = Literal["median", "mean", "gmean", "hmean", "max", "min", "sum"]
@@ -48,7 +49,10 @@ class LearningSettings:
     (figure 6)."""
     features: Features = "portable"
     """What rules may look at: rates of counters, ratios of them (`model.ratios`), ratios that every
-    PMU can count, or rates and all ratios."""
+    PMU can count (and the machine's, by `cross_core`), or rates and all ratios."""
+    cross_core: tuple[str, ...] = ()
+    """Counters of lines from other cores' caches (`model.ratios.CROSS_CORE_COUNTERS`) that the
+    machine has: portable ratios may be of them, too."""
     metric: Metric = "speed"
     condense: Condense = "median"
     leeway: int = 0
@@ -122,6 +126,12 @@ class LearningSettings:
                 f"bins {self.bins}: expected at most {MOST_BINS}; more change nothing "
                 "(docs/policy-study.md)"
             )
+        unknown = set(self.cross_core) - set(CROSS_CORE_COUNTERS)
+        if unknown:
+            raise UsageError(
+                f"cross_core {', '.join(sorted(unknown))}: expected some of "
+                f"{', '.join(CROSS_CORE_COUNTERS)}"
+            )
         if self.counters == ():
             raise UsageError("counters: none is named; expected some, or None to choose them")
         if self.counters is not None and len(set(self.counters)) != len(self.counters):
@@ -131,6 +141,7 @@ class LearningSettings:
         """For provenance: plain values only."""
         plain = asdict(self)
         plain["counters"] = None if self.counters is None else list(self.counters)
+        plain["cross_core"] = list(self.cross_core)
         return plain
 
 

@@ -20,11 +20,12 @@ from autofinity.linux.access_events import (
     pmu_events,
 )
 from autofinity.linux.cpu_lists import parse_cpu_list
-from autofinity.linux.event_tables import Encoding
+from autofinity.linux.event_tables import Encoding, cross_core_events, event_table, this_cpu
 from autofinity.linux.forbidden import ends_us
 from autofinity.linux.kernel_file import read_text
 from autofinity.linux.perf import explain, open_event
 from autofinity.linux.syscalls import syscall
+from autofinity.model.ratios import CROSS_CORE_COUNTERS
 
 _HARDWARE_CYCLES = Encoding(0, 0)
 _TASK_CLOCK = Encoding(1, 1)
@@ -71,6 +72,7 @@ def probe(sysfs: Path = Path("/sys"), procfs: Path = Path("/proc")) -> Ladder:
     capabilities = (
         _memory_sampling(sysfs),
         _event("hardware counters", lambda: open_event(_HARDWARE_CYCLES, 0), procfs),
+        _cross_core(procfs),
         _software(procfs),
         _event(
             "page-fault sampling",
@@ -147,6 +149,18 @@ def _event(name: str, opening: Callable[[], int], procfs: Path) -> Capability:
         }
         return Capability(name, False, explain(code), remedies.get(code, ""))
     return Capability(name, True, f"kernel.perf_event_paranoid is {_paranoid(procfs)}")
+
+
+def _cross_core(procfs: Path) -> Capability:
+    """Whether this CPU's family has events for lines from other cores' caches, and which."""
+    cpu = this_cpu(procfs / "cpuinfo")
+    found = cross_core_events(event_table(cpu))
+    family = f"{cpu.vendor or 'unknown'}, family {cpu.family}, model {cpu.model}"
+    if not found:
+        detail = f"no event is known that tells lines of other cores' caches on this CPU ({family})"
+        return Capability("cross-core events", False, detail)
+    names = ", ".join(f"{CROSS_CORE_COUNTERS[name]} ({name})" for name in found)
+    return Capability("cross-core events", True, f"lines from other cores' caches {names}")
 
 
 def _software(procfs: Path) -> Capability:

@@ -4,6 +4,10 @@ events/generic.toml ─┐
 events/<family>.toml ┴─► EventTable of this CPU (a family's entry wins over the generic one, and
                          what it calls absent is not what the generic name says)
 
+What no single event of a family counts may be the sum of several: `config` and `libpfm` of its
+entry are then lists. A neutral name means on every CPU what it means on the simulator
+(`autofinity/sim/events.py`); a family that has nothing of that meaning does not have the name.
+
 Machines of two core kinds have a PMU for each; a generic event then counts on the first kind only,
 unless it names the PMU in the upper half of its config (perf_event_open(2), extended types).
 """
@@ -15,9 +19,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from autofinity.linux.pmus import CORE_KINDS, DEVICES, pmu_type
+from autofinity.model.cpu import Cpu
 from autofinity.model.errors import LinuxError
+from autofinity.model.ratios import CROSS_CORE_COUNTERS
 
 _FOLDER = Path(__file__).with_name("events")
 
@@ -32,18 +39,13 @@ class Encoding:
     type: int
     config: int
     libpfm: str = ""
+    also: tuple[Encoding, ...] = ()
+    """Further events, whose counts are added."""
 
-
-@dataclass(frozen=True, slots=True)
-class Cpu:
-    """What /proc/cpuinfo says of the first CPU; zeros and empty where it says nothing."""
-
-    vendor: str
-    """As x86 spells it; on Arm the implementer's number (`0x41`: Arm)."""
-    family: int
-    """On Arm the version of the architecture."""
-    model: int
-    """On Arm the part's number."""
+    @property
+    def events(self) -> tuple[Encoding, ...]:
+        """What is opened, one by one; the counts are added."""
+        return (replace(self, also=()), *self.also)
 
 
 type EventTable = Mapping[str, Encoding]
@@ -88,6 +90,11 @@ def event_table(cpu: Cpu, folder: Path = _FOLDER) -> EventTable:
             absent |= _absent(table)
     found = {name: each for name, each in generic.items() if name not in absent}
     return MappingProxyType(found | special)
+
+
+def cross_core_events(table: EventTable) -> EventTable:
+    """Of a table, what counts lines from other cores' caches."""
+    return MappingProxyType({name: table[name] for name in CROSS_CORE_COUNTERS if name in table})
 
 
 def core_pmus(devices: Path = DEVICES) -> tuple[int, ...]:
@@ -145,14 +152,22 @@ def _encodings(path: Path, table: Mapping[str, object]) -> dict[str, Encoding]:
     events = table.get("events", {})
     assert isinstance(events, dict)
     try:
-        return {
-            name: Encoding(_TYPES[entry["type"]], int(entry["config"]), entry.get("libpfm", ""))
-            for name, entry in events.items()
-        }
-    except (KeyError, TypeError) as error:
+        return {name: _encoding(entry) for name, entry in events.items()}
+    except (KeyError, TypeError, ValueError) as error:
         raise LinuxError(
             f"the event table {path.name} has an entry without a known type and a config: {error}"
         ) from error
+
+
+def _encoding(entry: Mapping[str, Any]) -> Encoding:
+    """Raises `KeyError`, `TypeError` or `ValueError`."""
+    kind, configs, sources = _TYPES[entry["type"]], entry["config"], entry.get("libpfm", "")
+    if not isinstance(configs, list):
+        return Encoding(kind, int(configs), sources)
+    first, *others = (
+        Encoding(kind, int(config), source) for config, source in zip(configs, sources, strict=True)
+    )
+    return replace(first, also=tuple(others))
 
 
 def _number(text: str) -> int:

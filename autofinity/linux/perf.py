@@ -64,6 +64,7 @@ class _Group:
     leader: int
     fds: tuple[int, ...]
     names: tuple[str, ...]
+    """Of each descriptor; a name that several have is the sum of them."""
 
 
 class ThreadCounters:
@@ -78,8 +79,8 @@ class ThreadCounters:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What is counted."""
-        return tuple(name for group in self._groups for name in group.names)
+        """What is counted, each once."""
+        return tuple(dict.fromkeys(name for group in self._groups for name in group.names))
 
     def sample(self) -> CounterSample:
         """Counts since the last call (or since opening), with how long the PMU really counted.
@@ -90,21 +91,23 @@ class ThreadCounters:
         CLOCK_MONOTONIC's; the kernel counts by its scheduler clock, which is not slewed with it.
         """
         begin_ns, now, end_ns = self._read()
-        counts: dict[str, int] = {}
-        enabled = running = 0
-        shares: dict[str, tuple[int, int]] = {}
-        for group, after, before in zip(self._groups, now, self._before, strict=True):
-            group_enabled, group_running = after[0] - before[0], after[1] - before[1]
-            enabled, running = max(enabled, group_enabled), max(running, group_running)
-            for name, new, old in zip(group.names, after[2], before[2], strict=True):
-                counts[name] = new - old
-                shares[name] = (group_enabled, group_running)
-        for name, (group_enabled, group_running) in shares.items():
+        counts = dict.fromkeys(self.names, 0)
+        times = [
+            (after[0] - before[0], after[1] - before[1])
+            for after, before in zip(now, self._before, strict=True)
+        ]
+        enabled = max((each[0] for each in times), default=0)
+        running = max((each[1] for each in times), default=0)
+        for group, after, before, (group_enabled, group_running) in zip(
+            self._groups, now, self._before, times, strict=True
+        ):
             # Groups take turns on the PMU: each is brought to the time of the longest-running one,
             # so that one pair of times serves the whole sample.
+            scale = 1.0
             if group_running and (group_enabled, group_running) != (enabled, running):
                 scale = group_enabled / group_running * (running / enabled if enabled else 0)
-                counts[name] = round(counts[name] * scale)
+            for name, new, old in zip(group.names, after[2], before[2], strict=True):
+                counts[name] += new - old if scale == 1 else round((new - old) * scale)
         start_ns, self._begin_ns, self._before = self._begin_ns, begin_ns, now
         return CounterSample(self._tid, start_ns, end_ns, counts, enabled, running)
 
@@ -247,8 +250,9 @@ def open_thread(tid: int, wanted: Mapping[str, Encoding]) -> ThreadCounters:
             fds.clear()
             names.clear()
 
+    events = [(name, event) for name, encoding in wanted.items() for event in encoding.events]
     try:
-        for name, encoding in wanted.items():
+        for name, encoding in events:
             try:
                 # A sibling that joins a group which counts already counts nothing until the thread
                 # is next switched out (measured): so the leader starts last.

@@ -4,14 +4,14 @@ A rate (counts per thread and second) depends on the clock and on how fast the p
 policy asks is of another kind: *of the lines that left the core, how many came from another cache?*
 A ratio is dimensionless, or counts per thousand instructions, and says that.
 
-All events here exist in real PMUs: Intel's offcore responses by supplier, AMD's data cache fills by
-source, ARM's CHI-based external sources; `autofinity/linux/events` says which a machine has.
+Four counters are on every machine that counts in hardware, and lines from other cores' caches on
+those whose family has events for them; `autofinity/linux/events` says which a machine has.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 START = "start."
@@ -51,7 +51,17 @@ def _sum(sample: Mapping[str, float], names: tuple[str, ...]) -> float:
     return total
 
 
-_OTHER_CACHES = ("cache_to_cache_transfers_remote", "cache_to_cache_transfers_same_package")
+SAME_LLC = "cache_to_cache_transfers_same_llc"
+OTHER_LLC = "cache_to_cache_transfers_other_llc"
+_REMOTE = "cache_to_cache_transfers_remote"
+
+SUMS: Mapping[str, tuple[str, ...]] = {
+    OTHER_LLC: (_REMOTE, "cache_to_cache_transfers_same_package")
+}
+"""Counters that are the sum of others, which older observations have instead."""
+
+_OTHER_CACHES = (OTHER_LLC,)
+_OTHER_CORES = (SAME_LLC, OTHER_LLC)
 _DRAM = ("dram_reads_local", "dram_reads_remote")
 
 CATALOGUE: Mapping[Ratio, str] = {
@@ -59,8 +69,15 @@ CATALOGUE: Mapping[Ratio, str] = {
         "of the requests that left the core, those that a cache of another LLC domain answered: "
         "what packing makes cheaper"
     ),
-    Ratio("other_package_share", _OTHER_CACHES[:1], ("llc_requests",)): (
+    Ratio("other_package_share", (_REMOTE,), ("llc_requests",)): (
         "those that a cache of another package answered"
+    ),
+    Ratio("other_core_share", _OTHER_CORES, ("llc_requests",)): (
+        "those that another core's cache answered, in the own LLC domain or in another"
+    ),
+    Ratio("other_cache_miss_share", _OTHER_CACHES, ("llc_misses",)): (
+        "of the requests that the own LLC did not hold, those that a cache of another domain "
+        "answered: the others went to memory"
     ),
     Ratio("llc_miss_share", ("llc_misses",), ("llc_requests",)): (
         "of the requests that left the core, those the own LLC did not hold: where it is small, "
@@ -80,6 +97,10 @@ CATALOGUE: Mapping[Ratio, str] = {
     ),
     Ratio("other_cache_pki", _OTHER_CACHES, ("instructions",), 1e3): (
         "lines from caches of other LLC domains, per 1,000 instructions"
+    ),
+    Ratio("other_core_pki", _OTHER_CORES, ("instructions",), 1e3): (
+        "lines from other cores' caches, in the own LLC domain or in another, per 1,000 "
+        "instructions"
     ),
     Ratio("memory_reads_pki", _DRAM, ("instructions",), 1e3): (
         "lines read from memory, per 1,000 instructions"
@@ -117,5 +138,16 @@ GAINS: Mapping[Ratio, str] = {
 PORTABLE_COUNTERS = frozenset({"cycles", "instructions", "llc_requests", "llc_misses"})
 """Counted on every machine that counts anything in hardware."""
 
-PORTABLE = tuple(ratio for ratio in CATALOGUE if PORTABLE_COUNTERS.issuperset(ratio.counters))
-"""Ratios that such a machine has."""
+CROSS_CORE_COUNTERS: Mapping[str, str] = {
+    SAME_LLC: "in the own LLC domain",
+    OTHER_LLC: "in other domains",
+}
+"""Lines from other cores' caches, and where these are: counted where the CPU's family can."""
+
+
+def portable(cross_core: Collection[str] = ()) -> tuple[Ratio, ...]:
+    """Ratios that every machine has which counts in hardware, and has these of
+    `CROSS_CORE_COUNTERS`.
+    """
+    counted = PORTABLE_COUNTERS.union(cross_core)
+    return tuple(ratio for ratio in CATALOGUE if counted.issuperset(ratio.counters))

@@ -9,6 +9,7 @@ from autofinity.foreign_text import one_line
 from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.policy import Condition, Instead, OtherCounts, RulePolicy, SecondLook
 from autofinity.model.ratios import Ratio
+from autofinity.policy.lacking import lacking_lines
 
 type Quote = Callable[[str], str]
 """A name as it may stand in the text."""
@@ -31,6 +32,9 @@ def policy_text(policy: RulePolicy) -> str:
         lines.append(f"{cores_text(policy.other_counts)}:")
         lines.extend(f"  {instead_text(entry)}" for entry in policy.other_counts.instead)
         used |= {entry.better for entry in policy.other_counts.instead}
+    if policy.counters:
+        lines.append("where a counter cannot be measured:")
+        lines.extend(f"  {line}" for line in lacking_lines(policy))
     lines.append("hints:")
     lines.extend(f"  {hint}  {hint_text(hint)}" for hint in HINTS if hint in used)
     made_of = [

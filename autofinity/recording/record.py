@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 
 from autofinity.foreign_text import one_line
+from autofinity.linux.event_tables import this_cpu
 from autofinity.linux.topology import host_topology
 from autofinity.model.topology import Topology
 from autofinity.recording.assumed import Assumed
@@ -109,7 +110,7 @@ def _document(
     ends: Mapping[str, list[Row]],
 ) -> Iterator[str]:
     """The tables of the file, in the order of the shipped ones."""
-    root = [text_row("name", name), text_row("model", topology.model or "unknown")]
+    root = [text_row("name", name), text_row("model", topology.model or "unknown"), *_cpu_row()]
     root.append(_page_row(topology.page_sizes_bytes[0]))
     if len(kinds) == 1:
         yield toml_of("", [*root, *kinds[0].tables.pop("")])
@@ -134,6 +135,15 @@ def _document(
         yield toml_of("[core]", kinds[0].tables["core"])
     for title, rows in ends.items():
         yield toml_of(f"[{title}]", rows)
+
+
+def _cpu_row() -> list[Row]:
+    """Whose events the machine counts; nothing where /proc does not say."""
+    cpu = this_cpu()
+    if not cpu.vendor:
+        return []
+    vendor = text_row("", cpu.vendor).value
+    return [Row("cpu", f"[{vendor}, {cpu.family}, {cpu.model}]", "")]
 
 
 def _page_row(size_bytes: int) -> Row:

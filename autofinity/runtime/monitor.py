@@ -169,7 +169,7 @@ def _loop(
         request.pid,
         request.pidfd if request.pidfd >= 0 else open_pidfd(request.pid),
         allowed,
-        _counters(request, mechanism.sensors.counters, journal),
+        _counters(request, mechanism.sensors.counters, journal, around.policy),
         frozenset(parse_cpu_list(part) for part in request.bound.split(";") if part),
         journal.keep_masks,
         _address_sensor(request, mechanism.sensors.detectors, around.topology),
@@ -254,8 +254,12 @@ def _policy(request: Request) -> tuple[RulePolicy | None, str, str]:
         return None, "", f"the policy is not used: {error}"
 
 
-def _counters(request: Request, asked: Sequence[str], journal: Journal) -> Mapping[str, Encoding]:
-    """What to open on each thread: the counters `asked` for, where this machine counts at all."""
+def _counters(
+    request: Request, asked: Sequence[str], journal: Journal, policy: RulePolicy | None
+) -> Mapping[str, Encoding]:
+    """What to open on each thread: the counters `asked` for, where this machine counts at all.
+    What the CPU has no event for is noted, with what the policy does without.
+    """
     if not asked or request.tier != "hardware counters":
         return {}
     table = event_table(this_cpu())
@@ -263,7 +267,12 @@ def _counters(request: Request, asked: Sequence[str], journal: Journal) -> Mappi
     wanted = (*asked, *({"instructions"} - set(asked)))
     unknown = [name for name in wanted if name not in table and name not in SOFTWARE_EVENTS]
     if unknown:
-        journal.note(f"this CPU has no event for {', '.join(unknown)}")
+        said = f"this CPU has no event for {', '.join(unknown)}"
+        if policy is not None:
+            from autofinity.policy.lacking import without_text
+
+            said += f": {without_text(policy, unknown)}"
+        journal.note(said)
     return {name: table[name] for name in wanted if name in table}
 
 

@@ -55,6 +55,7 @@ EVENTS: dict[str, str] = {
     "cache_to_cache_transfers_same_llc": "lines got from a cache of the same LLC domain",
     "cache_to_cache_transfers_same_package": "lines got from another domain of the package",
     "cache_to_cache_transfers_remote": "lines got from a cache of another package",
+    "cache_to_cache_transfers_other_llc": "lines got from another domain, of any package",
     "cache_to_cache_transfers_supplied": "lines that this core's L1 or L2 gave to others",
     "upgrades": "stores to a line held in S or O: others, if there are any, had to give it up",
     "invalidations_sent": "copies in other cores that this core's stores removed",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from autofinity.checked_file import Table, WrongValueError, checked
+from autofinity.model.cpu import Cpu
 from autofinity.model.topology import Topology
 from autofinity.sim.distances import Matrix, between_llcs, by_hops, by_slit, slit_ranks
 from autofinity.sim.machine_file import AlikeCores, Bandwidths, HybridCores, MachineFile
@@ -13,23 +14,30 @@ from autofinity.sim.preset_topology import Block, PlacedCores, read_topology, wi
 from autofinity.sim.routes import UnconnectedError, direct_links, routes_over
 from autofinity.sim.spec import BandwidthSpec, CoreClassSpec, LinkSpec, MachineSpec
 
+IDENTITY = ("name", "model", "cpu")
+"""What a file says of which machine it is."""
+
 
 class _Identity(Table):
     name: str
     model: str
+    cpu: tuple[str, int, int] | None = None
+    """Vendor, family and model, as /proc/cpuinfo has them."""
 
 
 def whole_machine(document: Mapping[str, object]) -> MachineSpec:
     """The machine of a file that has everything. Raises `WrongValueError` naming the key."""
-    of_its_own = ("name", "model", "topology")
-    identity = checked(_Identity, {key: document[key] for key in of_its_own[:2] if key in document})
-    file = read_tables({key: table for key, table in document.items() if key not in of_its_own})
+    said = {key: document[key] for key in IDENTITY if key in document}
+    identity = checked(_Identity, said)
+    left = (*IDENTITY, "topology")
+    file = read_tables({key: table for key, table in document.items() if key not in left})
     if "topology" not in document:
         raise WrongValueError("topology", "missing; expected a table")
     classes = core_classes(file)
     placed = read_topology(document["topology"], identity.name, identity.model, blocks(file))
     topology = with_caches(placed.topology, classes[0], file.llc.spec())
-    return assembled(file, replace(placed, topology=topology), classes)
+    spec = assembled(file, replace(placed, topology=topology), classes)
+    return replace(spec, cpu=None if identity.cpu is None else Cpu(*identity.cpu))
 
 
 def read_tables(document: Mapping[str, object]) -> AlikeCores | HybridCores:

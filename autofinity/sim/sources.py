@@ -30,8 +30,8 @@ BOUNDS = re.compile(
 what was read or measured, within which it was chosen."""
 RECALLED_WITHIN = 0.20
 """By how much a number that was only recalled is taken to be off: the spread of `sim/draws.py`."""
-NAMES = ("name", "model")
-"""Keys that need no source."""
+NAMES = ("name", "model", "cpu")
+"""Keys that say which machine it is, and need no source."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ that machine files have a table of (`sim/machine_file.py`) say which values they
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from autofinity.model.cpu import Cpu
 from autofinity.model.topology import Topology
 
 type ByDistance = tuple[float, ...]
@@ -250,6 +251,9 @@ class MachineSpec:
     """4 KiB, 16 KiB or 2 MiB, all pages of a run alike."""
     directory: DirectorySpec | None = None
     """None: a directory that never has to drop a line."""
+    cpu: Cpu | None = field(default=None, repr=False)
+    """Whose events a real one counts; None: not said. It changes no run, so it is not among what
+    tells runs apart (`repr`)."""
 
     @property
     def home_nodes(self) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from autofinity.evaluation.coverage import ProgramCoverage, covered_by
 from autofinity.learning.settings import LearningSettings
+from autofinity.workflow.machine_events import on_machine
 from autofinity.workflow.observations import hints_for, observations_of
 
 
@@ -34,6 +35,6 @@ def coverage(
     The settings say which counters are looked at and how they are cut. Raises as `observations_of`
     and `covered_by` do.
     """
-    settings = settings or LearningSettings()
+    settings = on_machine(settings or LearningSettings(), machine)
     table = observations_of(machine, threads, observations)
     return Covered(*covered_by(table, settings, hints_for(table, machine, settings.leeway)))

@@ -23,6 +23,7 @@ from autofinity.learning.pipeline import (
 from autofinity.learning.settings import LearningSettings
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
+from autofinity.workflow.machine_events import on_machine
 from autofinity.workflow.observations import hints_for, machine_of
 
 
@@ -64,7 +65,7 @@ def chosen_counters(
     are no observations, `LearningError` where nothing varies.
     """
     start = _Start.of(source, settings, machine)
-    report = feature_report(start.ready, settings, start.hints_of)
+    report = feature_report(start.ready, start.settings, start.hints_of)
     return ChosenCounters(report, start.ready.insensitive)
 
 
@@ -73,7 +74,7 @@ def cut_counters(
 ) -> CutCounters:
     """Where the chosen counters are cut; arguments and errors as of `chosen_counters`."""
     start = _Start.of(source, settings, machine)
-    cuts = start.cut_points(settings)
+    cuts = start.cut_points()
     behaviours = {}
     for name, points in cuts.items():
         found = bin_of(start.ready.behaviours.counters[name], points)
@@ -86,11 +87,11 @@ def action_table(
 ) -> ActionTable:
     """The action table; arguments and errors as of `chosen_counters`."""
     start = _Start.of(source, settings, machine)
-    cuts = start.cut_points(settings)
-    table = make_table(start.ready, tuple(cuts), cuts, settings, start.hints_of)
+    cuts = start.cut_points()
+    table = make_table(start.ready, tuple(cuts), cuts, start.settings, start.hints_of)
     provenance = {
         "machine": machine_of(start.seen),
-        "settings": settings.as_dict(),
+        "settings": start.settings.as_dict(),
         "observations": {"digest": start.seen.digest(), "rows": len(start.seen)},
     }
     return ActionTable(table, start.ready.insensitive, provenance)
@@ -101,15 +102,18 @@ class _Start:
     """Where all three steps begin."""
 
     seen: ObservationTable
+    settings: LearningSettings
+    """With what the machine counts of other cores' caches."""
     ready: Prepared
     hints_of: HintsOf
 
     @classmethod
     def of(cls, source: Path, settings: LearningSettings, machine: str | None) -> _Start:
         seen = read(source)
+        settings = on_machine(settings, machine or machine_of(seen))
         hints_of = hints_for(seen, machine, settings.leeway)
-        return cls(seen, prepare(seen, settings, hints_of), hints_of)
+        return cls(seen, settings, prepare(seen, settings, hints_of), hints_of)
 
-    def cut_points(self, settings: LearningSettings) -> dict[str, tuple[float, ...]]:
-        counters, _ = chosen_features(self.ready, settings, self.hints_of)
-        return cut(self.ready, counters, settings)
+    def cut_points(self) -> dict[str, tuple[float, ...]]:
+        counters, _ = chosen_features(self.ready, self.settings, self.hints_of)
+        return cut(self.ready, counters, self.settings)

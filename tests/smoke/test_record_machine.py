@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from sim_programs import streaming
 
 from autofinity.cli.record_machine import command
+from autofinity.linux.event_tables import this_cpu
 from autofinity.linux.topology import host_topology
 from autofinity.sim.preset import read_preset
 from autofinity.sim.replay import simulate
@@ -62,6 +63,7 @@ def test_the_topology_is_that_of_the_host(spec: MachineSpec) -> None:
     ]
     assert spec.topology.distances == host.distances
     assert spec.page_bytes == host.page_sizes_bytes[0]
+    assert spec.cpu == (this_cpu() if this_cpu().vendor else None)
 
 
 def test_memory_is_farther_than_the_first_level(spec: MachineSpec) -> None:

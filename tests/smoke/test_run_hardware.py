@@ -89,7 +89,8 @@ def test_a_counter_this_cpu_has_not_is_noted_and_the_default_decides(
         assert run.eventually(lambda: _hint(run.db)) == OTHERWISE
         with BehaviourDB.open(run.db, read_only=True) as database:
             notes = database.runs()[0].notes
-        assert "this CPU has no event for no_such_event" in notes
+        lacks = "this CPU has no event for no_such_event: no rule can hold, the default decides: "
+        assert f"{lacks}{OTHERWISE}" in notes
         assert "not measured here: no_such_event" in notes
 
 

@@ -43,7 +43,7 @@ _SETTINGS: Mapping[str, tuple[str, Values, str]] = {
     "features": (
         "--features",
         FEATURES,
-        "Rules look at rates of counters, at ratios, at ratios that every PMU counts, or at both.",
+        "Rules look at rates, at ratios, at ratios that every PMU or this one counts, or at both.",
     ),
     "selection": (
         "--selection",

@@ -42,6 +42,7 @@ namespace autofinity::sim {
     X(cache_to_cache_transfers_same_llc)       \
     X(cache_to_cache_transfers_same_package)   \
     X(cache_to_cache_transfers_remote)         \
+    X(cache_to_cache_transfers_other_llc)      \
     X(cache_to_cache_transfers_supplied)       \
     X(upgrades)                                \
     X(invalidations_sent)                      \

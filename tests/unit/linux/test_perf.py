@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import errno
 import mmap
 import os
@@ -19,11 +18,9 @@ from autofinity.linux.capabilities import TIERS, probe
 from autofinity.linux.event_tables import (
     Cpu,
     Encoding,
-    all_encodings,
     core_pmus,
     event_table,
     on_pmu,
-    this_cpu,
 )
 from autofinity.linux.pages import mems_allowed, move, nodes_of
 from autofinity.linux.perf import (
@@ -34,16 +31,9 @@ from autofinity.linux.perf import (
     open_thread,
     read_totals,
 )
-from autofinity.model.errors import CapabilityError, LinuxError
+from autofinity.model.errors import CapabilityError
 
 TASK_CLOCK, PAGE_FAULTS = Encoding(1, 1), Encoding(1, 2)
-MAGNY_COURS = Cpu("AuthenticAMD", 16, 9)
-PAPERS_FOUR = (
-    "data_cache_accesses",
-    "invalid_data_cache_lines_evicted",
-    "exclusive_read_requests_to_llc_any_core",
-    "retired_uops",
-)
 
 
 def software_events() -> bool:
@@ -166,66 +156,6 @@ def test_a_thread_that_is_gone_is_no_plain_error() -> None:
     assert explain(errno.ESRCH) == "ESRCH: the thread is gone"
 
 
-def test_the_papers_four_counters_have_encodings_on_its_machine() -> None:
-    table = event_table(MAGNY_COURS)
-    assert all(table[name].type == 4 for name in PAPERS_FOUR)
-    assert table["exclusive_read_requests_to_llc_any_core"].config == 0x40000F1E0
-    assert table["cycles"].type == 0
-
-
-def test_a_family_wins_over_the_generic_table_and_another_family_has_no_say() -> None:
-    assert event_table(MAGNY_COURS)["llc_misses"].type == 4
-    assert event_table(Cpu("", 0, 0))["llc_misses"].type == 0
-    assert "retired_uops" not in event_table(Cpu("GenuineIntel", 6, 1))
-
-
-def test_a_damaged_table_is_an_error_that_names_it(tmp_path: Path) -> None:
-    (tmp_path / "odd.toml").write_text("[events]\nx = { type = 'unheard', config = 1 }")
-    with pytest.raises(LinuxError, match=r"odd\.toml"):
-        event_table(Cpu("", 0, 0), tmp_path)
-
-
-def test_this_cpu_is_read_from_its_first_paragraph(tmp_path: Path) -> None:
-    file = tmp_path / "cpuinfo"
-    file.write_text("vendor_id\t: A\ncpu family\t: 25\nmodel\t\t: 17\n\nvendor_id\t: B\n")
-    assert this_cpu(file) == Cpu("A", 25, 17)
-    assert this_cpu(tmp_path / "missing") == Cpu("", 0, 0)
-    file.write_text("CPU implementer\t: 0x41\nCPU architecture: 8\nCPU part\t: 0xd0c\n\n")
-    assert this_cpu(file) == Cpu("0x41", 8, 0xD0C)
-
-
-@pytest.mark.parametrize(
-    ("cpu", "name", "config"),
-    [
-        (Cpu("GenuineIntel", 6, 46), "page_walks", 0x0249),  # Nehalem-EX: Xeon X7550
-        (Cpu("GenuineIntel", 6, 45), "retired_uops", 0x01C2),  # Sandy Bridge: Xeon E5-2650
-        (Cpu("GenuineIntel", 6, 143), "retired_uops", 0x02C2),  # Sapphire Rapids
-        (Cpu("AuthenticAMD", 21, 2), "data_cache_accesses", 0x0040),  # Abu Dhabi: Opteron 6386
-        (Cpu("AuthenticAMD", 23, 49), "llc_misses", 0x5843),  # Zen 2: Rome
-        (Cpu("AuthenticAMD", 25, 17), "llc_requests", 0x5E44),  # Zen 4: EPYC 9654
-        (Cpu("AuthenticAMD", 26, 2), "llc_requests", 0x5E44),  # Zen 5: Turin
-        (Cpu("0x41", 8, 0xD0C), "llc_misses", 0x37),  # Neoverse N1
-    ],
-)
-def test_machines_of_many_kinds_have_encodings_of_their_own(
-    cpu: Cpu, name: str, config: int
-) -> None:
-    encoding = event_table(cpu)[name]
-    assert (encoding.type, encoding.config) == (4, config)
-
-
-def test_where_a_family_has_no_cache_event_the_generic_one_counts() -> None:
-    for cpu in (Cpu("GenuineIntel", 6, 143), Cpu("0x41", 8, 0xD03)):
-        assert event_table(cpu)["llc_misses"].type == 0
-
-
-def test_zen_1_which_cannot_tell_what_the_llc_missed_has_no_name_for_it() -> None:
-    zen_1, zen_2 = event_table(Cpu("AuthenticAMD", 23, 1)), event_table(Cpu("AuthenticAMD", 23, 49))
-    assert zen_1["llc_requests"].config == 0x0864
-    assert {"llc_misses", "dram_reads_remote"}.isdisjoint(zen_1)
-    assert {"llc_misses", "dram_reads_remote"} <= set(zen_2)
-
-
 def test_a_machine_of_two_core_kinds_has_a_pmu_for_each(tmp_path: Path) -> None:
     for name, number in (("cpu_core", 4), ("cpu_atom", 10)):
         assert core_pmus(tmp_path) == ()  # one is as none
@@ -239,6 +169,45 @@ def test_a_machine_of_two_core_kinds_has_a_pmu_for_each(tmp_path: Path) -> None:
     assert on_pmu(Encoding(4, 0x02C2), 10) is None
     with pytest.raises(CapabilityError, match="only one of the core kinds has it"):
         open_on_kinds(0, {"retired_uops": Encoding(4, 0x02C2)}, (4, 10))
+
+
+@needs_perf
+def test_an_event_that_is_the_sum_of_several_counts_them_all() -> None:
+    tid = threading.get_native_id()
+    twice = Encoding(1, 2, also=(Encoding(1, 2), Encoding(1, 9)))  # page faults, and a dummy
+    counters = open_thread(tid, {"twice": twice, "once": PAGE_FAULTS})
+    with mmap.mmap(-1, 256 * 4096) as fresh:
+        for page in range(0, len(fresh), 4096):
+            fresh[page] = 1
+    assert counters.names == ("twice", "once")
+    counts = counters.sample().counts
+    counters.close()
+    assert counts["once"] >= 256
+    assert counts["twice"] == 2 * counts["once"]
+
+
+def test_the_parts_of_a_sum_that_take_turns_are_each_brought_to_the_same_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    enabled, whole, half = 100, 100, 50
+    readings = {3: [(0, 0, 0), (enabled, whole, 7)], 4: [(0, 0, 0), (enabled, half, 20)]}
+
+    def read(fd: int, size: int) -> bytes:
+        return struct.pack("4Q", 1, *readings[fd].pop(0))
+
+    monkeypatch.setattr(os, "read", read)
+    monkeypatch.setattr("autofinity.linux.perf.fcntl.ioctl", lambda *_: 0)
+
+    def one_in_a_group(event: Encoding, tid: int, group: int = -1, **_: bool) -> int:
+        if group != -1:
+            raise OSError(errno.EINVAL, "the PMU is full")
+        return event.config
+
+    monkeypatch.setattr("autofinity.linux.perf.open_event", one_in_a_group)
+    counters = open_thread(0, {"sum": Encoding(4, 3, also=(Encoding(4, 4),))})
+    sample = counters.sample()
+    assert sample.counts == {"sum": 7 + 2 * 20}
+    assert (sample.enabled_ns, sample.running_ns) == (enabled, whole)
 
 
 @needs_perf
@@ -258,38 +227,6 @@ def test_counts_on_several_pmus_are_added_up() -> None:
     assert 0 < twice.running_ns <= twice.enabled_ns
 
 
-def test_raw_encodings_are_libpfms() -> None:
-    library = ctypes.util.find_library("pfm")
-    if library is None:
-        pytest.skip("libpfm4 is not installed")
-    os.environ["LIBPFM_ENCODE_INACTIVE"] = "1"
-    pfm = ctypes.CDLL(library)
-    assert pfm.pfm_initialize() == 0
-    kernels_own = 0x530000  # user, OS, interrupt and enable bits, which the kernel sets itself
-    checked = 0
-    for (table, name), encoding in all_encodings().items():
-        if not encoding.libpfm:
-            assert encoding.type != 4, f"{table} {name} has no source"
-            continue
-        codes = ctypes.POINTER(ctypes.c_uint64)()
-        count = ctypes.c_int(0)
-        result = pfm.pfm_get_event_encoding(
-            encoding.libpfm.encode(),
-            8,  # PFM_PLM3: user space
-            None,
-            None,
-            ctypes.byref(codes),
-            ctypes.byref(count),
-        )
-        if encoding.libpfm.startswith("arm_") and os.uname().machine != "aarch64":
-            # Builds for other machines have none of Arm's tables.
-            continue
-        assert result == 0, encoding.libpfm
-        assert codes[0] & ~kernels_own == encoding.config, f"{table} {name}"
-        checked += 1
-    assert checked >= 40
-
-
 def test_the_ladder_names_a_reason_for_each_step_that_is_missing() -> None:
     ladder = probe()
     assert ladder.tier in TIERS
@@ -297,6 +234,24 @@ def test_the_ladder_names_a_reason_for_each_step_that_is_missing() -> None:
         assert capability.detail
     missing = [ladder[name] for name in TIERS[:2] if not ladder[name].available]
     assert all(capability.remedy for capability in missing)
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "available", "says"),
+    [
+        ("vendor_id: GenuineIntel\ncpu family: 6\nmodel: 143\n", True, "in the own LLC domain"),
+        ("vendor_id: AuthenticAMD\ncpu family: 25\nmodel: 1\n", True, "caches in other domains"),
+        ("vendor_id: AuthenticAMD\ncpu family: 23\nmodel: 1\n", False, "family 23, model 1"),
+        ("", False, "unknown, family 0"),
+    ],
+)
+def test_the_ladder_says_whether_the_family_tells_lines_of_other_cores(
+    cpuinfo: str, available: bool, says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "cpuinfo").write_text(cpuinfo)
+    found = probe(procfs=tmp_path)["cross-core events"]
+    assert found.available == available
+    assert says in found.detail
 
 
 def test_probing_changes_nothing() -> None:

@@ -5,14 +5,29 @@ import math
 import numpy as np
 import pytest
 
-from autofinity.learning.feature_columns import fits, measured, with_features, with_named
+from autofinity.learning.feature_columns import (
+    fits,
+    measured,
+    with_features,
+    with_gains,
+    with_named,
+    with_sums,
+)
 from autofinity.linux.event_tables import all_encodings
 from autofinity.model.affinity import HINTS, Affinity
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import LearningError
 from autofinity.model.observation import Observation
 from autofinity.model.policy import Condition, Rule, RulePolicy
-from autofinity.model.ratios import CATALOGUE, PORTABLE, PORTABLE_COUNTERS, Ratio
+from autofinity.model.ratios import (
+    CATALOGUE,
+    CROSS_CORE_COUNTERS,
+    OTHER_LLC,
+    PORTABLE_COUNTERS,
+    SAME_LLC,
+    Ratio,
+    portable,
+)
 from autofinity.policy.files import load
 from autofinity.policy.readable import policy_text
 from autofinity.policy.selector import decide
@@ -102,8 +117,40 @@ def test_a_ratio_costs_as_many_events_as_it_has_counters() -> None:
 
 def test_portable_ratios_need_only_what_every_pmu_driver_maps() -> None:
     generic = {event for table, event in all_encodings() if table == "generic"}
-    assert {ratio.name for ratio in PORTABLE} >= {"llc_miss_share", "llc_misses_pki", "ipc"}
-    assert {name for ratio in PORTABLE for name in ratio.counters} <= generic
+    assert {ratio.name for ratio in portable()} >= {"llc_miss_share", "llc_misses_pki", "ipc"}
+    assert {name for ratio in portable() for name in ratio.counters} <= generic
+
+
+def test_portable_ratios_are_of_other_cores_caches_where_the_machine_counts_these() -> None:
+    beyond = {"other_cache_share", "other_cache_pki", "other_cache_miss_share"}
+    of_any_core = {"other_core_share", "other_core_pki"}
+    known = {ratio.name for ratio in portable()}
+    assert {ratio.name for ratio in portable((OTHER_LLC,))} - known == beyond
+    assert {ratio.name for ratio in portable((SAME_LLC,))} == known
+    assert {ratio.name for ratio in portable(CROSS_CORE_COUNTERS)} - known == beyond | of_any_core
+    counted = dict.fromkeys(PORTABLE_COUNTERS | set(CROSS_CORE_COUNTERS), 1.0)
+    for offered in (
+        with_features(table(counted), "portable", (OTHER_LLC,)),
+        with_gains(table(counted), (OTHER_LLC,)),
+    ):
+        assert beyond <= set(offered.counters)
+        assert of_any_core.isdisjoint(offered.counters)
+    assert beyond.isdisjoint(with_features(table(counted), "portable").counters)
+
+
+def test_observations_of_the_parts_have_the_sum() -> None:
+    parts = {
+        "cache_to_cache_transfers_remote": 2.0,
+        "cache_to_cache_transfers_same_package": 1.0,
+        "instructions": 1000.0,
+    }
+    assert with_sums(table(parts)).counters[OTHER_LLC] == [3.0]
+    assert with_named(table(parts), ("other_cache_pki",)).counters["other_cache_pki"] == [3.0]
+    assert with_sums(table({**parts, OTHER_LLC: 5.0})).counters[OTHER_LLC] == [5.0]
+    older = table(parts, {**parts, OTHER_LLC: 5.0})
+    assert with_sums(older).counters[OTHER_LLC].tolist() == [3.0, 5.0]
+    one = table({"cache_to_cache_transfers_remote": 2.0})
+    assert OTHER_LLC not in with_sums(one).counters
 
 
 def test_the_shipped_policy_can_decide_on_every_machine_with_a_pmu() -> None:

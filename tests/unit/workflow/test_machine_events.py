@@ -1,0 +1,48 @@
+"""Which counters of other cores' caches learning may use on which machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from autofinity.learning.settings import PAPER, LearningSettings
+from autofinity.model.errors import UsageError
+from autofinity.model.ratios import OTHER_LLC, SAME_LLC
+from autofinity.sim.preset import load_preset, preset_names
+from autofinity.workflow.machine_events import on_machine
+
+COUNTED = {
+    "epyc-9654": (OTHER_LLC,),
+    "epyc-9654-nps1": (OTHER_LLC,),
+    "epyc-9755": (OTHER_LLC,),
+    "ryzen-9-7950x": (OTHER_LLC,),
+    "xeon-6972p": (SAME_LLC, OTHER_LLC),
+    "xeon-8480": (SAME_LLC, OTHER_LLC),
+    "xeon-e5-2650": (SAME_LLC,),
+    "xeon-x7550": (SAME_LLC,),
+}
+
+
+@pytest.mark.parametrize("machine", preset_names())
+def test_a_machine_counts_what_its_family_does(machine: str) -> None:
+    found = on_machine(LearningSettings(), machine)
+    assert found.cross_core == COUNTED.get(machine, ())
+    assert found.as_dict()["cross_core"] == list(found.cross_core)
+
+
+@pytest.mark.parametrize("machine", preset_names())
+def test_every_machine_that_was_built_says_which_cpu_it_has(machine: str) -> None:
+    imagined = {"kmaf16-simulated", "tlb-simulated"}
+    without_table = {"altix-450"}  # Itanium
+    cpu = load_preset(machine).cpu
+    assert (cpu is None) == (machine in imagined | without_table)
+
+
+def test_a_topology_alone_counts_nothing_of_them_and_other_settings_stay() -> None:
+    synthetic = "synthetic:pack:2 numa:1 l3:1 core:4 pu:1"
+    assert on_machine(PAPER, synthetic) == PAPER
+    assert on_machine(PAPER, "epyc-9654").features == PAPER.features
+
+
+def test_counters_that_there_are_not_are_refused() -> None:
+    with pytest.raises(UsageError, match=f"expected some of {SAME_LLC}, {OTHER_LLC}"):
+        LearningSettings(cross_core=("llc_misses",))
