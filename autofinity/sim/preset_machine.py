@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Annotated
+
+from pydantic import Field
 
 from autofinity.checked_file import Table, WrongValueError, checked
 from autofinity.model.topology import Topology
@@ -14,22 +17,35 @@ from autofinity.sim.routes import UnconnectedError, direct_links, routes_over
 from autofinity.sim.spec import BandwidthSpec, CoreClassSpec, LinkSpec, MachineSpec
 
 
-class _Identity(Table):
+class Identity(Table):
+    """What a file calls its machine."""
+
     name: str
     model: str
+    cpu_models: tuple[Annotated[str, Field(min_length=1, pattern=r"^\S+( \S+)*$")], ...] = ()
+    """As the kernel calls the CPUs of such machines, or begins to (docs/machines.md)."""
+
+
+OF_ITS_OWN = tuple(Identity.model_fields)
+"""Keys of a file that its topology and numbers do not hang on."""
 
 
 def whole_machine(document: Mapping[str, object]) -> MachineSpec:
     """The machine of a file that has everything. Raises `WrongValueError` naming the key."""
-    of_its_own = ("name", "model", "topology")
-    identity = checked(_Identity, {key: document[key] for key in of_its_own[:2] if key in document})
-    file = read_tables({key: table for key, table in document.items() if key not in of_its_own})
+    identity = identity_of(document)
+    left_aside = (*OF_ITS_OWN, "topology")
+    file = read_tables({key: table for key, table in document.items() if key not in left_aside})
     if "topology" not in document:
         raise WrongValueError("topology", "missing; expected a table")
     classes = core_classes(file)
     placed = read_topology(document["topology"], identity.name, identity.model, blocks(file))
     topology = with_caches(placed.topology, classes[0], file.llc.spec())
     return assembled(file, replace(placed, topology=topology), classes)
+
+
+def identity_of(document: Mapping[str, object]) -> Identity:
+    """What the file calls its machine. Raises `WrongValueError` naming the key."""
+    return checked(Identity, {key: document[key] for key in OF_ITS_OWN if key in document})
 
 
 def read_tables(document: Mapping[str, object]) -> AlikeCores | HybridCores:

@@ -16,6 +16,7 @@ from autofinity.model.ratios import CATALOGUE, PORTABLE, PORTABLE_COUNTERS, Rati
 from autofinity.policy.files import load
 from autofinity.policy.readable import policy_text
 from autofinity.policy.selector import decide
+from autofinity.policy.shipped import policy_names
 from autofinity.resources import shipped
 from autofinity.sim.events import EVENTS
 from autofinity.store.observation_table import ObservationTable
@@ -106,7 +107,6 @@ def test_portable_ratios_need_only_what_every_pmu_driver_maps() -> None:
     assert {name for ratio in PORTABLE for name in ratio.counters} <= generic
 
 
-def test_the_shipped_policy_can_decide_on_every_machine_with_a_pmu() -> None:
-    policy = load(shipped("policies", "default.json"))
-    assert policy.rules
-    assert set(policy.counters) <= PORTABLE_COUNTERS
+@pytest.mark.parametrize("name", policy_names())
+def test_a_shipped_policy_can_decide_on_every_machine_with_a_pmu(name: str) -> None:
+    assert set(load(shipped("policies", f"{name}.json")).counters) <= PORTABLE_COUNTERS
