@@ -4,8 +4,9 @@
 
 Each stands between two marks that name it: mechanisms (autofinity/mechanisms/registry.py), mappers
 (autofinity/mapping/mappers.py), machines (data/machines), functions that order threads
-(autofinity/capture/synchronisation.toml). With --check nothing is written; the
-documents that would change are named, and the exit code is 1.
+(autofinity/capture/synchronisation.toml). policies/machines.txt, by which a run knows its machine,
+is made of data/machines as a whole. With --check nothing is written; the files that would change
+are named, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from pathlib import Path
 from autofinity.capture import synchronisation
 from autofinity.mapping import mappers
 from autofinity.mechanisms import lists as mechanisms
+from autofinity.policy.shipped import MACHINES, KnownMachine, shape_of
 from autofinity.report.marked import between_marks
+from autofinity.sim.preset import cpu_models_of, load_preset, preset_names
 
 HERE = Path(__file__).resolve().parents[1]
 
@@ -41,8 +44,26 @@ LISTS = {
 }
 
 
+def known_machines() -> str:
+    """`policies/machines.txt`: the kinds of machines that somebody may have."""
+    lines = [
+        "# name sockets nodes LLCs/socket cores/LLC CPU: by `make lists`, from data/machines",
+    ]
+    for name in preset_names():
+        shape = shape_of(load_preset(name).topology)
+        for cpu_model in cpu_models_of(name):
+            if shape is None:
+                raise SystemExit(f"{name}: its parts are not alike, so no run would know it")
+            lines.append(KnownMachine(name, shape, cpu_model).line())
+    return "\n".join(lines) + "\n"
+
+
 def stale() -> Iterator[tuple[Path, str]]:
-    """Documents that say something else, and what they should say."""
+    """Files that say something else, and what they should say."""
+    machines = HERE / "policies" / MACHINES
+    made = known_machines()
+    if not machines.exists() or machines.read_text(encoding="utf-8") != made:
+        yield machines, made
     for name, lists in LISTS.items():
         path = HERE / name
         before = text = path.read_text(encoding="utf-8")

@@ -30,9 +30,7 @@ from autofinity.workflow.train import rules_of_observations
 from autofinity.workflow.wanted import wanted_on
 
 HERE = Path(__file__).resolve().parents[1]
-DEFAULT = (
-    "opteron-6164he"  # the paper's machine: its policy is the one `run` takes when none is named
-)
+FIRST = "opteron-6164he"  # the paper's machine
 HEAD = (
     "| policy | machine | learned from | rules | judged with | interesting cases won "
     "| of the best hint | of the oracle | median regret | worst |\n"
@@ -56,15 +54,15 @@ def main() -> None:
 
 
 def observed(root: Path) -> list[str]:
-    """Machines of which observations are shipped, the default one first."""
+    """Machines of which observations are shipped, the paper's first."""
     names = sorted(path.stem for path in (root / "data" / "observations").glob("*.parquet"))
-    return sorted(names, key=lambda name: name != DEFAULT)
+    return sorted(names, key=lambda name: name != FIRST)
 
 
 def make(machine: str, threads: int, root: Path, work: Path) -> None:
     """Policy and evaluation of one machine."""
     observations = root / "data" / "observations" / f"{machine}.parquet"
-    path = root / "policies" / f"{'default' if machine == DEFAULT else machine}.json"
+    path = root / "policies" / f"{machine}.json"
     profiled = thread_counts_of(read(observations))
     if threads not in profiled:
         threads = profiled[0]
@@ -88,11 +86,11 @@ def evaluation_of(work: Path, policy: Path) -> Path:
 
 
 def figures(root: Path, work: Path, readme: Path) -> str:
-    """One row for each policy that has been judged, the default one first: as it was where that
-    was not now.
+    """One row for each policy that has been judged, the paper's first: as it was where that was not
+    now.
     """
     policies = sorted(
-        (root / "policies").glob("*.json"), key=lambda path: (path.stem != "default", path.stem)
+        (root / "policies").glob("*.json"), key=lambda path: (path.stem != FIRST, path.stem)
     )
     before = readme.read_text().splitlines()
     rows = [HEAD]

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from autofinity.cli.options.hint import hint_of
-from autofinity.cli.options.run import database_option, policy_option
+from autofinity.cli.options.run import database_option, fallback_of, fallback_option, policy_option
 from autofinity.cli.printer import complain
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.mechanisms.lists import names_moving_pages
@@ -21,7 +21,7 @@ from autofinity.runtime.claims import live_runs
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.masks import Binding
 from autofinity.runtime.monitor import watch
-from autofinity.runtime.policies import default_policy
+from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, chosen_policy
 from autofinity.runtime.restore import restore
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
@@ -36,6 +36,7 @@ from autofinity.store.behaviour_file import default_path
     default=None,
     help="Place by this hint at once: no sample, no policy.",
 )
+@fallback_option
 @click.option(
     "--threads",
     "-t",
@@ -87,8 +88,9 @@ from autofinity.store.behaviour_file import default_path
 @database_option
 def command(
     pid: int,
-    policy: Path | None,
+    policy: str | None,
     hint: str | None,
+    fallback: str | None,
     threads: int | None,
     bind: Binding,
     sample_s: float,
@@ -111,19 +113,26 @@ def command(
             "--migrate-pages alone moves nothing; expected a --mechanism that moves pages: "
             f"{names_moving_pages()}"
         )
-    if hint is not None and (policy or every_s or bind == "none" or mechanism != BY_POLICY):
+    if hint is not None and (
+        policy or fallback or every_s or bind == "none" or mechanism != BY_POLICY
+    ):
         raise UsageError(
-            "--hint leaves nothing to decide; expected it without --policy, --mechanism, --every "
-            "and --bind none"
+            "--hint leaves nothing to decide; expected it without --policy, --fallback, "
+            "--mechanism, --every and --bind none"
         )
+    if fallback is not None and mechanism != BY_POLICY:
+        raise UsageError("--fallback is for the policy; expected it without --mechanism")
+    chosen = None if hint is not None else chosen_policy(policy)
     wishes = Wishes(
         threads=threads or 0,
         bind=bind,
         sample_s=sample_s,
         every_s=every_s or 0.0,
-        policy=None if hint is not None else policy or default_policy(),
+        policy=chosen.path if chosen is not None else None,
+        policy_origin=chosen.origin if chosen is not None else "",
         mechanism=mechanism,
         hint=hint_of(hint) if hint is not None else None,
+        fallback=fallback_of(fallback) if hint is None and mechanism == BY_POLICY else None,
         migrate_pages=migrate_pages,
         arm=arm,
     )
@@ -131,6 +140,11 @@ def command(
         request = request_for(pid, wishes, database)
     teller = _Teller(quiet)
     teller.say(f"watching {request.program} (pid {pid}); Ctrl-C leaves it running")
+    if hint is None and mechanism == BY_POLICY:
+        if chosen is None:
+            teller.say(f"{NO_POLICY}; {NO_POLICY_REMEDY}")
+        else:
+            teller.say(f"asked is the policy {chosen.path}, {chosen.origin}")
     try:
         watch(request, teller, by_mechanism)
         teller.say("the program has ended")

@@ -64,9 +64,10 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--policy",
-    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="POLICY",
     default=None,
-    help="For autofinity and unified.  [default: that of the machine, else default.json]",
+    help="For autofinity and unified: a file, or the name of a shipped one.  [default: that of the "
+    "machine]",
 )
 @click.option("--list", "only_list", is_flag=True, help="Say which mechanisms there are, and stop.")
 @output_option(
@@ -86,7 +87,7 @@ def command(
     repeats: int,
     paper_seconds: float,
     fault_rate: float,
-    policy: Path | None,
+    policy: str | None,
     jobs: int,
     work: Path | None,
     only_list: bool,

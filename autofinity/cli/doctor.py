@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import page, say_json
 from autofinity.linux.capabilities import TIERS, Capability, Ladder, probe
 from autofinity.linux.event_tables import event_table, this_cpu
+from autofinity.linux.online import SYSFS
+from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.linux.thread_roll import SOFTWARE_EVENTS
-from autofinity.model.errors import AutofinityError, LinuxError
+from autofinity.model.errors import AutofinityError, LinuxError, TopologyError
+from autofinity.policy.evidence import can_ask
 from autofinity.policy.files import load
 from autofinity.policy.lacking import without_text
+from autofinity.policy.shipped import policy_names
+from autofinity.runtime.evidence import (
+    HARDWARE,
+    ONE_LLC,
+    STAYS,
+    UNMEASURED,
+    UNMEASURED_REMEDY,
+    measurable,
+    nothing_to_choose,
+)
 from autofinity.runtime.launcher import find_launcher
-from autofinity.runtime.policies import default_policy
+from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, Choice, chosen_policy
 
 
 @click.command()
@@ -21,7 +36,7 @@ from autofinity.runtime.policies import default_policy
 def command(as_json: bool) -> None:
     """Probe everything a run would use, without side effects; each line with its remedy."""
     ladder = probe()
-    parts = (_launcher(), _policy(), *_lacking())
+    parts = (_launcher(), _choice(), *_policy(ladder.tier))
     if as_json:
         say_json(_document(ladder, parts), indent=2)
         return
@@ -39,14 +54,16 @@ def command(as_json: bool) -> None:
     console.print()
     tier = Text("A run here decides by: ").append(ladder.tier, "bold")
     console.print(tier.append(f". {_meaning(ladder.tier)}"))
+    shipped = ", ".join(policy_names()) or "none"
+    console.print(Text(f"Shipped policies, for --policy NAME: {shipped}."))
 
 
 def _meaning(tier: str) -> str:
-    if tier == TIERS[1]:
+    if tier == HARDWARE:
         return "The policy gets the counters it asks for, as far as this CPU has them."
     return (
-        "The counters that policies ask for cannot be measured, so a policy's default decides; "
-        "what is measured is kept for later."
+        "Counters that policies ask for cannot be measured: where all are missing, threads stay "
+        "where the system puts them, unless it shows who shares with whom."
     )
 
 
@@ -57,22 +74,51 @@ def _launcher() -> Capability:
         return Capability("launcher", False, str(error), "reinstall autofinity")
 
 
-def _policy() -> Capability:
-    path = default_policy()
-    if path is None:
-        return Capability("policy", False, "none was found", "autofinity train, then --policy")
-    return Capability("policy", path.is_file(), str(path))
-
-
-def _lacking() -> tuple[Capability, ...]:
-    """Whether this CPU has an event for each counter of that policy; nothing where there is none
-    that can be read.
-    """
-    path = default_policy()
-    if path is None or not path.is_file():
-        return ()
+def _choice() -> Capability:
+    """Whether there is anything to choose between."""
+    name = "last-level caches"
+    root = os.environ.get("AUTOFINITY_SYSFS", SYSFS)
     try:
-        policy = load(path)
+        topology = read_sysfs(root)
+    except TopologyError as error:
+        return Capability(name, False, str(error))
+    if nothing_to_choose(topology, topology.allowed):
+        return Capability(name, False, ONE_LLC, "allow CPUs of several, where the machine has them")
+    count = len({topology.by_os_index[cpu].llc for cpu in topology.allowed})
+    return Capability(name, True, f"{count} are allowed")
+
+
+def _policy(tier: str) -> tuple[Capability, ...]:
+    """Which policy a run that names none asks, and whether that can be answered here."""
+    try:
+        chosen = chosen_policy()
+    except AutofinityError as error:
+        return (Capability("policy", False, str(error), "see AUTOFINITY_POLICY"),)
+    if chosen is None:
+        return (Capability("policy", False, NO_POLICY, NO_POLICY_REMEDY),)
+    said = f"{chosen.path}, {chosen.origin}"
+    shown = Capability("policy", chosen.path.is_file(), said)
+    return (shown, _evidence(chosen, tier), *_lacking(chosen))
+
+
+def _evidence(chosen: Choice, tier: str) -> Capability:
+    name = "what the policy asks"
+    try:
+        policy = load(chosen.path)
+    except AutofinityError as error:
+        return Capability(name, False, str(error))
+    counters = ", ".join(policy.counters) or "nothing"
+    if can_ask(policy, measurable(tier)):
+        return Capability(name, True, counters)
+    return Capability(name, False, f"{UNMEASURED} ({counters}): {STAYS}", UNMEASURED_REMEDY)
+
+
+def _lacking(chosen: Choice) -> tuple[Capability, ...]:
+    """Whether this CPU has an event for each counter of the policy; nothing where it cannot be
+    read.
+    """
+    try:
+        policy = load(chosen.path)
     except AutofinityError:
         return ()
     if not policy.counters:

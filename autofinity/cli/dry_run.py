@@ -23,9 +23,17 @@ from autofinity.model.errors import StoreError
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.files import load
 from autofinity.runtime.claims import claimed, live_runs
+from autofinity.runtime.evidence import (
+    ONE_LLC,
+    nothing_to_choose,
+    unmeasured,
+    without_policy,
+)
+from autofinity.runtime.monitor import is_blind, sharing_shows
 from autofinity.runtime.plan import Plan, plan_hints
-from autofinity.runtime.policies import digest_of
+from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, digest_of
 from autofinity.runtime.request import Request
+from autofinity.runtime.undecided import UNDECIDED
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import RunRecord
 
@@ -37,8 +45,8 @@ def main() -> None:
 
 def tell(request: Request) -> None:
     """Print the plan. Raises `AutofinityError` when machine or policy cannot be read."""
-    if request.policy is not None:
-        load(request.policy)  # the launcher has looked at its version only
+    # The launcher has looked at its version only.
+    policy = load(request.policy) if request.policy is not None else None
     allowed = parse_cpu_list(request.allowed)
     topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", "/sys"), allowed=allowed)
     available = allowed_now(os.getpid(), StartMask(allowed)) & frozenset(topology.by_os_index)
@@ -59,14 +67,22 @@ def tell(request: Request) -> None:
         decides += "; NUMA hinting is switched on meanwhile" if request.arm else ""
     elif request.hint is not None:
         decides = f"hint {hint}, as asked for, without a sample"
-    elif request.policy is None:
-        decides = "no policy: every mask stays as the system has it"
+    elif policy is None:
+        decides = without_policy(request.fallback).removeprefix(UNDECIDED)
+    elif hint is None and is_blind(request, policy):
+        decides = unmeasured(request.fallback, policy.counters).removeprefix(UNDECIDED)
+        decides += "; seats go by who shares with whom, once that shows" * sharing_shows(
+            request, topology
+        )
     elif hint is None:
         decides = "sampled in SLP first, then asked"
     else:
         decides = f"known: hint {hint} without a sample"
         if request.bound:
             decides += f"; bound to CPUs {request.bound} before it starts"
+    undecided = request.hint is None and request.mechanism == "autofinity"
+    if undecided and request.bind == "llc" and nothing_to_choose(topology, plan.available):
+        decides += f"; {ONE_LLC}"
     if request.every_s and request.policy is not None:
         decides += f"; looked at every {request.every_s:g} s, decided anew when it changes"
     for name, text in (
@@ -78,10 +94,8 @@ def tell(request: Request) -> None:
         ),
         ("threads", f"{threads} ({promise})"),
         ("measured", f"{request.tier} ({request.ladder})"),
-        (
-            "policy",
-            f"{request.policy}" if request.policy else "not asked" if request.hint else "none",
-        ),
+        ("policy", _policy(request)),
+        *((("chosen", request.policy_origin),) if request.policy else ()),
         ("decision", decides),
         ("binding", {"none": "nothing (--no-bind)"}.get(request.bind, request.bind)),
         *(("run", _claim(run)) for run in runs if run.cpus),
@@ -106,6 +120,12 @@ def _on_record(request: Request) -> tuple[tuple[RunRecord, ...], Hint | None]:
         )
         return live_runs(database), next(known, None)
     return (), None
+
+
+def _policy(request: Request) -> str:
+    if request.policy is None:
+        return "not asked" if request.hint else f"none: {NO_POLICY}; {NO_POLICY_REMEDY}"
+    return str(request.policy)
 
 
 def _shape(topology: Topology) -> str:

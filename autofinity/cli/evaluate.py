@@ -37,9 +37,10 @@ from autofinity.learning.settings import LearningSettings
 )
 @click.option(
     "--policy",
-    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="POLICY",
     default=None,
-    help="Judge this policy on the suite instead of leaving one program out.",
+    help="Judge this policy (a file, or the name of a shipped one) on the suite instead of leaving "
+    "one program out.",
 )
 @click.option(
     "--observations",
@@ -56,7 +57,7 @@ from autofinity.learning.settings import LearningSettings
 def command(
     threads: str | None,
     train_threads: str | None,
-    policy: Path | None,
+    policy: str | None,
     observations: Path | None,
     fresh: bool,
     as_json: bool,

@@ -9,6 +9,7 @@ from pathlib import Path
 from autofinity.cli.printer import say, say_json
 from autofinity.foreign_text import one_line
 from autofinity.model.policy import RulePolicy
+from autofinity.runtime.policies import CHOSEN
 from autofinity.runtime.undecided import UNDECIDED, reason_on_record
 from autofinity.workflow.run_records import LAST, RunNow, policy_of, run_now
 
@@ -27,8 +28,12 @@ def explain_run(text: str, db: Path, *, as_json: bool) -> None:
         return
     run = found.run
     state = f"running, {run.phase or 'starting'}" if found.alive else "ended"
+    notes = run.notes.split("\n") if run.notes else []
+    chosen = [line.removeprefix(CHOSEN) for line in notes if line.startswith(CHOSEN)]
+    whose = "".join(f", {origin}" for origin in chosen)
     say(f"run {run.id}: {one_line(run.path)}, pid {run.pid}, {state}, {run.threads or '?'} threads")
-    say(f"policy: {one_line(run.policy_path or 'none')}; measured by {one_line(run.tier)}")
+    asked = one_line((run.policy_path or "none") + whose)
+    say(f"policy: {asked}; measured by {one_line(run.tier)}")
     why = reason_on_record(run, alive=found.alive)
     if why:
         say(one_line(f"nothing was decided{' yet' if found.alive else ''}: {why}"))
@@ -38,8 +43,8 @@ def explain_run(text: str, db: Path, *, as_json: bool) -> None:
         say(one_line(f"{run.hint}: {trouble}"))
     else:
         _tell_decision(found, policy)
-    for line in run.notes.split("\n") if run.notes else ():
-        if line != UNDECIDED + why:
+    for line in notes:
+        if line != UNDECIDED + why and not line.startswith(CHOSEN):
             say(f"note: {line}")
     if run.cpus:
         say(one_line(f"claims CPUs {run.cpus}; began with {run.allowed}"))

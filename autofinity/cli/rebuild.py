@@ -21,8 +21,9 @@ from autofinity.workflow.rebuild import NotRebuilt, Rebuilt, rebuild
 )
 @click.option(
     "--policy",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Present policy, whose settings and counters are kept.  [default: the one runs ask]",
+    metavar="POLICY",
+    help="Present policy (a file, or the name of a shipped one), whose settings and counters are "
+    "kept.  [default: the one runs ask]",
 )
 @click.option(
     "--db",
@@ -40,7 +41,7 @@ from autofinity.workflow.rebuild import NotRebuilt, Rebuilt, rebuild
 @json_option
 def command(
     observations: Path | None,
-    policy: Path | None,
+    policy: str | None,
     db: Path | None,
     output: Path | None,
     if_due: bool,

@@ -36,6 +36,10 @@ class Wishes:
     mechanism: str = "autofinity"
     migrate_pages: bool = False
     hint: Hint | None = None
+    fallback: Hint | None = None
+    """Where to place threads when nothing can be measured, or there is no policy."""
+    policy_origin: str = ""
+    """Who chose the policy (`policies.Origin`)."""
     arm: bool = False
     """Switch NUMA hinting on meanwhile."""
 
@@ -74,6 +78,8 @@ def request_for(pid: int, wishes: Wishes, database: BehaviourDB) -> Request:
         every_s=wishes.every_s,
         mechanism=wishes.mechanism,
         hint=wishes.hint,
+        fallback=wishes.fallback,
+        policy_origin=wishes.policy_origin,
         migrate_pages=wishes.migrate_pages,
         arm=wishes.arm,
         earlier_run=earlier.id if earlier is not None else 0,

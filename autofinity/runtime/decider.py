@@ -20,18 +20,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from autofinity.affinity.best_matches import all_cores
+from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.detection import FaultSampling
+from autofinity.model.errors import PlacementError
 from autofinity.model.policy import Decision, RulePolicy
 from autofinity.model.topology import OsIndex, Topology
+from autofinity.policy.evidence import can_ask
 from autofinity.ports import Action, Interval, Sensors
 from autofinity.profiling.sampling import behaviour_of
 from autofinity.runtime.claims import Reserve, reserve_alone
 from autofinity.runtime.continuous import Watch, decisive, look_cost_ns
+from autofinity.runtime.evidence import ONE_LLC, nothing_to_choose, unmeasured, without_policy
 from autofinity.runtime.guard import Guard
 from autofinity.runtime.live_state import LiveState, Settings
-from autofinity.runtime.placer import Placer
+from autofinity.runtime.placer import BY_SHARING, Placer
+from autofinity.runtime.seats import shows_neighbours
 
 _NS_PER_MS = 1_000_000
 
@@ -109,7 +114,7 @@ class LivePolicy:
                 return (state, actions) if actions else self._placer.seat_anew(state)
             case "left alone":
                 if self._left_for_good(state):
-                    return state, ()
+                    return self._left_alone(state)
                 return replace(state, phase="watching", steady=0), ()
 
     def _watch(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
@@ -127,18 +132,61 @@ class LivePolicy:
         if promised and count != promised:
             state = state.noting(f"{promised} threads were promised and {count} compute")
         known = self._known(promised or count)
+        asked_for = known is not None and self._policy is None
+        if not asked_for and self._nothing_to_choose():
+            state = state.noting(ONE_LLC)
         if known is not None:
-            return self._placer.place(state, known, "placed")
+            return self._placer.place(replace(state, unasked=False), known, "placed")
         if self._policy is None:
-            state = state.noting("no policy: the program stays as the system places it")
-            return replace(
-                state,
-                phase="left alone",
-                placed=state.workers.computing,
-                allowed=self._placer.available(),
-            ), ()
+            return self._unasked(state.noting(without_policy(self._settings.fallback)))
+        if self._settings.blind or self._found_blind(state):
+            return self._unmeasured(state, self._policy)
         state = replace(state, again=False, probe=None, probed_in=None)
         return self._placer.place(state, DISTRIBUTED, "settling")
+
+    def _nothing_to_choose(self) -> bool:
+        """Between hints; a core a thread is something to have in one cache, too."""
+        return self._settings.bind == "llc" and nothing_to_choose(
+            self._topology, self._placer.available()
+        )
+
+    def _found_blind(self, state: LiveState) -> bool:
+        """Whether an earlier sample showed that nothing is measured, whatever should be."""
+        assert self._policy is not None
+        measured = set(self._policy.counters).difference(state.missing)
+        return bool(state.missing) and not can_ask(self._policy, measured)
+
+    def _unmeasured(
+        self, state: LiveState, policy: RulePolicy
+    ) -> tuple[LiveState, Sequence[Action]]:
+        """No evidence, no binding, unless the user says what to do then."""
+        return self._unasked(state.noting(unmeasured(self._settings.fallback, policy.counters)))
+
+    def _unasked(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
+        fallback = self._settings.fallback
+        if fallback is None:
+            return self._placer.let_all_go(state)
+        return self._placer.place(replace(state, unasked=True), fallback, "placed")
+
+    def _left_alone(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
+        """Nobody is bound; without counters threads are placed once it shows who belongs beside
+        whom.
+        """
+        policy, count = self._policy, len(state.placed)
+        if policy is None or count < 2 or not (self._settings.by_sharing and self._settings.blind):
+            return state, ()
+        sharing = state.sharing.among(state.placed)
+        state = replace(state, sharing=state.sharing.faded())
+        available = self._placer.available()
+        hint = policy.at(policy.default, count, all_cores(self._topology, available))
+        try:
+            cores = get_affinity(self._topology, count, hint, available)
+        except PlacementError:  # several threads to a CPU
+            return state, ()
+        if self._nothing_to_choose() or not shows_neighbours(self._topology, cores.cpus, sharing):
+            return state, ()
+        state = replace(state.noting(BY_SHARING), unasked=True)
+        return self._placer.place(state, hint, "placed")
 
     def _left_for_good(self, state: LiveState) -> bool:
         """Whether the threads, and the CPUs they may use, are those that were left alone."""
@@ -167,6 +215,8 @@ class LivePolicy:
         seen = behaviour_of(_joined(parts, state.workers.tids), len(state.workers.computing))
         missing = tuple(name for name in self._policy.counters if name not in seen.values)
         state = replace(state, missing=missing)
+        if not state.again and not can_ask(self._policy, seen.values):
+            return self._unmeasured(state, self._policy)
         if missing:
             state = state.noting(
                 f"not measured here: {', '.join(missing)}; conditions on them do not hold"
@@ -198,7 +248,7 @@ class LivePolicy:
             assert standing is not None
             state = state.noting(f"{hint} is nearly a tie: {standing} stays")
             hint = standing
-        state, actions = self._placer.place(state, hint, "placed")
+        state, actions = self._placer.place(replace(state, unasked=False), hint, "placed")
         # Where the last sample was taken in this very affinity, it is what changes are told by, so
         # that one which comes right after it is not taken for the program's way.
         seen = {state.sampled_in: state.sample, state.probed_in: state.probe}

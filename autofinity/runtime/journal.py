@@ -284,7 +284,7 @@ class Journal:
 
     def _decided(self, database: BehaviourDB, state: LiveState) -> None:
         header, hint = self._header, state.hint
-        if hint is None or not header.policy:
+        if hint is None or not header.policy or state.unasked:
             return
         threads = self._threads(state)
         if state.sample is not None:

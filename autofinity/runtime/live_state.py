@@ -45,6 +45,10 @@ class Settings:
     """Continuous mode: how often a placed program is looked at for changes; 0: never."""
     restarts: int = 5
     """Times the sampling begins anew because threads came or went."""
+    blind: bool = False
+    """Whether nothing that the policy's rules ask for can be measured here."""
+    fallback: Hint | None = None
+    """Where to place threads when nothing can be measured, or there is no policy; None: nowhere."""
     by_sharing: bool = False
     """Whether who shares with whom, seen from page faults, says who sits beside whom: what there
     is to go by without counters."""
@@ -76,6 +80,8 @@ class LiveState:
     """CPUs that might be used when it was placed or left alone, other runs' among them."""
     crowded: bool = False
     """Whether other runs were in its way."""
+    unasked: bool = False
+    """Whether it is no answer of the policy: a fallback, or by who shares with whom alone."""
     parts: tuple[Interval, ...] = ()
     sample: Behaviour | None = None
     seats: tuple[OsIndex, ...] = ()

@@ -27,18 +27,19 @@ from autofinity.linux.online import SYSFS
 from autofinity.linux.perf import read_totals
 from autofinity.linux.process import LinuxProcess, open_pidfd
 from autofinity.linux.sysfs_topology import read_sysfs
-from autofinity.linux.thread_roll import SOFTWARE_EVENTS
 from autofinity.model.detection import Detector, FaultSampling
 from autofinity.model.errors import AutofinityError, CapabilityError, TopologyError
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
+from autofinity.policy.evidence import can_ask
 from autofinity.ports import Mechanism
 from autofinity.runtime.decider import LivePolicy
+from autofinity.runtime.evidence import HARDWARE, measurable
 from autofinity.runtime.journal import Journal, RunHeader
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.loop import Observer, run_loop
 from autofinity.runtime.machine_text import machine_text
-from autofinity.runtime.policies import digest_of
+from autofinity.runtime.policies import CHOSEN, CHOSEN_BY_USER, NO_POLICY, digest_of
 from autofinity.runtime.rebuilding import start_rebuild_if_due
 from autofinity.runtime.request import Request
 from autofinity.runtime.undecided import UNDECIDED, why_undecided
@@ -81,16 +82,26 @@ def by_policy(request: Request, around: Surroundings) -> LivePolicy:
         decide,
         around.available,
         (lambda threads: request.hint) if request.hint else around.journal.hint_on_record,
-        replace(settings_of(request), by_sharing=_sharing_shows(request, around.topology)),
+        replace(
+            settings_of(request),
+            by_sharing=sharing_shows(request, around.topology),
+            blind=is_blind(request, around.policy),
+            fallback=request.fallback,
+        ),
         partial(around.journal.reserve, around.topology),
     )
 
 
-def _sharing_shows(request: Request, topology: Topology) -> bool:
+def is_blind(request: Request, policy: RulePolicy | None) -> bool:
+    """Whether nothing that the policy's rules ask for can be measured here."""
+    return policy is not None and not can_ask(policy, measurable(request.tier))
+
+
+def sharing_shows(request: Request, topology: Topology) -> bool:
     """Whether page faults may tell more than counters, and it matters who sits where: faults are
     only looked at where the kernel lets pages fault again, for each of them costs a little.
     """
-    if request.tier == "hardware counters" or request.bind == "none":
+    if request.tier == HARDWARE or request.bind == "none":
         return False
     caches = {topology.by_os_index[cpu].llc for cpu in topology.allowed}
     return len(caches) > 1 and hinting_is_on()
@@ -244,12 +255,13 @@ def _policy(request: Request) -> tuple[RulePolicy | None, str, str]:
         return None, "", f"{request.hint} was asked for (--hint): no policy decided"
     path = request.policy
     if path is None:
-        return None, "", "no policy was found: nothing is decided"
+        return None, "", f"{NO_POLICY}: nothing is decided"
     from autofinity.policy.files import load
 
     try:
         digest = digest_of(path)  # first: it waits for no FIFO
-        return load(path), digest, ""
+        chosen = "" if request.policy_origin in CHOSEN_BY_USER else CHOSEN + request.policy_origin
+        return load(path), digest, chosen
     except AutofinityError as error:
         return None, "", f"the policy is not used: {error}"
 
@@ -260,12 +272,12 @@ def _counters(
     """What to open on each thread: the counters `asked` for, where this machine counts at all.
     What the CPU has no event for is noted, with what the policy does without.
     """
-    if not asked or request.tier != "hardware counters":
+    if not asked or request.tier != HARDWARE:
         return {}
     table = event_table(this_cpu())
     # Instructions say how well an affinity did; without them a sample cannot be learned from.
     wanted = (*asked, *({"instructions"} - set(asked)))
-    unknown = [name for name in wanted if name not in table and name not in SOFTWARE_EVENTS]
+    unknown = [name for name in wanted if name not in measurable(request.tier)]
     if unknown:
         said = f"this CPU has no event for {', '.join(unknown)}"
         if policy is not None:

@@ -18,6 +18,9 @@ from autofinity.runtime.live_state import LiveState, Phase, Settings
 from autofinity.runtime.masks import binding, union, widened
 from autofinity.runtime.seats import dealt
 
+BY_SHARING = "who shares pages sits together, by page faults"
+"""The note of a run whose threads have seats by that."""
+
 
 class Placer:
     """Chooses seats, keeps them in the state, and says what is to be bound."""
@@ -90,7 +93,7 @@ class Placer:
         state = replace(state, sharing=state.sharing.faded())
         if seats == state.seats:
             return state, ()
-        state = state.noting("who shares pages sits together, by page faults")
+        state = state.noting(BY_SHARING)
         return self._seat(replace(state, seats=seats))
 
     def let_go(self, numbers: frozenset[int]) -> Sequence[Action]:
@@ -102,10 +105,16 @@ class Placer:
     def leave_alone[State: LiveState](
         self, state: State, error: PlacementError
     ) -> tuple[State, Sequence[Action]]:
-        """Nobody is placed, for the reason given; who was bound may run anywhere."""
+        """Nobody can be placed, for the reason given; who was bound may run anywhere."""
+        return self.let_all_go(state.noting(f"left as it is: {error}"))
+
+    def let_all_go[State: LiveState](self, state: State) -> tuple[State, Sequence[Action]]:
+        """Nobody is placed until other threads compute or other CPUs are allowed; who was bound may
+        run anywhere.
+        """
         bound = frozenset(number for number, _ in state.workers.alive if state.cpus)
         state = replace(
-            state.noting(f"left as it is: {error}"),
+            state,
             phase="left alone",
             placed=state.workers.computing,
             cpus=frozenset(),

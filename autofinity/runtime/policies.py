@@ -1,34 +1,96 @@
-"""Which policy a run asks when none is named."""
+"""Which policy a run asks: the user's word, else the user's own, else one for this very machine,
+else one for any. Another machine's is never asked unless it is named.
+
+The launcher looks in the same places (native/launcher/default_policy.c); a table of cases holds
+both to one answer (tests/support/twin_cases.toml).
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from autofinity.linux.cpu_model import CPUINFO, cpu_model
+from autofinity.linux.online import SYSFS, whole_machine
 from autofinity.linux.sha256 import sha256_hex
-from autofinity.model.errors import AutofinityError, PolicyError
+from autofinity.linux.sysfs_topology import read_sysfs
+from autofinity.model.errors import PolicyError, TopologyError
 from autofinity.policy.reading import LARGEST_FILE_BYTES
+from autofinity.policy.shipped import (
+    Shape,
+    policy_of_any_machine,
+    policy_of_machine,
+    policy_path,
+    shape_of,
+)
 from autofinity.private_file import read_regular
-from autofinity.resources import shipped
+
+type Origin = Literal[
+    "named by --policy",
+    "named by AUTOFINITY_POLICY",
+    "the user's own",
+    "shipped for this machine",
+    "shipped for any machine",
+]
+"""Who chose a policy, first come first served."""
+
+NO_POLICY = "there is no policy for this machine"
+NO_POLICY_REMEDY = (
+    "`autofinity train --machine host` learns one, and `autofinity rebuild` one from your runs; "
+    "--policy NAME takes another machine's, --hint HINT places without one"
+)
+CHOSEN_BY_USER: tuple[str, ...] = ("", "named by --policy", "named by AUTOFINITY_POLICY")
+"""Who need not be told; empty: it is not known who chose."""
+CHOSEN = "policy: "
+"""Begins the note of a run that tells who chose a policy that its user did not name."""
 
 
-def default_policy(environment: Mapping[str, str] | None = None) -> Path | None:
-    """AUTOFINITY_POLICY, else the user's own policy, else the shipped `policies/default.json`.
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The policy that is asked, and who chose it."""
 
-    The launcher looks in the same places (native/launcher/default_policy.c). None: there is none.
+    path: Path
+    origin: Origin
+
+
+def chosen_policy(
+    wish: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Choice | None:
+    """The policy of a run whose user says `wish` (a file or the name of a shipped one; None:
+    nothing), with the shipped ones in `folder` instead of autofinity's own. None: there is none.
+
+    Raises `PolicyError` where what is named is nowhere.
     """
     env = os.environ if environment is None else environment
-    wish = env.get("AUTOFINITY_POLICY")
     if wish:
-        return Path(wish)
+        return Choice(policy_path(wish, folder), "named by --policy")
+    if env.get("AUTOFINITY_POLICY"):
+        path = policy_path(env["AUTOFINITY_POLICY"], folder)
+        return Choice(path, "named by AUTOFINITY_POLICY")
     own = user_policy(env)
     if own is not None and own.exists():
-        return own
+        return Choice(own, "the user's own")
+    path_here = policy_of_machine(*this_machine(env), folder)
+    if path_here is not None:
+        return Choice(path_here, "shipped for this machine")
+    path_anywhere = policy_of_any_machine(folder)
+    return Choice(path_anywhere, "shipped for any machine") if path_anywhere else None
+
+
+def this_machine(environment: Mapping[str, str] | None = None) -> tuple[str, Shape | None]:
+    """CPU model and shape; with AUTOFINITY_SYSFS and AUTOFINITY_CPUINFO those of another one."""
+    env = os.environ if environment is None else environment
+    root = env.get("AUTOFINITY_SYSFS") or SYSFS
+    model = cpu_model(Path(env.get("AUTOFINITY_CPUINFO") or CPUINFO))
     try:
-        return shipped("policies", "default.json").resolve()
-    except AutofinityError:
-        return None
+        return model, shape_of(read_sysfs(root, allowed=whole_machine(root)))
+    except TopologyError:
+        return model, None
 
 
 def user_policy(environment: Mapping[str, str] | None = None) -> Path | None:

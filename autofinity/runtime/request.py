@@ -38,6 +38,10 @@ class Request:
     """Who decides: the policy (`LivePolicy`), or one of `mechanisms.live`."""
     hint: Hint | None = None
     """What the user asks for; then nothing is sampled and no policy asked."""
+    fallback: Hint | None = None
+    """What the user asks for where nothing can be measured, or there is no policy."""
+    policy_origin: str = ""
+    """Who chose the policy (`policies.Origin`)."""
     migrate_pages: bool = False
     """Whether pages may follow the threads that use them."""
     arm: bool = False
@@ -57,7 +61,8 @@ class Request:
         bind = given.get("--bind", "llc")
         if bind not in ("llc", "core", "none"):
             raise ValueError(f"unknown --bind {bind}")
-        policy, database, hint = given.get("--policy"), given.get("--db"), given.get("--hint")
+        policy, database = given.get("--policy"), given.get("--db")
+        hint, fallback = given.get("--hint"), given.get("--fallback")
         return Request(
             pid=int(given["--pid"]),
             pidfd=int(given.get("--pidfd", "-1")),
@@ -75,6 +80,8 @@ class Request:
             every_s=float(given.get("--every-s", "0")),
             mechanism=given.get("--mechanism", "autofinity"),
             hint=Hint.parse(hint) if hint else None,
+            fallback=Hint.parse(fallback) if fallback else None,
+            policy_origin=given.get("--policy-origin", ""),
             migrate_pages="--migrate-pages" in given,
             arm="--arm" in given,
             auto_rebuild="--auto-rebuild" in given,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
@@ -49,6 +50,22 @@ class SharedSoFar:
                 for i in numbers
             )
         )
+
+
+def shows_neighbours(topology: Topology, cpus: Sequence[OsIndex], sharing: SharingMatrix) -> bool:
+    """Whether enough was seen to say who belongs beside whom: seats on `cpus` by it make
+    communication cheaper by a fifth than seats that are dealt out blindly.
+    """
+    if sum(map(sum, sharing.cells)) < _FEWEST_EVENTS * sharing.threads:
+        return False
+    from autofinity.mapping.cost import cost, distance
+    from autofinity.mapping.eagermap import eagermap
+
+    distances = [distance(topology, a, b) for a, b in combinations(cpus, 2)]
+    shared = sum(sum(row[i + 1 :]) for i, row in enumerate(sharing.cells))
+    by_chance = shared * sum(distances) / len(distances)
+    mapped = eagermap(sharing, topology, frozenset(cpus))
+    return cost(sharing, topology, mapped) < WORTH_MOVING * by_chance
 
 
 def dealt(

@@ -22,7 +22,8 @@ def why_undecided(state: LiveState, promised: int) -> str:
     if state.phase == "placed" or state.decision is not None:
         return ""
     if state.phase == "left alone":
-        return state.notes[-1] if state.notes else "its threads were left alone"
+        why = state.notes[-1] if state.notes else "its threads were left alone"
+        return why.removeprefix(UNDECIDED)
     watched = f"in the {state.waited_ns / 1e9:.1f} s that it was watched"
     if state.phase in ("settling", "sampling"):
         return f"it ended before its sample was complete, {watched}"

@@ -19,7 +19,7 @@ from autofinity.checked_file import WrongValueError, naming, read_toml
 from autofinity.model.errors import TopologyError
 from autofinity.model.topology import Cache, Topology
 from autofinity.resources import shipped
-from autofinity.sim.preset_machine import IDENTITY, assembled, core_classes, read_tables
+from autofinity.sim.preset_machine import OF_ITS_OWN, assembled, core_classes, read_tables
 from autofinity.sim.preset_topology import PlacedCores
 from autofinity.sim.spec import LINE_BYTES, MachineSpec
 
@@ -38,7 +38,7 @@ def machine_on(topology: Topology, latencies: Path) -> MachineSpec:
     Raises `TopologyError` naming file and key.
     """
     document = read_toml(latencies, TopologyError)
-    for left_aside in (*IDENTITY, "topology"):
+    for left_aside in (*OF_ITS_OWN, "topology"):
         document.pop(left_aside, None)
     _take_over(document, topology.caches)
     _fit_links(document, topology.n_nodes)

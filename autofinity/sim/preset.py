@@ -8,7 +8,7 @@ from pathlib import Path
 from autofinity.checked_file import naming, read_toml
 from autofinity.model.errors import TopologyError
 from autofinity.resources import shipped
-from autofinity.sim.preset_machine import whole_machine
+from autofinity.sim.preset_machine import identity_of, whole_machine
 from autofinity.sim.spec import MachineSpec
 
 
@@ -33,6 +33,16 @@ def load_preset(name: str) -> MachineSpec:
             f"unknown machine {name!r}{hint}; known are {', '.join(known)}, or give a .toml file"
         )
     return read_preset(shipped("data", "machines", f"{name}.toml"))
+
+
+def cpu_models_of(name: str) -> tuple[str, ...]:
+    """What the kernel calls the CPUs of machines that the shipped file `name` stands for; none of
+    a machine that nobody has. Raises `TopologyError`.
+    """
+    path = shipped("data", "machines", f"{name}.toml")
+    document = read_toml(path, TopologyError)
+    with naming(path, TopologyError):
+        return identity_of(document).cpu_models
 
 
 def read_preset(path: Path) -> MachineSpec:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Annotated
+
+from pydantic import Field
 
 from autofinity.checked_file import Table, WrongValueError, checked
 from autofinity.model.cpu import Cpu
@@ -14,23 +17,27 @@ from autofinity.sim.preset_topology import Block, PlacedCores, read_topology, wi
 from autofinity.sim.routes import UnconnectedError, direct_links, routes_over
 from autofinity.sim.spec import BandwidthSpec, CoreClassSpec, LinkSpec, MachineSpec
 
-IDENTITY = ("name", "model", "cpu")
-"""What a file says of which machine it is."""
 
+class Identity(Table):
+    """What a file calls its machine."""
 
-class _Identity(Table):
     name: str
     model: str
     cpu: tuple[str, int, int] | None = None
     """Vendor, family and model, as /proc/cpuinfo has them."""
+    cpu_models: tuple[Annotated[str, Field(min_length=1, pattern=r"^\S+( \S+)*$")], ...] = ()
+    """As the kernel calls the CPUs of such machines, or begins to (docs/machines.md)."""
+
+
+OF_ITS_OWN = tuple(Identity.model_fields)
+"""Keys of a file that its topology and numbers do not hang on."""
 
 
 def whole_machine(document: Mapping[str, object]) -> MachineSpec:
     """The machine of a file that has everything. Raises `WrongValueError` naming the key."""
-    said = {key: document[key] for key in IDENTITY if key in document}
-    identity = checked(_Identity, said)
-    left = (*IDENTITY, "topology")
-    file = read_tables({key: table for key, table in document.items() if key not in left})
+    identity = identity_of(document)
+    left_aside = (*OF_ITS_OWN, "topology")
+    file = read_tables({key: table for key, table in document.items() if key not in left_aside})
     if "topology" not in document:
         raise WrongValueError("topology", "missing; expected a table")
     classes = core_classes(file)
@@ -38,6 +45,11 @@ def whole_machine(document: Mapping[str, object]) -> MachineSpec:
     topology = with_caches(placed.topology, classes[0], file.llc.spec())
     spec = assembled(file, replace(placed, topology=topology), classes)
     return replace(spec, cpu=None if identity.cpu is None else Cpu(*identity.cpu))
+
+
+def identity_of(document: Mapping[str, object]) -> Identity:
+    """What the file calls its machine. Raises `WrongValueError` naming the key."""
+    return checked(Identity, {key: document[key] for key in OF_ITS_OWN if key in document})
 
 
 def read_tables(document: Mapping[str, object]) -> AlikeCores | HybridCores:

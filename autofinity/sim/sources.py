@@ -30,7 +30,7 @@ BOUNDS = re.compile(
 what was read or measured, within which it was chosen."""
 RECALLED_WITHIN = 0.20
 """By how much a number that was only recalled is taken to be off: the spread of `sim/draws.py`."""
-NAMES = ("name", "model", "cpu")
+NAMES = ("name", "model", "cpu", "cpu_models")
 """Keys that say which machine it is, and need no source."""
 
 

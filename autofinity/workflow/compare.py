@@ -6,7 +6,6 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from autofinity.detect.whole_trace import whole_trace
 from autofinity.evaluation.comparison import Comparison, MechanismCase, compare
@@ -14,7 +13,6 @@ from autofinity.mechanisms.recipe import WholeTrace
 from autofinity.mechanisms.registry import Entry
 from autofinity.model.errors import UsageError
 from autofinity.own_code import digest_of_code
-from autofinity.policy import files
 from autofinity.profiling.campaign import ReadyProgram
 from autofinity.reporter import SILENT, Reporter
 from autofinity.sim.machine import SimMachine
@@ -23,7 +21,7 @@ from autofinity.sim.together import ProgramRun, prepare_together
 from autofinity.store.mechanism_runs import MechanismRuns
 from autofinity.workflow.backends import simulated
 from autofinity.workflow.capture import capture
-from autofinity.workflow.policies import policy_for
+from autofinity.workflow.policies import named_policy, policy_for
 from autofinity.workflow.wanted import Wanted, observations_folder
 
 RESULTS = "mechanisms.jsonl"
@@ -50,8 +48,9 @@ class Asked:
     repeats: int
     paper_s: float
     fault_share_per_s: float = 0.1
-    policy: Path | None = None
-    """For `autofinity` and `unified`. Default: the machine's."""
+    policy: str | None = None
+    """For `autofinity` and `unified`: a file, or the name of a shipped one. Default: the
+    machine's."""
 
     def __post_init__(self) -> None:
         if len(self.wanted.threads) != 1:
@@ -81,7 +80,7 @@ def compared(
     if wanted.machine == "host":
         raise UsageError("--machine host: mechanisms are compared on simulated machines only")
     machine = simulated(wanted.machine, wanted.latencies, wanted.page_size, reporter=reporter)
-    policy = files.load(asked.policy) if asked.policy else policy_for(wanted.machine, reporter)
+    policy = named_policy(asked.policy) if asked.policy else policy_for(wanted.machine, reporter)
     rates = f"{asked.repeats} {asked.paper_s} {asked.fault_share_per_s}"
     made_by = hashlib.sha256(
         digest_of_code(*DECIDES) + f"{machine.spec!r} {policy!r} {rates}".encode()

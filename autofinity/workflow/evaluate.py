@@ -22,12 +22,12 @@ from autofinity.learning.hint_samples import WARMUP_PERIODS
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.errors import LearningError, UsageError
 from autofinity.model.observation import Workload
-from autofinity.policy import files
 from autofinity.reporter import SILENT, Reporter
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
 from autofinity.workflow.observations import thread_counts_of, with_threads
+from autofinity.workflow.policies import named_policy
 from autofinity.workflow.profile import gather
 from autofinity.workflow.train import learn
 from autofinity.workflow.wanted import Wanted
@@ -51,17 +51,18 @@ def evaluate(
     settings: LearningSettings | None = None,
     *,
     train_threads: Sequence[int] = (),
-    policy: Path | None = None,
+    policy: str | Path | None = None,
     observations: Path | None = None,
     samples: int = 0,
     reporter: Reporter = SILENT,
 ) -> Evaluated:
     """Judge at the wanted thread counts; where none are, at those of the observations, or at 8.
 
-    `policy` is judged as it is; otherwise policies are learned at `train_threads`, by default 8, or
-    those of the observations where 8 is not among them. With `observations` (a file or folder)
-    nothing is profiled; otherwise what is wanted is, and baselines, at the thread counts of both.
-    The policy is shown the mean of so many `samples`, 0: of the whole run. Raises `LearningError`
+    `policy` (a file, or the name of a shipped one) is judged as it is; otherwise policies are
+    learned at `train_threads`, by default 8, or those of the observations where 8 is not among
+    them. With `observations` (a file or folder) nothing is profiled; otherwise what is wanted is,
+    and baselines, at the thread counts of both. The policy is shown the mean of so many `samples`,
+    0: of the whole run. Raises `LearningError`
     when no case can be judged, `UsageError` for fewer `samples`, and as `gather` does.
     """
     settings = settings or LearningSettings()
@@ -118,8 +119,8 @@ def _recorded(path: Path, wanted: Wanted) -> ObservationTable:
     return table.take(np.isin(table.program.text(), wanted.programs))
 
 
-def _given(path: Path) -> Learn:
-    policy = files.load(path)
+def _given(name: str | Path) -> Learn:
+    policy = named_policy(name)
     return lambda program: policy
 
 

@@ -4,43 +4,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autofinity.model.errors import AutofinityError, PolicyError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy import files
+from autofinity.policy.shipped import policy_names, policy_of_any_machine, policy_path
 from autofinity.reporter import SILENT, Reporter
-from autofinity.resources import shipped
 
 
-def named_policy(name: str) -> RulePolicy:
+def named_policy(name: str | Path) -> RulePolicy:
     """The policy in a file, or the shipped one called `name`. Raises `PolicyError`."""
-    if Path(name).exists():
-        return files.load(name)
-    known = shipped_policies()
-    if name in known:
-        return files.load(shipped("policies", f"{name}.json"))
-    also = f" or one of {', '.join(known)}" if known else ""
-    raise PolicyError(f"there is no policy {name!r}; expected a policy file{also}")
+    return files.load(policy_path(str(name)))
 
 
-def policy_for(machine: str, reporter: Reporter = SILENT) -> RulePolicy:
-    """The shipped policy of a preset machine, or the default one where it has none: says so, unless
-    that is the machine's.
+def policy_for(machine: str, reporter: Reporter = SILENT) -> RulePolicy | None:
+    """The shipped policy of a preset machine, else the one for any machine; None where there is
+    neither, which is said: another machine's is taken only where it is named.
     """
-    if machine in shipped_policies():
-        return files.load(shipped("policies", f"{machine}.json"))
-    default = files.load(shipped("policies", "default.json"))
-    learned_on = default.provenance["machine"]
-    if machine != learned_on:
+    if machine in policy_names():
+        return files.load(policy_path(machine))
+    anywhere = policy_of_any_machine()
+    if anywhere is None:
         reporter.notice(
-            f"no policy of {machine} is shipped; taken is the default one, learned on {learned_on}"
+            f"no policy of {machine} is shipped: what asks one is left out; --policy names another "
+            "machine's"
         )
-    return default
-
-
-def shipped_policies() -> tuple[str, ...]:
-    """Names of the policies that come with autofinity."""
-    try:
-        folder = shipped("policies")
-    except AutofinityError:
-        return ()
-    return tuple(sorted(path.stem for path in folder.glob("*.json")))
+        return None
+    return files.load(anywhere)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from autofinity import __version__
 from autofinity.model.errors import LearningError, UsageError
 from autofinity.private_file import open_private
-from autofinity.runtime.policies import default_policy, digest_of, user_policy
+from autofinity.runtime.policies import chosen_policy, digest_of, user_policy
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
 
@@ -62,7 +62,7 @@ class NotRebuilt:
 def rebuild(
     *,
     database: Path | None = None,
-    policy: Path | None = None,
+    policy: str | Path | None = None,
     observations: Path | None = None,
     output: Path | None = None,
     if_due: bool = False,
@@ -93,7 +93,8 @@ def rebuild(
     with _alone(path), BehaviourDB.open(path) as opened:
         if if_due and not opened.rebuild_due():
             return NotRebuilt("not due: too little new to learn from")
-        old = policy or default_policy()
+        chosen = chosen_policy(None if policy is None else str(policy))
+        old = chosen.path if chosen else None
         try:
             made = _learned(opened, old, observations, target)
         except LearningError:

@@ -9,12 +9,13 @@ from pathlib import Path
 from parts import ROOT, Part, Settings
 
 HERE = Path(__file__).parent
+POLICY = ROOT / "policies" / "opteron-6164he.json"
 
 
 def run(settings: Settings) -> Part:
     """Their own output is the result; see the scripts for single figures."""
     commands = {
-        "decision of the exported policy": ["header.py", str(ROOT / "policies" / "default.json")],
+        "decision of the exported policy": ["header.py", str(POLICY)],
         "GETAFFINITY, microseconds": ["getaffinity.py"],
         "start-up of run": ["startup.py", "--rounds", "10" if settings.quick else "50"],
     }

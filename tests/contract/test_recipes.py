@@ -27,7 +27,7 @@ class Scratch:
         package = Path(autofinity.__file__).parent
         leave = shutil.ignore_patterns("share", "native", "__pycache__")
         shutil.copytree(package, root / "autofinity", ignore=leave)
-        for name in ("autofinity/native/mapping", "data/machines", "docs", "scripts"):
+        for name in ("autofinity/native/mapping", "data/machines", "docs", "policies", "scripts"):
             shutil.copytree(ROOT / name, root / name)
         for name in ("pyproject.toml", "Makefile"):
             shutil.copy(ROOT / name, root)
@@ -180,7 +180,14 @@ def test_an_export_format_is_a_file_and_a_row(scratch: Scratch) -> None:
     )
     assert scratch.is_what_the_table_says("an export format", files=2)
     assert "dummy: for a test" in " ".join(scratch.said("export", "--help").split())
-    words = ("export", str(ROOT / "policies/default.json"), "--format", "dummy", "--prefix", "x")
+    words = (
+        "export",
+        str(ROOT / "policies/opteron-6164he.json"),
+        "--format",
+        "dummy",
+        "--prefix",
+        "x",
+    )
     assert re.fullmatch("x [Ss][Ll][Pp]", scratch.said(*words))
 
 

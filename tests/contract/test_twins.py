@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -16,25 +17,39 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up_machine import machine
 from planted import plant
+from topology_sysfs_tree import write_sysfs
 
 from autofinity.linux.access_events import pmu_events
 from autofinity.linux.capabilities import TIERS, probe
 from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.linux.identity import identity_of
 from autofinity.linux.machine_key import machine_key
+from autofinity.linux.online import whole_machine
 from autofinity.linux.perf import explain
 from autofinity.linux.program_key import running_program
 from autofinity.linux.sha256 import sha256_hex
+from autofinity.linux.sysfs_topology import read_sysfs
+from autofinity.linux.thread_roll import SOFTWARE_EVENTS
 from autofinity.model.affinity import HINTS, PACKED
 from autofinity.model.errors import PolicyError, StoreError, UsageError
 from autofinity.model.policy import POLICY_VERSION, RulePolicy
 from autofinity.own_python import ISOLATED, give_back, own_environment
+from autofinity.policy.evidence import can_ask
 from autofinity.policy.files import dumps, loads
 from autofinity.policy.reading import LARGEST_FILE_BYTES
+from autofinity.policy.shipped import policy_names, policy_path
 from autofinity.runtime.claims import CLAIMS_HEAD, claimed, live_runs, write_claims
 from autofinity.runtime.decisions import CachedDecision, read_decisions, write_decision
-from autofinity.runtime.policies import digest_of, user_policy
+from autofinity.runtime.evidence import nothing_to_choose
+from autofinity.runtime.policies import (
+    Choice,
+    chosen_policy,
+    digest_of,
+    this_machine,
+    user_policy,
+)
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import SCHEMA_VERSION, default_path
 
@@ -49,6 +64,7 @@ ASKED = (
     "policy_file",
     "program",
     "python",
+    "this_machine",
 )
 CASES: dict[str, Any] = tomllib.loads((ROOT / "tests/support/twin_cases.toml").read_text())
 
@@ -242,6 +258,82 @@ def test_the_environment_names_the_folders(
     assert said == [*state, str(policy or ""), ""]
 
 
+@pytest.mark.parametrize("case", CASES["choosing"]["cases"], ids=str)
+def test_the_same_policy_is_asked(
+    launcher: Launcher, case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, here = tmp_path / "package", tmp_path / "here"
+    shipped = package / "share" / "policies"
+    for folder in (shipped / "schema", here / "folder", tmp_path / "autofinity"):
+        folder.mkdir(parents=True)
+    (shipped / "machines.txt").write_text(CASES["choosing"]["machines"].lstrip())
+    places = {"own": tmp_path / "autofinity" / "policy.json", "file in the folder": Path("file")}
+    for name in case.get("shipped", ()):
+        places.setdefault(name, shipped / f"{name}.json").touch()
+    (here / "file").touch()
+    (tmp_path / "mine.json").touch()
+    if case.get("own"):
+        places["own"].touch()
+    cpu = case.get("cpu", "Acme  9000 16-Core Processor")
+    x86 = f"processor\t: 0\nmodel\t\t: 7\nmodel name\t: {cpu}\nflags\t: x\n\n"
+    (tmp_path / "cpuinfo").write_text(case.get("cpuinfo", x86))
+    topology = machine(*case.get("machine", [2, 2, 2, 2]), smt=2)
+    environment = {
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "AUTOFINITY_POLICY": case.get("variable", "").replace("/TMP", str(tmp_path)),
+        "AUTOFINITY_SYSFS": str(write_sysfs(tmp_path / "sys", topology)),
+        "AUTOFINITY_CPUINFO": str(tmp_path / "cpuinfo"),
+    }
+    says = case["says"].replace("/TMP", str(tmp_path)) if "says" in case else None
+    monkeypatch.chdir(here)
+    words = ("chosen", package, *([says] if says else []))
+    path, origin = launcher.says(*words, environment=environment)
+    if "refused" in case:
+        assert path == "refused"
+        assert case["refused"] in origin
+        with pytest.raises(PolicyError, match=re.escape(case["refused"])):
+            chosen_policy(says, environment, shipped)
+        return
+    expected = case["path"].replace("/TMP", str(tmp_path))
+    assert path == str(places.get(expected, expected))
+    assert origin == case.get("origin", "")
+    choice = chosen_policy(says, environment, shipped)
+    assert choice == (Choice(Path(path), case["origin"]) if path else None)
+
+
+@pytest.mark.parametrize("case", CASES["shapes"], ids=str)
+def test_a_machine_has_a_shape_and_its_cpus_leave_a_choice(
+    launcher: Launcher, case: dict[str, Any], tmp_path: Path
+) -> None:
+    made = machine(*case["machine"])
+    fast = case.get("fast", range(len(made.pus)))
+    pus = tuple(dataclasses.replace(pu, efficiency=int(pu.os_index in fast)) for pu in made.pus)
+    sysfs = write_sysfs(tmp_path, dataclasses.replace(made, pus=pus))
+    for cpu in case.get("off", ()):
+        shutil.rmtree(sysfs / f"devices/system/cpu/cpu{cpu}")
+    environment = {"AUTOFINITY_SYSFS": str(sysfs), "AUTOFINITY_CPUINFO": str(tmp_path / "none")}
+    cpu, shape = this_machine(environment)
+    assert ["", case["shape"]] == launcher.says("here", environment=environment)
+    assert (cpu, " ".join(map(str, shape)) if shape else "uneven") == ("", case["shape"])
+    topology = read_sysfs(sysfs, allowed=whole_machine(sysfs))
+    for answer in ("some", "none"):
+        for text in case[answer]:
+            assert launcher.says("choice", text, environment=environment) == [answer]
+            assert nothing_to_choose(topology, parse_cpu_list(text)) == (answer == "none")
+
+
+def test_this_machine_is_the_same_to_both(launcher: Launcher) -> None:
+    cpu, shape = this_machine({})
+    assert launcher.says("here", environment={}) == [
+        cpu,
+        " ".join(map(str, shape)) if shape else "uneven",
+    ]
+    topology = read_sysfs()
+    expected = "none" if nothing_to_choose(topology, topology.allowed) else "some"
+    allowed = format_cpu_list(topology.allowed)
+    assert launcher.says("choice", allowed, environment={}) == [expected]
+
+
 @pytest.mark.parametrize("newer", [0, 1])
 def test_the_launcher_knows_the_schema_of_the_database(
     launcher: Launcher, newer: int, tmp_path: Path
@@ -348,6 +440,28 @@ def test_the_launcher_takes_whatever_the_monitor_reads(
     else:
         with pytest.raises(PolicyError):
             loads(text.encode())
+
+
+def looks_at(policy: RulePolicy) -> str:
+    if can_ask(policy, ()):
+        return "nothing"
+    return "software" if can_ask(policy, SOFTWARE_EVENTS) else "hardware"
+
+
+@each("asks")
+def test_what_a_policy_looks_at_is_known(
+    launcher: Launcher, case: dict[str, str], tmp_path: Path
+) -> None:
+    whole = {**json.loads(dumps(RulePolicy((), {}, (), PACKED))), **json.loads(case["text"])}
+    path = tmp_path / "policy.json"
+    path.write_text(json.dumps(whole))
+    assert launcher.says("asks", path) == [case["looks_at"]] == [looks_at(loads(path.read_bytes()))]
+
+
+@pytest.mark.parametrize("name", policy_names())
+def test_what_a_shipped_policy_looks_at_is_known(launcher: Launcher, name: str) -> None:
+    path = policy_path(name)
+    assert launcher.says("asks", path) == [looks_at(loads(path.read_bytes()))]
 
 
 def test_what_is_too_large_for_a_policy_is_refused_by_both(

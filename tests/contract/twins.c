@@ -38,12 +38,14 @@ static int folders(char** words) {
     static Options options;
     static State state;
     static Python python;
-    char policy[PATH_MAX] = "", reason[REASON_CHARS] = "";
+    static PolicyChoice own;
+    char reason[REASON_CHARS] = "";
     options.db = words[0];
     find_state(&options, &state);
     if (words[0]) check_database(&state, reason);
-    default_policy_path(&python, policy);
-    return printf("%s\n%s\n%s\n%s\n%s\n", state.db, state.decisions, state.claims, policy, reason);
+    choose_policy(NULL, &python, &own, reason);
+    return printf("%s\n%s\n%s\n%s\n%s\n", state.db, state.decisions, state.claims, own.path,
+                  reason);
 }
 
 static int claimed(char** words) {
@@ -66,7 +68,39 @@ static int decision(char** words) {
 
 static int policy(char** words) {
     char digest[DIGEST_CHARS + 1], reason[REASON_CHARS];
-    return puts(check_policy_file(words[0], digest, reason) ? digest : reason);
+    enum Asks asks;
+    return puts(check_policy_file(words[0], digest, &asks, reason) ? digest : reason);
+}
+
+static int asks(char** words) {
+    static const char* const names[] = {"nothing", "software", "hardware"};
+    char digest[DIGEST_CHARS + 1], reason[REASON_CHARS];
+    enum Asks found;
+    bool good = check_policy_file(words[0], digest, &found, reason);
+    return puts(good ? names[found] : reason);
+}
+
+static int chosen(char** words) {  // package, and what the user says
+    static Python python;
+    static PolicyChoice found;
+    char reason[REASON_CHARS] = "";
+    snprintf(python.package, PATH_MAX, "%s", words[0]);
+    bool good = choose_policy(words[1], &python, &found, reason);
+    return good ? printf("%s\n%s\n", found.path, found.origin) : printf("refused\n%s\n", reason);
+}
+
+static int here(void) {  // the CPU's name and the shape
+    char cpu[MODEL_CHARS];
+    Shape shape;
+    cpu_model(cpu);
+    if (!machine_shape(&shape)) return printf("%s\nuneven\n", cpu);
+    return printf("%s\n%d %d %d %d\n", cpu, shape.sockets, shape.nodes, shape.llcs_per_socket,
+                  shape.cores_per_llc);
+}
+
+static int choice(char** words) {  // whether these CPUs leave one
+    CpuSet set;
+    return cpuset_parse(words[0], &set) ? puts(nothing_to_choose(&set) ? "none" : "some") : -1;
 }
 
 static int ladder(char** words) {  // with an errno: as if hardware counters were refused with it
@@ -102,6 +136,10 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "claimed")) done = claimed(words);
     if (!strcmp(what, "decision")) done = decision(words);
     if (!strcmp(what, "policy")) done = policy(words);
+    if (!strcmp(what, "asks")) done = asks(words);
+    if (!strcmp(what, "chosen")) done = chosen(words);
+    if (!strcmp(what, "here")) done = here();
+    if (!strcmp(what, "choice")) done = choice(words);
     if (!strcmp(what, "ladder")) done = ladder(words);
     if (!strcmp(what, "environment")) done = environment(words);
     if (!strcmp(what, "tiers")) done = tiers();

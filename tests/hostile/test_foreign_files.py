@@ -52,7 +52,7 @@ def toml(*parts: str) -> dict[str, Any]:
 
 
 # ---- policies --------------------------------------------------------------------------------
-POLICY = json.loads(shipped("policies", "default.json").read_text(encoding="utf-8"))
+POLICY = json.loads(shipped("policies", "opteron-6164he.json").read_text(encoding="utf-8"))
 
 
 def use_policy(path: Path) -> None:

@@ -141,13 +141,13 @@ def test_the_maintainers_script_makes_policy_header_and_figures(work: Path, tmp_
     assert names == {
         "data/observations/opteron-6164he.parquet",
         "policies/README.md",
-        "policies/default.json",
-        "work/default.evaluation.json",
+        "policies/opteron-6164he.json",
+        "work/opteron-6164he.evaluation.json",
     }
-    made_of = json.loads((tmp_path / "policies/default.json").read_text())["provenance"]
+    made_of = json.loads((tmp_path / "policies/opteron-6164he.json").read_text())["provenance"]
     packed = read(observations)
     assert made_of["observations"]["digest"] == packed.placed_by("affinity").digest()
-    assert "`default.json` | `opteron-6164he`, simulated | 3 training programs" in (
+    assert "`opteron-6164he.json` | `opteron-6164he`, simulated | 3 training programs" in (
         readme.read_text()
     )
     assert "23 training programs" not in readme.read_text()

@@ -93,17 +93,21 @@ def test_without_any_policy_one_line_says_so_and_masks_stay(
         assert run.eventually(lambda: without.last() is not None)
         terminate(process)
         said = process.stderr.read()
-    assert said.startswith(b"autofinity: no policy was found (none named, no ")
-    assert b"every mask stays as it is" in said
+    assert said.startswith(b"autofinity: there is no policy for this machine: threads stay where ")
+    for helps in (b"--policy NAME", b"train --machine host", b"rebuild", b"--hint HINT"):
+        assert helps in said
     assert said.count(b"\n") == 1
     assert run.eventually(lambda: (found := without.last()) is not None and found.ended)
     found = without.last()
     assert found.bound == 0
-    assert "no policy was found: nothing is decided" in found.notes
-    policy = tree / "policies" / "default.json"  # and now it ships one
-    policy.parent.mkdir()
-    shutil.copy(_policy(tmp_path), policy)
-    assert b"no policy" not in without("--", *HELLO).stderr
+    assert "there is no policy for this machine: nothing is decided" in found.notes
+    policies = tree / "policies"  # and now it ships some
+    policies.mkdir()
+    for another_machines in ("default.json", "opteron-6164he.json"):
+        shutil.copy(_policy(tmp_path), policies / another_machines)
+        assert b"there is no policy" in without("--", *HELLO).stderr
+    shutil.copy(_policy(tmp_path), policies / "any-machine.json")
+    assert b"the policy, shipped for any machine" in without("--", *HELLO).stderr
 
 
 def test_an_installed_launcher_finds_the_policy_its_package_ships(
@@ -113,15 +117,21 @@ def test_an_installed_launcher_finds_the_policy_its_package_ships(
     executable.parent.mkdir(parents=True)
     shutil.copy(compiled_launcher(None), executable)
     installed = replace(run, launcher=executable)
-    assert b"no policy was found" in installed("--", *HELLO).stderr
+    assert b"there is no policy" in installed("--", *HELLO).stderr
     package = tmp_path / "venv" / "lib" / "python3.13" / "site-packages" / "autofinity"
     policies = package / "share" / "policies"
     policies.mkdir(parents=True)
     (package / "own_python.py").touch()  # what tells the package from its files
-    shutil.copy(_policy(tmp_path), policies / "default.json")
-    done = installed("--explain", "--", *HELLO)
-    assert ran(done)
-    assert f"policy {policies.resolve()}/default.json; ".encode() in done.stderr
+    shutil.copy(_policy(tmp_path), policies / "acme.json")
+    shutil.copy(_policy(tmp_path), policies / "any-machine.json")
+    for words, name, origin in (
+        (("--policy", "acme"), "acme", "named by --policy"),
+        ((), "any-machine", "shipped for any machine"),
+    ):
+        done = installed("--explain", *words, "--", *HELLO)
+        assert ran(done)
+        expected = f"policy {policies.resolve()}/{name}.json, {origin}; ".encode()
+        assert expected in done.stderr
 
 
 def test_a_missing_python_is_one_line(run: Runner) -> None:

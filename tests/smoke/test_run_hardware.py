@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from live_masks import allowed, fake_sysfs, masks_of
 from permitted import needs_perf, needs_two_cpus, needs_x86
 
 from autofinity.linux.event_tables import Encoding
@@ -33,10 +34,7 @@ def test_the_policy_gets_its_counters_and_its_rule_decides(
     policy = tmp_path / "policy.json"
     busy = Rule((Condition("cycles", 1e6, float("inf")),), FIRED)
     save(RulePolicy(("cycles",), {"cycles": (1e6,)}, (busy,), OTHERWISE), policy)
-    # The monitor's environment is cleaned of LD_PRELOAD: its Python gets the PMU by a wrapper.
-    python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\nLD_PRELOAD={fake_pmu} exec {sys.executable} "$@"\n')
-    python.chmod(0o755)
+    python = _with_pmu(tmp_path / "python", fake_pmu)
     # The first perf event of a system takes longer than the launcher waits; this is it.
     first = open_event(Encoding(1, 1), 0)
     with run.lasting(
@@ -80,11 +78,11 @@ def test_a_counter_this_cpu_has_not_is_noted_and_the_default_decides(
     run: Runner, spinner: Path, fake_pmu: Path, tmp_path: Path
 ) -> None:
     policy = tmp_path / "policy.json"
-    rule = Rule((Condition("no_such_event", float("-inf"), float("inf")),), FIRED)
-    save(RulePolicy(("no_such_event",), {"no_such_event": (1.0,)}, (rule,), OTHERWISE), policy)
+    save(_asking("no_such_event", "cycles"), policy)
+    python = _with_pmu(tmp_path / "python", fake_pmu)
     with run.lasting(
         *("--quiet", "--policy", policy, "--sample-s", "0.3", "--", spinner, "2", "300"),
-        env=run.env | {"LD_PRELOAD": str(fake_pmu)},
+        env=run.env | {"LD_PRELOAD": str(fake_pmu), "AUTOFINITY_PYTHON": str(python)},
     ):
         assert run.eventually(lambda: _hint(run.db)) == OTHERWISE
         with BehaviourDB.open(run.db, read_only=True) as database:
@@ -92,6 +90,38 @@ def test_a_counter_this_cpu_has_not_is_noted_and_the_default_decides(
         lacks = "this CPU has no event for no_such_event: no rule can hold, the default decides: "
         assert f"{lacks}{OTHERWISE}" in notes
         assert "not measured here: no_such_event" in notes
+
+
+def test_where_this_cpu_has_none_of_the_counters_nobody_is_bound(
+    run: Runner, spinner: Path, fake_pmu: Path, tmp_path: Path
+) -> None:
+    policy = tmp_path / "policy.json"
+    save(_asking("no_such_event"), policy)
+    env = run.env | {
+        "LD_PRELOAD": str(fake_pmu),
+        "AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path)),
+    }
+    words = ("--quiet", "--policy", policy, "--sample-s", "0.3", "--", spinner, "2", "300")
+    with run.lasting(*words, env=env) as process:
+        assert run.eventually(lambda: (found := run.last()) and found.phase == "left alone")
+        assert set(masks_of(process.pid)) == {allowed()}
+        notes = run.last().notes
+        assert "this CPU has no event for no_such_event" in notes
+        assert "nothing that the policy's rules ask for can be measured here" in notes
+    assert _hint(run.db) is None
+
+
+def _with_pmu(python: Path, fake_pmu: Path) -> Path:
+    """A Python that has the PMU: the monitor's environment is cleaned of LD_PRELOAD."""
+    python.write_text(f'#!/bin/sh\nLD_PRELOAD={fake_pmu} exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    return python
+
+
+def _asking(*counters: str) -> RulePolicy:
+    """A policy with a rule for each counter, which fires beyond what a thread can do."""
+    rules = tuple(Rule((Condition(each, 1e12, float("inf")),), FIRED) for each in counters)
+    return RulePolicy(counters, dict.fromkeys(counters, (1e12,)), rules, OTHERWISE)
 
 
 def _hint(db: Path) -> Hint | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 COMMAND = (sys.executable, "-m", "autofinity")
-POLICY = Path(__file__).parents[2] / "policies" / "default.json"
+POLICY = Path(__file__).parents[2] / "policies" / "opteron-6164he.json"
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])

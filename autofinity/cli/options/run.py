@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
+
+from autofinity.cli.options.hint import hint_of
+from autofinity.model.affinity import Hint
 
 database_option = click.option(
     "--db",
@@ -13,6 +17,19 @@ database_option = click.option(
 )
 policy_option = click.option(
     "--policy",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="Policy to ask.  [default: AUTOFINITY_POLICY, else the user's own, else the shipped one]",
+    metavar="POLICY",
+    help="Policy to ask: a file, or the name of a shipped one.  [default: AUTOFINITY_POLICY, else "
+    "the user's own, else the shipped one of this machine]",
 )
+fallback_option = click.option(
+    "--fallback",
+    metavar="HINT",
+    help="Place by this hint where nothing that a policy asks for can be measured, or there is no "
+    "policy.  [default: AUTOFINITY_FALLBACK, else threads stay where the system puts them]",
+)
+
+
+def fallback_of(wish: str | None) -> Hint | None:
+    """What --fallback says, else AUTOFINITY_FALLBACK. Raises `UsageError`."""
+    said = wish if wish is not None else os.environ.get("AUTOFINITY_FALLBACK") or None
+    return None if said is None else hint_of(said)

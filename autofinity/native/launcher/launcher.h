@@ -29,10 +29,15 @@ typedef struct {
     const char* bind;       // "llc" or "core"
     const char* mechanism;  // who decides, one of mechanism_lists.h
     const char* hint;       // that the user asks for, instead of any decision; or NULL
+    const char* fallback;   // hint where nothing can be measured, or there is no policy; or NULL
     int threads;            // 0: not given
     bool use_db, bind_threads, migrate_pages, arm, explain, quiet, auto_rebuild, dry_run;
     char** app;  // argv of the application, NULL-terminated
 } Options;
+
+// Spread over sockets, spread over last-level caches, sockets first: capitals are true.
+#define HINTS "SLP, SLp, SlP, Slp, sLP, sLp, slP or slp"
+bool is_hint(const char* text);
 
 // Whether the policy alone decides, not who shares with whom.
 bool policy_decides(const Options* options);
@@ -91,9 +96,12 @@ bool program_exists(const char* name);
 int threads_from_environment(void);
 
 // ---- policy file --------------------------------------------------------------------------------
-// Digest of the file's bytes, after a check that it can be read and names a version that we know.
-// False: `reason` says what was got.
-bool check_policy_file(const char* path, char digest[DIGEST_CHARS + 1], char reason[REASON_CHARS]);
+// What the conditions of a policy's rules look at, as far as its counters tell.
+enum Asks { ASKS_NOTHING, ASKS_SOFTWARE, ASKS_HARDWARE };
+// Digest of the file's bytes, and what it asks for, after a check that it can be read and names a
+// version that we know. False: `reason` says what was got.
+bool check_policy_file(const char* path, char digest[DIGEST_CHARS + 1], enum Asks* asks,
+                       char reason[REASON_CHARS]);
 
 // ---- CPU sets -----------------------------------------------------------------------------------
 typedef struct {
@@ -110,6 +118,24 @@ bool cpuset_overlap(const CpuSet* a, const CpuSet* b);
 // Kernel list format ("0-5,12"); false when it does not fit.
 bool cpuset_format(const CpuSet* set, char* out, size_t size);
 
+// ---- this machine -------------------------------------------------------------------------------
+enum { SYSFS_CHARS = 16384, MODEL_CHARS = 256 };
+// The tree of the machine: AUTOFINITY_SYSFS, else /sys.
+const char* sysfs_root(void);
+// First line of a file of the tree; empty when it cannot be read.
+void sysfs_line(const char* name, char out[SYSFS_CHARS]);
+// The first CPU's name in /proc/cpuinfo (AUTOFINITY_CPUINFO), single-spaced, or what Arm has in its
+// place, "IMPLEMENTER PART"; empty where it says neither.
+void cpu_model(char out[MODEL_CHARS]);
+typedef struct {
+    int sockets, nodes, llcs_per_socket, cores_per_llc;
+} Shape;
+// Of the whole machine; false: one part of it is not like another.
+bool machine_shape(Shape* out);
+// Whether the CPUs of this set that run are of one last-level cache and one kind.
+bool nothing_to_choose(const CpuSet* allowed);
+// Whether the kernel takes pages away now and then, so that they fault again.
+bool hinting_is_on(void);
 // Names this kind of machine: hexadecimal digits, the same on all nodes that are built alike.
 void machine_key(char out[MACHINE_CHARS + 1]);
 
@@ -162,9 +188,15 @@ void python_command(const Python* python, const char* module, bool compile,
 // its allocator set aside. `autofinity/own_python.py` gives it back.
 char** python_environment(const Python* python, bool small);
 
-// ---- default policy -----------------------------------------------------------------------------
-// The policy of a run that names none: the user's own, else the shipped one. False: there is none.
-bool default_policy_path(const Python* python, char out[PATH_MAX]);
+// ---- which policy -------------------------------------------------------------------------------
+typedef struct {
+    char path[PATH_MAX];  // empty: there is none
+    const char* origin;   // who chose it, for people
+} PolicyChoice;
+// The policy of a run whose user says `wish` (a file or the name of a shipped one; NULL: nothing).
+// False: what is named is nowhere, for the reason.
+bool choose_policy(const char* wish, const Python* python, PolicyChoice* out,
+                   char reason[REASON_CHARS]);
 
 // ---- attach -------------------------------------------------------------------------------------
 // Steps of the capability ladder, best first; the order is part of the monitor's arguments.
@@ -201,6 +233,7 @@ typedef struct {
     const Python* python;
     const State* state;   // NULL: without a database
     const char* policy;   // absolute path; NULL: nothing is decided
+    const char* origin;   // who chose it
     const char* bound;    // CPU list bound before exec, or NULL
     const char* allowed;  // CPU list allowed before anything was bound
     int threads;          // 0: watch

@@ -9,16 +9,18 @@
 
 #include "launcher.h"
 
-enum { LINE_CHARS = 16384 };
+const char* sysfs_root(void) {
+    const char* root = getenv("AUTOFINITY_SYSFS");
+    return root && *root ? root : "/sys";
+}
 
-// First line of a file of sysfs; empty when it cannot be read.
-static void read_line(const char* root, const char* name, char out[LINE_CHARS]) {
+void sysfs_line(const char* name, char out[SYSFS_CHARS]) {
     char path[PATH_MAX];
     out[0] = '\0';
-    if (snprintf(path, sizeof path, "%s/%s", root, name) >= PATH_MAX) return;
+    if (snprintf(path, sizeof path, "%s/%s", sysfs_root(), name) >= PATH_MAX) return;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) return;
-    ssize_t got = read(fd, out, LINE_CHARS - 1);
+    ssize_t got = read(fd, out, SYSFS_CHARS - 1);
     close(fd);
     out[got > 0 ? got : 0] = '\0';
     out[strcspn(out, "\n")] = '\0';
@@ -27,26 +29,24 @@ static void read_line(const char* root, const char* name, char out[LINE_CHARS]) 
 static void add_line(Sha256* hash, const char* text) { sha256_add(hash, text, strlen(text) + 1); }
 
 void machine_key(char out[MACHINE_CHARS + 1]) {
-    const char* root = getenv("AUTOFINITY_SYSFS");
-    if (!root || !*root) root = "/sys";
-    char text[LINE_CHARS], name[96], digest[DIGEST_CHARS + 1];
+    char text[SYSFS_CHARS], name[96], digest[DIGEST_CHARS + 1];
     Sha256 hash;
     sha256_init(&hash);
-    read_line(root, "devices/system/cpu/modalias", text);
+    sysfs_line("devices/system/cpu/modalias", text);
     char* features = strstr(text, ":feature:");  // they change with the kernel
     if (features) *features = '\0';
     add_line(&hash, text);
-    read_line(root, "devices/system/cpu/present", text);
+    sysfs_line("devices/system/cpu/present", text);
     add_line(&hash, text);
-    read_line(root, "devices/system/cpu/cpu0/cache/index3/shared_cpu_list", text);
+    sysfs_line("devices/system/cpu/cpu0/cache/index3/shared_cpu_list", text);
     add_line(&hash, text);
     CpuSet nodes;
-    read_line(root, "devices/system/node/online", text);
+    sysfs_line("devices/system/node/online", text);
     if (cpuset_parse(text, &nodes)) {
         for (int node = 0; node < CPU_LIMIT; node++) {
             if (!cpuset_has(&nodes, node)) continue;
             snprintf(name, sizeof name, "devices/system/node/node%d/cpulist", node);
-            read_line(root, name, text);
+            sysfs_line(name, text);
             add_line(&hash, text);
         }
     }

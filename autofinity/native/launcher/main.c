@@ -42,48 +42,84 @@ typedef struct {
     const Options* options;
     pid_t application;
     bool adopts;
+    const char* wrong_fallback;  // what AUTOFINITY_FALLBACK says, where that is no hint
+    bool one_cache;              // every hint gives threads the same CPUs
+    bool sharing_shows;          // page faults may tell who belongs together
+    const char* origin;          // who chose the policy
+    enum Asks asks;              // what it looks at
     char policy[PATH_MAX], digest[DIGEST_CHARS + 1], allowed_list[4096], reason[REASON_CHARS];
 } Plan;
 
 // False: the policy that was asked for is no policy; it has been said.
-static bool choose_policy(const Options* options, Plan* plan) {
+static bool find_policy(const Options* options, Plan* plan) {
+    static PolicyChoice chosen;
     if (options->hint) return true;  // nobody is asked
-    const char* wish = options->policy ? options->policy : getenv("AUTOFINITY_POLICY");
-    if (!wish || !*wish) {
-        if (!default_policy_path(&plan->python, plan->policy)) return true;  // tell_tier says so
-        wish = plan->policy;
-    }
-    if (!check_policy_file(wish, plan->digest, plan->reason)) {
-        say("the policy %s is not used: %s; the program runs as the system places it", wish,
-            plan->reason);
+    bool found = choose_policy(options->policy, &plan->python, &chosen, plan->reason);
+    if (found && !chosen.path[0]) return true;  // tell_tier says so
+    if (!found || !check_policy_file(chosen.path, plan->digest, &plan->asks, plan->reason)) {
+        const char* wish = options->policy ? options->policy : getenv("AUTOFINITY_POLICY");
+        say("the policy %s is not used: %s; the program runs as the system places it",
+            found ? chosen.path : wish, plan->reason);
         return false;
     }
     char path[PATH_MAX];
-    snprintf(plan->policy, PATH_MAX, "%s", absolute(wish, path) ? path : "");
+    snprintf(plan->policy, PATH_MAX, "%s", absolute(chosen.path, path) ? path : "");
+    plan->origin = chosen.origin;
     return true;
 }
 
-static void tell_tier(const Options* options, const Attached* attached, bool policy) {
+// Where threads go when nothing is decided, and the hint of the fallback.
+#define UNDECIDED(fallback) \
+    (fallback) ? "placed by the fallback, " : STAYS, (fallback) ? (fallback) : ""
+static const char STAYS[] = "threads stay where the system puts them";
+
+static void tell_without_policy(const Plan* plan, const char* ladder, const char* only) {
+    say("there is no policy for this machine: %s%s; `autofinity train --machine host` learns "
+        "one, and `autofinity rebuild` one from your runs; --policy NAME takes another machine's, "
+        "--hint HINT places without one (%s)%s",
+        UNDECIDED(plan->options->fallback), ladder, only);
+}
+
+static void tell_blind(const Plan* plan, const char* ladder, const char* only) {
+    const Options* options = plan->options;
+    say("%s: nothing that the policy's rules ask for can be measured here: %s%s%s%s (%s)%s",
+        tier_name(plan->attached.tier), UNDECIDED(options->fallback),
+        options->fallback || !plan->sharing_shows ? ""
+                                                  : " until page faults show who belongs together",
+        options->fallback ? ""
+                          : "; `autofinity doctor` says how to measure it, --hint HINT places "
+                            "without, and --fallback HINT wherever this is so",
+        ladder, only);
+}
+
+static void tell_tier(const Plan* plan) {
+    const Options* options = plan->options;
+    const Attached* attached = &plan->attached;
     char ladder[REASON_CHARS];
     explain_ladder(attached, ladder, sizeof ladder);
-    const char* only = options->bind_threads ? "" : "; nothing is bound (--no-bind)";
+    if (attached->tier < 0) snprintf(ladder, sizeof ladder, "the monitor is still starting");
+    const char* only = !options->bind_threads ? "; nothing is bound (--no-bind)"
+                       : plan->one_cache
+                           ? "; one last-level cache is allowed, so there is nothing to choose"
+                           : "";
     if (options->hint) {
         say("hint %s, as asked for: placed as soon as its threads compute", options->hint);
     } else if (!policy_decides(options)) {
         say("%s: page faults show who shares with whom%s%s", options->mechanism,
             options->arm ? "" : " (where kernel.numa_balancing is on; --arm switches it on)", only);
-    } else if (!policy) {
-        say("no policy was found (none named, no autofinity/policy.json in the configuration "
-            "folder, none shipped): every mask stays as it is; `autofinity train` makes a policy "
-            "(%s)",
-            attached->tier < 0 ? "the monitor is still starting" : ladder);
+    } else if (!plan->policy[0]) {
+        tell_without_policy(plan, ladder, only);
     } else if (attached->tier < 0) {
         say("the monitor is still starting, so what it can measure is not known yet%s", only);
     } else if (attached->tier == TIER_HARDWARE) {
-        say("hardware counters decide by the policy (%s)%s", ladder, only);
+        say("hardware counters decide by the policy, %s (%s)%s", plan->origin, ladder, only);
+    } else if (plan->asks == ASKS_HARDWARE) {
+        tell_blind(plan, ladder, only);
     } else {
-        say("%s: the policy's default decides, without the counters it asks for (%s)%s",
-            tier_name(attached->tier), ladder, only);
+        say("%s: %s the policy, %s (%s)%s", tier_name(attached->tier),
+            plan->asks == ASKS_NOTHING ? "nothing has to be measured for the one answer of"
+                                       : "they decide by",
+            plan->origin, ladder, only);
     }
 }
 
@@ -93,6 +129,9 @@ static void prepare(void* what) {
     Plan* plan = what;
     const Options* options = plan->options;
     say_init(options->quiet);
+    if (plan->wrong_fallback) {
+        say("AUTOFINITY_FALLBACK is not heeded: got '%s', expected " HINTS, plan->wrong_fallback);
+    }
     if (!find_program(options->app, &plan->program)) return;  // exec will say why
     if (plan->program.privileged) {
         say("%s is setuid, setgid, unreadable or has file capabilities: neither measured nor bound",
@@ -110,13 +149,17 @@ static void prepare(void* what) {
     }
     trying(NULL);
     find_python(&plan->python);
-    if (!choose_policy(options, plan)) return;
+    if (!find_policy(options, plan)) return;
     trying("sched_getaffinity");
     if (!cpuset_get(&plan->allowed) ||
         !cpuset_format(&plan->allowed, plan->allowed_list, sizeof plan->allowed_list)) {
         say("nothing is bound: the CPUs allowed to this process cannot be read");
         return;
     }
+    bool undecided = policy_decides(options) && !options->hint && options->bind_threads;
+    bool single = undecided && nothing_to_choose(&plan->allowed);
+    plan->one_cache = single && strcmp(options->bind, "llc") == 0;
+    plan->sharing_shows = undecided && !single && hinting_is_on();
     int threads = options->threads ? options->threads : threads_from_environment();
     // Only a promised thread count is bound before exec: a runtime that counts the CPUs it may use
     // must not find fewer because of us.
@@ -133,6 +176,7 @@ static void prepare(void* what) {
         .python = &plan->python,
         .state = use_db ? &plan->state : NULL,
         .policy = plan->policy[0] ? plan->policy : NULL,
+        .origin = plan->origin,
         .bound = known ? plan->known.list : NULL,
         .allowed = plan->allowed_list,
         .threads = threads,
@@ -154,7 +198,8 @@ static void prepare(void* what) {
         say("program %s, key %.12s", plan->program.path, plan->program.key);
         say("threads %s; CPUs allowed %s", threads ? count : "not promised, so watched",
             plan->allowed_list);
-        say("policy %s; database %s; Python %s", plan->policy[0] ? plan->policy : "none",
+        say("policy %s%s%s; database %s; Python %s", plan->policy[0] ? plan->policy : "none",
+            plan->policy[0] ? ", " : "", plan->policy[0] ? plan->origin : "",
             use_db ? plan->state.db : "not used", plan->python.interpreter);
     }
     // Before exec, so that first touch is right.
@@ -166,7 +211,7 @@ static void prepare(void* what) {
             "%s",
             threads, plan->known.hint, plan->known.list);
     } else if (monitored) {
-        tell_tier(options, &plan->attached, plan->policy[0]);
+        tell_tier(plan);
     }
 }
 
@@ -199,6 +244,14 @@ static int run(int argc, char** argv) {
     int code = parse_options(argc, argv, &options);
     if (code >= 0) return code;
     plan.options = &options;
+    const char* fallback = getenv("AUTOFINITY_FALLBACK");
+    if (!options.fallback && !options.hint && policy_decides(&options) && fallback && *fallback) {
+        if (is_hint(fallback)) {
+            options.fallback = fallback;
+        } else {
+            plan.wrong_fallback = fallback;
+        }
+    }
     plan.application = getpid();
     if (options.dry_run) {
         prepare(&plan);

@@ -96,7 +96,7 @@ static void exec_python(const char* module, const MonitorRequest* request, int p
                               counters->names[i], counters->fds[i]);
         if (wanted > 0 && (size_t)wanted < sizeof opened - used) used += (size_t)wanted;
     }
-    const char* argv[56];
+    const char* argv[64];
     // No private .pyc files are left in a shared installation.
     python_command(request->python, module, false, argv);
     int n = 0;
@@ -115,7 +115,9 @@ static void exec_python(const char* module, const MonitorRequest* request, int p
         {"--sample-s", request->options->sample_s},
         {"--every-s", request->options->every_s},
         {"--policy", request->policy},
+        {"--policy-origin", request->policy ? request->origin : NULL},
         {"--hint", request->options->hint},
+        {"--fallback", request->options->fallback},
         {"--db", request->state ? request->state->db : NULL},
         {"--bound", request->bound},
         {"--mechanism", request->options->mechanism},

@@ -18,12 +18,16 @@ static const char HELP[] =
     "threads.\n"
     "\n"
     "Options:\n"
-    "  --policy FILE     policy to ask (default: AUTOFINITY_POLICY, else the user's own,\n"
-    "                    autofinity/policy.json in the configuration folder, else the shipped "
-    "one)\n"
+    "  --policy POLICY   policy to ask, a file or the name of a shipped one (default:\n"
+    "                    AUTOFINITY_POLICY, else the user's own, autofinity/policy.json in the\n"
+    "                    configuration folder, else the shipped one of this machine)\n"
     "  --hint HINT       place by this hint (sLP and so on: `autofinity hints` has them) as soon "
     "as\n"
     "                    the threads compute: no sample, no policy\n"
+    "  --fallback HINT   place by this hint where nothing that the policy asks for can be "
+    "measured,\n"
+    "                    or there is no policy (default: AUTOFINITY_FALLBACK, else threads stay\n"
+    "                    where the system puts them)\n"
     "  -t, --threads N   threads PROGRAM computes with (default: OMP_NUM_THREADS and its kin,\n"
     "                    else the threads that are seen to compute)\n"
     "  --bind llc|core   bind each thread to the CPUs of a last-level cache (default) or to one\n"
@@ -48,8 +52,9 @@ static const char HELP[] =
     "  --quiet           say nothing\n"
     "  --help            this text\n"
     "\n"
-    "Environment: AUTOFINITY_POLICY, a policy; AUTOFINITY_PYTHON, the monitor's interpreter;\n"
-    "AUTOFINITY_SYSFS, another machine's sysfs tree for trying things out.\n"
+    "Environment: AUTOFINITY_POLICY, a policy; AUTOFINITY_FALLBACK, a hint; AUTOFINITY_PYTHON,\n"
+    "the monitor's interpreter; AUTOFINITY_SYSFS and AUTOFINITY_CPUINFO, another machine's sysfs\n"
+    "tree and /proc/cpuinfo for trying things out.\n"
     "\n"
     "`autofinity status` tells what was decided, `autofinity explain last` why and where each "
     "thread\n"
@@ -79,16 +84,6 @@ static bool positive_number(const char* text) {
     char* end;
     double value = strtod(text, &end);
     return end != text && !*end && value > 0 && value <= 86400;
-}
-
-// Spread over sockets, spread over last-level caches, sockets first: capitals are true.
-static bool is_hint(const char* text) {
-    static const char letters[] = "SLP";
-    if (strlen(text) != 3) return false;
-    for (int i = 0; i < 3; i++) {
-        if ((text[i] & ~0x20) != letters[i]) return false;
-    }
-    return true;
 }
 
 static bool known_mechanism(const char* name) {
@@ -155,11 +150,11 @@ int parse_options(int argc, char** argv, Options* out) {
         } else if (takes_value("--policy", argv, &at, &value)) {
             out->policy = value;
         } else if (takes_value("--hint", argv, &at, &value)) {
-            if (value && !is_hint(value)) {
-                return wrong("wrong value for --hint", value,
-                             "SLP, SLp, SlP, Slp, sLP, sLp, slP or slp");
-            }
+            if (value && !is_hint(value)) return wrong("wrong value for --hint", value, HINTS);
             out->hint = value;
+        } else if (takes_value("--fallback", argv, &at, &value)) {
+            if (value && !is_hint(value)) return wrong("wrong value for --fallback", value, HINTS);
+            out->fallback = value;
         } else if (takes_value("--db", argv, &at, &value)) {
             out->db = value;
         } else if (takes_value("--threads", argv, &at, &value) ||
@@ -200,9 +195,13 @@ int parse_options(int argc, char** argv, Options* out) {
         return wrong("--migrate-pages alone moves nothing", NULL,
                      "a --mechanism that moves pages: " MECHANISMS_MOVING_PAGES);
     }
-    if (out->hint && (out->policy || out->every_s || !out->bind_threads || !policy_decides(out))) {
+    if (out->hint && (out->policy || out->fallback || out->every_s || !out->bind_threads ||
+                      !policy_decides(out))) {
         return wrong("--hint leaves nothing to decide", NULL,
-                     "it without --policy, --mechanism, --every and --no-bind");
+                     "it without --policy, --fallback, --mechanism, --every and --no-bind");
+    }
+    if (out->fallback && !policy_decides(out)) {
+        return wrong("--fallback is for the policy", NULL, "it without --mechanism");
     }
     if (at >= argc) return wrong("no program to run", NULL, "autofinity run -- PROGRAM ...");
     out->app = argv + at;

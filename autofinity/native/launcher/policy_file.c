@@ -13,17 +13,21 @@
 
 enum { LARGEST = 16 << 20, NEWEST_VERSION = 4 };
 
+// What follows a key and its colon; NULL: the word is no key here.
+static const char* value_after(const char* key_end) {
+    static const char space[] = " \t\r\n";
+    key_end += strspn(key_end, space);
+    return *key_end == ':' ? key_end + 1 + strspn(key_end + 1, space) : NULL;
+}
+
 // The number after the first "version" that has one; -1: there is none.
 static long version_of(const char* text) {
-    static const char key[] = "\"version\"", space[] = " \t\r\n";
+    static const char key[] = "\"version\"";
     const char* at = text;
     while ((at = strstr(at, key)) != NULL) {
         at += sizeof key - 1;
-        at += strspn(at, space);
-        if (*at != ':') continue;
-        at++;
-        at += strspn(at, space);
-        if (*at >= '0' && *at <= '9') return strtol(at, NULL, 10);
+        const char* value = value_after(at);
+        if (value && *value >= '0' && *value <= '9') return strtol(value, NULL, 10);
     }
     return -1;
 }
@@ -41,7 +45,40 @@ static bool check_text(const char* text, size_t bytes, char reason[REASON_CHARS]
     return version >= 0 && version <= NEWEST_VERSION;
 }
 
-bool check_policy_file(const char* path, char digest[DIGEST_CHARS + 1], char reason[REASON_CHARS]) {
+// Whether a rule has a condition: a key "when" whose list is not empty.
+static bool has_conditions(const char* text) {
+    static const char key[] = "\"when\"";
+    for (const char* at = text; (at = strstr(at, key)) != NULL;) {
+        at += sizeof key - 1;
+        const char* list = value_after(at);
+        if (list && *list == '[' && list[1 + strspn(list + 1, " \t\r\n")] == '{') return true;
+    }
+    return false;
+}
+
+// Whether its counters, the first list of that name, have one that /proc counts (`SOFTWARE_EVENTS`
+// of linux/thread_roll.py).
+static bool has_software_counters(const char* text) {
+    static const char key[] = "\"counters\"";
+    static const char* const names[] = {"\"task_clock_ns\"", "\"run_delay_ns\"", "\"page_faults\"",
+                                        "\"context_switches\"", "\"preemptions\""};
+    const char* found = strstr(text, key);
+    const char* list = found ? value_after(found + sizeof key - 1) : NULL;
+    const char* end = list && *list == '[' ? strchr(list, ']') : NULL;
+    for (size_t i = 0; end && i < sizeof names / sizeof names[0]; i++) {
+        const char* name = strstr(list, names[i]);
+        if (name && name < end) return true;
+    }
+    return false;
+}
+
+static enum Asks what_it_asks(const char* text) {
+    if (!has_conditions(text)) return ASKS_NOTHING;
+    return has_software_counters(text) ? ASKS_SOFTWARE : ASKS_HARDWARE;
+}
+
+bool check_policy_file(const char* path, char digest[DIGEST_CHARS + 1], enum Asks* asks,
+                       char reason[REASON_CHARS]) {
     // O_NONBLOCK: a FIFO in the file's place must not hold the application up.
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat info;
@@ -70,6 +107,7 @@ bool check_policy_file(const char* path, char digest[DIGEST_CHARS + 1], char rea
     text[used] = '\0';
     bool good = check_text(text, used, reason);
     if (good) {
+        *asks = what_it_asks(text);
         Sha256 hash;
         sha256_init(&hash);
         sha256_add(&hash, text, used);

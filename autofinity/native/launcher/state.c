@@ -130,7 +130,7 @@ bool check_database(const State* state, char reason[REASON_CHARS]) {
     return true;
 }
 
-static bool is_hint(const char* text) {
+bool is_hint(const char* text) {
     return strlen(text) == 3 && strchr("Ss", text[0]) && strchr("Ll", text[1]) &&
            strchr("Pp", text[2]);
 }

@@ -221,7 +221,7 @@ def test_groups_of_events_have_instructions_each_and_lose_none() -> None:
 
 def test_a_program_of_the_training_suite_runs_natively_and_answers_rightly(tmp_path: Path) -> None:
     suite = load_suite(ROOT / "training" / "suite.toml")
-    wanted = Wanted("host", suite, ("pricer",), "small", (2,), jobs=1, work=tmp_path)
+    wanted = Wanted("host", suite, ("pricer",), ("small",), (2,), jobs=1, work=tmp_path)
     programs, conditions = host_programs(wanted)
     (program,) = programs
     assert conditions[program.request.program].expect == "^ok "

@@ -132,7 +132,7 @@ def test_the_operating_system_may_place_the_threads(trace: str) -> None:
         (["--start", "0,5ms"], "are for several programs; got one"),
         (["--placement", "os", "--hint", "SLP"], "--placement os no --hint"),
         (["--placement", "os", "--affinity", "{2}"], "take no --pages and --affinity"),
-        (["--policy", "default", "--hint", "SLP"], "--policy places one program"),
+        (["--policy", "opteron-6164he", "--hint", "SLP"], "--policy places one program"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(

@@ -31,6 +31,7 @@ from autofinity.model.ratios import (
 from autofinity.policy.files import load
 from autofinity.policy.readable import policy_text
 from autofinity.policy.selector import decide
+from autofinity.policy.shipped import policy_names
 from autofinity.resources import shipped
 from autofinity.sim.events import EVENTS
 from autofinity.store.observation_table import ObservationTable
@@ -153,7 +154,6 @@ def test_observations_of_the_parts_have_the_sum() -> None:
     assert OTHER_LLC not in with_sums(one).counters
 
 
-def test_the_shipped_policy_can_decide_on_every_machine_with_a_pmu() -> None:
-    policy = load(shipped("policies", "default.json"))
-    assert policy.rules
-    assert set(policy.counters) <= PORTABLE_COUNTERS
+@pytest.mark.parametrize("name", policy_names())
+def test_a_shipped_policy_can_decide_on_every_machine_with_a_pmu(name: str) -> None:
+    assert set(load(shipped("policies", f"{name}.json")).counters) <= PORTABLE_COUNTERS

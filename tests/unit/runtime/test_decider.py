@@ -12,9 +12,11 @@ from made_up_machine import machine
 from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity, Hint
 from autofinity.model.counters import CounterSample
 from autofinity.model.policy import (
+    Condition,
     Decision,
     Instead,
     OtherCounts,
+    Rule,
     RulePolicy,
     SecondLook,
     looked_at,
@@ -23,8 +25,10 @@ from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
 from autofinity.runtime.decider import LivePolicy
+from autofinity.runtime.evidence import ONE_LLC
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.loop import run_loop
+from autofinity.runtime.undecided import UNDECIDED
 
 MS = 1_000_000
 
@@ -401,6 +405,112 @@ def test_little_sharing_or_sharing_that_is_as_good_as_it_gets_moves_nobody() -> 
         for process in (quiet, shown):
             run(process, settings=SEATED, policy=policy)
         assert quiet.applied == shown.applied
+
+
+ASKING = RulePolicy(
+    ("llc_misses",),
+    {"llc_misses": (1e6,)},
+    (Rule((Condition("llc_misses", 1e6, float("inf")),), DISTRIBUTED),),
+    PACKED,
+)
+"""A policy that cannot be asked without a PMU."""
+BLIND = Settings(blind=True)
+
+
+def test_where_nothing_can_be_measured_threads_stay_where_the_system_puts_them() -> None:
+    process = FakeProcess(FOUR)
+    asked: list[Mapping[str, float]] = []
+    state = run(process, settings=BLIND, policy=ASKING, asked=asked)
+    assert process.applied == []
+    assert asked == []
+    assert (state.phase, state.sample, state.cpus) == ("left alone", None, frozenset())
+    (note,) = state.notes
+    assert note.startswith(UNDECIDED + "nothing that the policy's rules ask for can be measured")
+    assert "(llc_misses)" in note
+    assert "--fallback HINT" in note
+
+
+def test_a_sample_that_shows_nothing_of_what_is_asked_binds_nobody_for_long() -> None:
+    process = FakeProcess(FOUR, turns=120, counters={"page_faults": 1}, gone={3: 60})
+    state = run(process, policy=ASKING)
+    assert masks(process, -1) == [list(range(16))] * 4  # let go after the sample
+    assert len(process.applied) == 2  # and not sampled again when threads have changed
+    assert state.phase == "left alone"
+    assert "nothing that the policy's rules ask for" in "".join(state.notes)
+
+
+def test_one_counter_of_those_that_rules_ask_for_is_evidence() -> None:
+    other = Rule((Condition("cycles", 1e6, float("inf")),), DISTRIBUTED)
+    policy = replace(ASKING, counters=("llc_misses", "cycles"), rules=(*ASKING.rules, other))
+    process = FakeProcess(FOUR, counters={"cycles": 2_000_000})
+    state = run(process, policy=policy)
+    assert (state.phase, state.hint) == ("placed", PACKED)
+    assert state.missing == ("llc_misses",)
+
+
+@pytest.mark.parametrize("policy", [ASKING, None], ids=["blind", "no policy"])
+@pytest.mark.parametrize("fallback", [PACKED, DISTRIBUTED], ids=str)
+def test_the_fallback_places_where_nothing_else_can_decide(
+    policy: RulePolicy | None, fallback: Hint
+) -> None:
+    process = FakeProcess(FOUR)
+    settings = replace(BLIND, blind=policy is not None, fallback=fallback)
+    state = run(process, settings=settings, policy=policy)
+    assert (state.phase, state.hint, state.unasked) == ("placed", fallback, True)
+    assert len({tuple(mask) for mask in masks(process)}) == (1 if fallback == PACKED else 4)
+    assert state.decision is None
+    assert f"placed by the fallback, {fallback}" in state.notes[0]
+
+
+def test_the_fallback_is_for_a_sample_that_shows_nothing_too() -> None:
+    process = FakeProcess(FOUR)
+    state = run(process, settings=Settings(fallback=PACKED), policy=ASKING)
+    assert (state.phase, state.hint, state.unasked) == ("placed", PACKED, True)
+
+
+def test_what_is_measured_comes_before_the_fallback() -> None:
+    process = FakeProcess(FOUR, counters={"llc_misses": 1})
+    state = run(process, settings=Settings(fallback=DISTRIBUTED), policy=ASKING)
+    assert (state.hint, state.unasked) == (PACKED, False)
+
+
+def test_without_counters_nobody_is_bound_before_sharing_shows_who_belongs_together() -> None:
+    settings = replace(SEATED, blind=True)
+    policy = replace(ASKING, default=DISTRIBUTED)
+    two_caches = frozenset(OsIndex(cpu) for cpu in (0, 1, 4, 5))
+    nothing = FakeProcess(FOUR)
+    little = FakeProcess(FOUR, sharing={30: sharing((0, 2), count=3.0)})
+    all_alike = [(i, j) for j in range(4) for i in range(j)]
+    alike = FakeProcess(FOUR, sharing={30: sharing(*all_alike)})
+    for process in (nothing, little, alike):
+        state = run(process, settings=settings, policy=policy, available=two_caches)
+        assert process.applied == []
+        assert state.phase == "left alone"
+    for pairs in (((0, 2), (1, 3)), ((0, 1), (2, 3))):  # also as they happen to be numbered
+        process = FakeProcess(FOUR, sharing={30: sharing(*pairs)})
+        state = run(process, settings=settings, policy=policy, available=two_caches)
+        assert all(turn > 30 for turn, _ in process.applied)
+        caches = caches_at_the_end(process)
+        assert all(caches[a] == caches[b] for a, b in pairs)
+        assert len(set(caches)) == 2
+        assert state.unasked
+        assert "who shares pages sits together, by page faults" in state.notes
+
+
+ONE_CACHE = frozenset(map(OsIndex, range(4)))
+
+
+def test_in_one_cache_it_is_said_once_that_there_is_nothing_to_choose() -> None:
+    def noted(process: FakeProcess, **options: Any) -> int:
+        return run(process, **options).notes.count(ONE_LLC)
+
+    changing = FakeProcess(FOUR, gone={3: 40}, turns=120)
+    assert noted(changing, available=ONE_CACHE) == 1
+    assert noted(FakeProcess(FOUR), available=ONE_CACHE, policy=None) == 1
+    assert noted(FakeProcess(FOUR), available=ONE_CACHE, policy=ASKING, settings=BLIND) == 1
+    assert noted(FakeProcess(FOUR), available=ONE_CACHE | {OsIndex(4)}) == 0
+    # A core a thread is something to have in one cache, too.
+    assert noted(FakeProcess(FOUR), available=ONE_CACHE, settings=Settings(bind="core")) == 0
 
 
 def test_where_counters_decide_faults_are_not_looked_at() -> None:

@@ -6,11 +6,14 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from topology_sysfs_tree import write_sysfs
 
 from autofinity.model.affinity import HINTS, PACKED
 from autofinity.model.errors import PolicyError, StoreError
+from autofinity.policy.shipped import ANY_MACHINE, policy_names, policy_path
 from autofinity.runtime.decisions import CachedDecision, read_decisions, write_decision
-from autofinity.runtime.policies import default_policy, digest_of, user_policy
+from autofinity.runtime.policies import Choice, chosen_policy, digest_of, user_policy
+from autofinity.sim.preset import cpu_models_of, load_preset, preset_names
 
 
 def decision(program: str = "a" * 64, threads: int = 8, policy: str = "p") -> CachedDecision:
@@ -55,18 +58,34 @@ def test_a_folder_that_is_gone_is_a_store_error(tmp_path: Path) -> None:
         write_decision(tmp_path / "gone" / "decisions", decision())
 
 
-def test_the_environment_names_the_policy_first(tmp_path: Path) -> None:
-    assert default_policy({"AUTOFINITY_POLICY": "/x.json"}) == Path("/x.json")
-
-
-def test_the_users_own_policy_comes_before_the_shipped_one(tmp_path: Path) -> None:
+def test_the_users_own_policy_is_asked_once_it_is_there(tmp_path: Path) -> None:
     own = tmp_path / "autofinity" / "policy.json"
     environment = {"XDG_CONFIG_HOME": str(tmp_path), "HOME": "/nowhere"}
     assert user_policy(environment) == own
-    assert default_policy(environment) != own  # it is not there yet
+    before = chosen_policy(environment=environment)
+    assert before is None or before.path != own
     own.parent.mkdir()
     own.touch()
-    assert default_policy(environment) == own
+    assert chosen_policy(environment=environment) == Choice(own, "the user's own")
+
+
+@pytest.mark.parametrize("name", [name for name in preset_names() if cpu_models_of(name)])
+def test_a_run_knows_the_machines_that_files_stand_for(name: str, tmp_path: Path) -> None:
+    topology = load_preset(name).topology
+    environment = {
+        "AUTOFINITY_SYSFS": str(write_sysfs(tmp_path / "sys", topology)),
+        "AUTOFINITY_CPUINFO": str(tmp_path / "cpuinfo"),
+    }
+    for model in cpu_models_of(name):
+        implementer, _, part = model.partition(" ")
+        arm = f"processor: 0\nCPU implementer: {implementer}\nCPU part: {part}\n"
+        x86 = f"processor: 0\nmodel name: {model} @ 1 GHz\n"
+        (tmp_path / "cpuinfo").write_text(arm if model.startswith("0x") else x86)
+        chosen = chosen_policy(environment=environment)
+        if name in policy_names():
+            assert chosen == Choice(policy_path(name), "shipped for this machine")
+        else:
+            assert chosen is None or chosen.path.stem == ANY_MACHINE
 
 
 def test_a_policy_that_is_not_there_has_no_digest(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ WATCHED_NS = 3_000_000_000
         ({"phase": "settling"}, 0, "it ended before its sample was complete"),
         ({"phase": "sampling"}, 0, "it ended before its sample was complete"),
         ({"phase": "left alone", "notes": ("a", "left as it is: b")}, 0, "left as it is: b"),
+        ({"phase": "left alone", "notes": (UNDECIDED + "c",)}, 0, "c"),
         ({"phase": "left alone"}, 0, "its threads were left alone"),
     ],
 )

@@ -1,37 +1,42 @@
-"""Which policy a machine gets that has none of its own, and that it is said."""
+"""Which policy a preset machine gets, and that another machine's is never taken unasked."""
 
 from __future__ import annotations
 
 import pytest
 from told import Told
 
+from autofinity.model.errors import PolicyError
+from autofinity.policy.shipped import ANY_MACHINE, policy_names, policy_of_any_machine
 from autofinity.resources import shipped
 from autofinity.sim.preset import preset_names
-from autofinity.workflow.policies import policy_for, shipped_policies
+from autofinity.workflow.policies import named_policy, policy_for
 
 
 @pytest.mark.parametrize("name", preset_names())
-def test_a_machine_gets_its_own_policy_or_hears_that_it_is_another_ones(name: str) -> None:
+def test_a_machine_gets_its_own_policy_or_hears_that_there_is_none(name: str) -> None:
     told = Told()
     policy = policy_for(name, told)
-    own = policy.provenance["machine"] == name
-    assert own == (not told.notices)
-    assert own or told.notices == [
-        f"no policy of {name} is shipped; taken is the default one, learned on opteron-6164he"
-    ]
-
-
-def test_the_papers_machine_needs_no_other_policy_than_the_default_one() -> None:
-    told = Told()
-    assert policy_for("opteron-6164he", told) == policy_for("nowhere.toml")
-    assert told.notices == []
-    assert "opteron-6164he" not in shipped_policies()
+    if name in policy_names():
+        assert policy is not None
+        assert policy.provenance["machine"] == name
+        assert told.notices == []
+    elif policy_of_any_machine() is not None:
+        assert policy == named_policy(ANY_MACHINE)
+    else:
+        assert policy is None
+        assert told.notices == [
+            f"no policy of {name} is shipped: what asks one is left out; --policy names another "
+            "machine's"
+        ]
 
 
 def test_every_machine_whose_observations_are_shipped_has_its_own_policy() -> None:
     observed = {path.stem for path in shipped("data", "observations").glob("*.parquet")}
     assert {"opteron-6164he", "epyc-9654", "xeon-8480"} < observed <= set(preset_names())
     for name in observed:
-        told = Told()
-        assert policy_for(name, told).provenance["machine"] == name
-        assert told.notices == []
+        assert named_policy(name).provenance["machine"] == name
+
+
+def test_no_policy_is_the_default_one() -> None:
+    with pytest.raises(PolicyError, match="is called opteron-6164he and is of that machine only"):
+        named_policy("default")

@@ -26,7 +26,7 @@ def suite() -> Suite:
 def wanted(suite: Suite, captured: Path, tmp_path: Path) -> Wanted:
     """One program that is captured already, and a folder of its own for what it shows."""
     (tmp_path / "traces").symlink_to(captured)
-    return Wanted("xeon-e5-2650", suite, ("keysearch",), "tiny", (2,), jobs=2, work=tmp_path)
+    return Wanted("xeon-e5-2650", suite, ("keysearch",), ("tiny",), (2,), jobs=2, work=tmp_path)
 
 
 @pytest.fixture(scope="module")

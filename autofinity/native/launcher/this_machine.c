@@ -1,0 +1,293 @@
+// What this machine is: the CPU's name, its shape where all parts of it are alike, and whether the
+// CPUs that a run may use leave anything to choose. `linux/cpu_model.py`, `policy/shipped.py` and
+// `runtime/evidence.py` say the same.
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launcher.h"
+
+enum {
+    FIRST_CPU_BYTES = 8192,
+    MOST_SOCKETS = 1024,
+    MOST_CACHES = 8,
+    WORD_BITS = 8 * sizeof(unsigned long)
+};
+
+// ---- the CPU's name -----------------------------------------------------------------------------
+// Up to the end of the line, with one space between words.
+static void single_spaced(const char* from, char out[MODEL_CHARS]) {
+    size_t used = 0;
+    while (true) {
+        from += strspn(from, " \t\r");
+        size_t length = strcspn(from, " \t\r\n");
+        if (length == 0 || used + length + 2 > MODEL_CHARS) break;
+        if (used) out[used++] = ' ';
+        memcpy(out + used, from, length);
+        used += length;
+        from += length;
+    }
+    out[used] = '\0';
+}
+
+// The value of a line "NAME : VALUE"; NULL: the line is another one's.
+static const char* value_of(const char* line, const char* name) {
+    size_t length = strlen(name);
+    if (strncmp(line, name, length) != 0) return NULL;
+    line += length + strspn(line + length, " \t");
+    return *line == ':' ? line + 1 : NULL;
+}
+
+void cpu_model(char out[MODEL_CHARS]) {
+    static const char* const names[] = {"model name", "CPU implementer", "CPU part"};
+    char text[FIRST_CPU_BYTES + 1], found[3][MODEL_CHARS] = {"", "", ""};
+    const char* path = getenv("AUTOFINITY_CPUINFO");
+    int fd = open(path && *path ? path : "/proc/cpuinfo", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    ssize_t got, used = 0;
+    // The kernel tells of a few CPUs at a time; of hundreds it takes milliseconds to tell.
+    while (fd >= 0 && used < FIRST_CPU_BYTES &&
+           (got = read(fd, text + used, (size_t)(FIRST_CPU_BYTES - used))) > 0)
+        used += got;
+    if (fd >= 0) close(fd);
+    text[used] = '\0';
+    for (const char* line = text; *line && *line != '\n'; line++) {
+        for (size_t i = 0; i < 3; i++) {
+            const char* value = value_of(line, names[i]);
+            if (value && !found[i][0]) single_spaced(value, found[i]);
+        }
+        line = strchr(line, '\n');
+        if (!line) break;
+    }
+    if (found[0][0]) {
+        memcpy(out, found[0], MODEL_CHARS);
+    } else {
+        int wanted = snprintf(out, MODEL_CHARS, "%s%s%s", found[1],
+                              found[1][0] && found[2][0] ? " " : "", found[2]);
+        if (wanted >= MODEL_CHARS) out[0] = '\0';
+    }
+}
+
+// ---- files of sysfs -----------------------------------------------------------------------------
+static bool read_cpus(const char* name, CpuSet* out) {
+    char text[SYSFS_CHARS];
+    sysfs_line(name, text);
+    return cpuset_parse(text, out);
+}
+
+static long read_of_cpu(int cpu, const char* file, long otherwise) {
+    char name[96], text[SYSFS_CHARS], *end;
+    snprintf(name, sizeof name, "devices/system/cpu/cpu%d/%s", cpu, file);
+    sysfs_line(name, text);
+    long value = strtol(text, &end, 10);
+    return end != text ? value : otherwise;
+}
+
+static bool read_cpus_of_cpu(int cpu, const char* file, CpuSet* out) {
+    char name[96];
+    snprintf(name, sizeof name, "devices/system/cpu/cpu%d/%s", cpu, file);
+    return read_cpus(name, out);
+}
+
+static void keep_only(CpuSet* set, const CpuSet* others) {
+    for (size_t i = 0; i < sizeof set->words / sizeof set->words[0]; i++) {
+        set->words[i] &= others->words[i];
+    }
+}
+
+static void add(CpuSet* set, const CpuSet* others) {
+    for (size_t i = 0; i < sizeof set->words / sizeof set->words[0]; i++) {
+        set->words[i] |= others->words[i];
+    }
+}
+
+// CPU_LIMIT: there is none from `cpu` on.
+static int next_cpu(const CpuSet* set, int cpu) {
+    while (cpu < CPU_LIMIT) {
+        unsigned long rest = set->words[cpu / WORD_BITS] >> (cpu % WORD_BITS);
+        if (rest) return cpu + __builtin_ctzl(rest);
+        cpu += WORD_BITS - cpu % WORD_BITS;
+    }
+    return CPU_LIMIT;
+}
+
+static void add_cpu(CpuSet* set, int cpu) {
+    set->words[cpu / WORD_BITS] |= 1ul << (cpu % WORD_BITS);
+}
+
+static void only(CpuSet* out, int cpu) {
+    memset(out, 0, sizeof *out);
+    add_cpu(out, cpu);
+}
+
+// CPUs that run, as far as `online` and their own files tell (`linux/online.py`).
+static void running(const CpuSet* mask, CpuSet* out) {
+    static CpuSet listed;
+    const char* root = sysfs_root();
+    char path[PATH_MAX];
+    if (!read_cpus("devices/system/cpu/online", &listed)) memset(&listed, 0, sizeof listed);
+    memset(out, 0, sizeof *out);
+    for (int cpu = next_cpu(&listed, 0); cpu < CPU_LIMIT; cpu = next_cpu(&listed, cpu + 1)) {
+        // What is listed and has no folder is another machine's, as a container may show it.
+        snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%d", root, cpu);
+        if (access(path, F_OK) != 0) continue;
+        add_cpu(out, cpu);
+    }
+    for (int cpu = next_cpu(mask, 0); cpu < CPU_LIMIT; cpu = next_cpu(mask, cpu + 1)) {
+        if (cpuset_has(&listed, cpu)) continue;
+        long own = read_of_cpu(cpu, "online", -1);
+        snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%d/topology", root, cpu);
+        bool there = strcmp(root, "/sys") == 0 || access(path, F_OK) == 0;
+        if (own < 0 ? !there : own == 0) continue;
+        add_cpu(out, cpu);
+    }
+}
+
+// The CPUs that run under the outermost data or unified cache of a CPU; false: it has none.
+static bool last_level(int cpu, const CpuSet* online, CpuSet* out) {
+    char file[64], name[128], type[SYSFS_CHARS];
+    long outermost = -1;
+    for (int index = 0; index < MOST_CACHES; index++) {
+        snprintf(file, sizeof file, "cache/index%d/level", index);
+        long level = read_of_cpu(cpu, file, -1);
+        snprintf(name, sizeof name, "devices/system/cpu/cpu%d/cache/index%d/type", cpu, index);
+        if (level <= outermost) continue;
+        sysfs_line(name, type);
+        if (strcmp(type, "Data") != 0 && strcmp(type, "Unified") != 0) continue;
+        snprintf(file, sizeof file, "cache/index%d/shared_cpu_list", index);
+        if (!read_cpus_of_cpu(cpu, file, out)) only(out, cpu);
+        outermost = level;
+    }
+    keep_only(out, online);
+    return outermost >= 0;
+}
+
+static void core_of(int cpu, const CpuSet* online, CpuSet* out) {
+    if (!read_cpus_of_cpu(cpu, "topology/core_cpus_list", out) &&
+        !read_cpus_of_cpu(cpu, "topology/thread_siblings_list", out)) {
+        only(out, cpu);
+    }
+    keep_only(out, online);
+    add_cpu(out, cpu);
+}
+
+// ---- the shape ----------------------------------------------------------------------------------
+// Cores of a last-level cache, whose CPUs become `seen`.
+static int cores_within(const CpuSet* cache, const CpuSet* online, CpuSet* seen) {
+    static CpuSet core;
+    int cores = 0;
+    for (int cpu = next_cpu(cache, 0); cpu < CPU_LIMIT; cpu = next_cpu(cache, cpu + 1)) {
+        if (cpuset_has(seen, cpu)) continue;
+        core_of(cpu, online, &core);
+        add(seen, &core);
+        cores++;
+    }
+    return cores;
+}
+
+// Nodes that have CPUs; 0: some CPU is in none.
+static int count_nodes(const CpuSet* online) {
+    static CpuSet nodes, cpus, all;
+    char name[96];
+    if (!read_cpus("devices/system/node/online", &nodes)) return 1;
+    memset(&all, 0, sizeof all);
+    int count = 0;
+    for (int node = next_cpu(&nodes, 0); node < CPU_LIMIT; node = next_cpu(&nodes, node + 1)) {
+        snprintf(name, sizeof name, "devices/system/node/node%d/cpulist", node);
+        if (!read_cpus(name, &cpus) || !cpuset_overlap(&cpus, online)) continue;
+        add(&all, &cpus);
+        count++;
+    }
+    return cpuset_within(online, &all) ? count : 0;
+}
+
+bool machine_shape(Shape* out) {
+    static CpuSet mask, online, seen, cache;
+    static struct {
+        long package;
+        int llcs;
+    } sockets[MOST_SOCKETS];
+    *out = (Shape){0};
+    memset(&seen, 0, sizeof seen);
+    if (!cpuset_get(&mask)) return false;
+    running(&mask, &online);
+    for (int cpu = next_cpu(&online, 0); cpu < CPU_LIMIT; cpu = next_cpu(&online, cpu + 1)) {
+        if (cpuset_has(&seen, cpu)) continue;
+        if (!last_level(cpu, &online, &cache)) core_of(cpu, &online, &cache);
+        int cores = cores_within(&cache, &online, &seen);
+        if (!cpuset_has(&seen, cpu)) return false;  // its own cache does not have it
+        if (out->cores_per_llc && out->cores_per_llc != cores) return false;
+        out->cores_per_llc = cores;
+        long package = read_of_cpu(cpu, "topology/physical_package_id", -1);
+        int at = 0;
+        while (at < out->sockets && sockets[at].package != package) at++;
+        if (at == MOST_SOCKETS) return false;
+        if (at == out->sockets) {
+            sockets[at].package = package;
+            sockets[at].llcs = 0;
+            out->sockets++;
+        }
+        sockets[at].llcs++;
+    }
+    for (int i = 0; i < out->sockets; i++) {
+        if (sockets[i].llcs != sockets[0].llcs) return false;
+    }
+    out->nodes = count_nodes(&online);
+    out->llcs_per_socket = sockets[0].llcs;
+    return out->sockets > 0 && out->nodes > 0;
+}
+
+// ---- what there is to choose --------------------------------------------------------------------
+// Whether these CPUs are of kinds that `_efficiency` of linux/sysfs_topology.py tells apart.
+static bool of_several_kinds(const CpuSet* cpus) {
+    static const char* const types[] = {"devices/cpu_lowpower/cpus", "devices/cpu_atom/cpus",
+                                        "devices/cpu_core/cpus"};
+    static const struct {
+        const char* file;
+        double same;  // of the largest, is no other kind
+    } speeds[] = {{"cpu_capacity", 1}, {"cpufreq/cpuinfo_max_freq", 0.9}};
+    static CpuSet type;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (read_cpus(types[i], &type) && cpuset_overlap(&type, cpus)) {
+            if (!cpuset_within(cpus, &type)) return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++) {
+        int cpu = next_cpu(cpus, 0);
+        long least = read_of_cpu(cpu, speeds[i].file, 0), most = least;
+        if (least == 0) continue;  // a machine without such files has none for any CPU
+        while ((cpu = next_cpu(cpus, cpu + 1)) < CPU_LIMIT) {
+            long value = read_of_cpu(cpu, speeds[i].file, least);
+            least = value < least ? value : least;
+            most = value > most ? value : most;
+        }
+        if ((double)least < speeds[i].same * (double)most) return true;
+    }
+    return false;
+}
+
+bool hinting_is_on(void) {
+    char text[16] = "";
+    int fd = open("/proc/sys/kernel/numa_balancing", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) return false;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    return got > 0 && (strtol(text, NULL, 10) & 1);
+}
+
+bool nothing_to_choose(const CpuSet* allowed) {
+    static CpuSet online, cpus, cache;
+    running(allowed, &online);
+    cpus = *allowed;
+    keep_only(&cpus, &online);
+    int first = next_cpu(&cpus, 0);
+    if (first == CPU_LIMIT) return false;
+    if (!last_level(first, &online, &cache)) core_of(first, &online, &cache);
+    if (!cpuset_within(&cpus, &cache)) return false;
+    long package = read_of_cpu(first, "topology/physical_package_id", -1);
+    for (int cpu = next_cpu(&cpus, first + 1); cpu < CPU_LIMIT; cpu = next_cpu(&cpus, cpu + 1)) {
+        if (read_of_cpu(cpu, "topology/physical_package_id", -1) != package) return false;
+    }
+    return !of_several_kinds(&cpus);
+}

@@ -1,0 +1,28 @@
+"""Whether what is measured tells a policy's rules anything."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from autofinity.model.policy import RulePolicy
+from autofinity.model.ratios import START
+
+
+def can_ask(policy: RulePolicy, measured: Collection[str]) -> bool:
+    """Whether some condition of its rules, of either look, has all counters that it needs.
+
+    True of a policy whose rules ask nothing: its one answer hangs on no measurement.
+    """
+    known = frozenset(measured)
+    needs = list(_needs(policy))
+    return not needs or any(need <= known for need in needs)
+
+
+def _needs(policy: RulePolicy) -> Iterator[frozenset[str]]:
+    """The counters that each condition needs."""
+    for look in (policy, policy.second.policy) if policy.second else (policy,):
+        ratios = {ratio.name: ratio.counters for ratio in look.ratios}
+        for rule in look.rules:
+            for condition in rule.conditions:
+                names = ratios.get(condition.counter, (condition.counter,))
+                yield frozenset(name.removeprefix(START) for name in names)

@@ -1,0 +1,142 @@
+"""Policies that come with autofinity: by name, and by the machine that they were learned on.
+
+    policies/NAME.json       a policy; NAME is what `--policy` takes
+    policies/machines.txt    which machine is which: written by `make lists` from data/machines
+
+The launcher reads the same files (`native/launcher/default_policy.c`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from autofinity.model.errors import AutofinityError, PolicyError
+from autofinity.model.topology import Topology
+from autofinity.resources import shipped
+
+ANY_MACHINE = "any-machine"
+"""The policy of facts that hold on any machine."""
+MACHINES = "machines.txt"
+_RENAMED = {"default": "opteron-6164he"}
+
+
+class Shape(NamedTuple):
+    """What affinities on a machine depend on, where it is the same all over."""
+
+    sockets: int
+    nodes: int
+    """NUMA nodes that have CPUs."""
+    llcs_per_socket: int
+    cores_per_llc: int
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMachine:
+    """A line of `machines.txt`: a kind of machine that a policy may have been learned on."""
+
+    name: str
+    shape: Shape
+    cpu_model: str
+
+    def fits(self, cpu_model: str, shape: Shape) -> bool:
+        """Whether a machine of this CPU model and shape is of the kind: the model as the kernel
+        tells it may go on after a space ("AMD EPYC 9654 96-Core Processor").
+        """
+        return shape == self.shape and f"{cpu_model} ".startswith(f"{self.cpu_model} ")
+
+    def line(self) -> str:
+        """As `read_machines` takes it."""
+        return " ".join((self.name, *map(str, self.shape), self.cpu_model))
+
+
+def shape_of(topology: Topology) -> Shape | None:
+    """Of the whole machine, whatever may be used; None where one part of it is not like another, or
+    CPUs are in no NUMA node.
+    """
+    cores: dict[tuple[int, int], set[int]] = {}
+    for pu in topology.pus:
+        cores.setdefault((pu.package, pu.llc), set()).add(pu.core)
+    llcs: dict[int, int] = {}
+    for package, _ in cores:
+        llcs[package] = llcs.get(package, 0) + 1
+    sizes, counts = {len(each) for each in cores.values()}, set(llcs.values())
+    if len(sizes) != 1 or len(counts) != 1 or topology.cpus_without_node:
+        return None
+    nodes = {pu.node for pu in topology.pus}
+    return Shape(len(llcs), len(nodes), counts.pop(), sizes.pop())
+
+
+def policy_names(folder: Path | None = None) -> tuple[str, ...]:
+    """Names of the shipped policies, in alphabetical order; `folder` instead of the one shipped."""
+    folder = folder or _folder()
+    return tuple(sorted(path.stem for path in folder.glob("*.json"))) if folder else ()
+
+
+def policy_path(wish: str, folder: Path | None = None) -> Path:
+    """The file that a user's word names: a file, else the shipped policy of that name.
+
+    Raises `PolicyError`.
+    """
+    path = Path(wish)
+    # A folder of results may be called as the machine is.
+    if path.exists() and not path.is_dir():
+        return path
+    known = policy_names(folder)
+    if wish in known:
+        return _named(wish, folder)
+    if path.exists():
+        return path
+    if wish in _RENAMED:
+        raise PolicyError(
+            f"the policy {wish!r} is called {_RENAMED[wish]} and is of that machine only; expected "
+            "that name, or no name for the policy of the machine at hand"
+        )
+    also = f" or one of {', '.join(known)}" if known else ""
+    raise PolicyError(f"there is no policy {wish!r}; expected a policy file{also}")
+
+
+def policy_of_machine(
+    cpu_model: str, shape: Shape | None, folder: Path | None = None
+) -> Path | None:
+    """The shipped policy that was learned on such a machine; None: there is none."""
+    folder = folder or _folder()
+    if folder is None or shape is None:
+        return None
+    for machine in read_machines(folder / MACHINES):
+        path = folder / f"{machine.name}.json"
+        if machine.fits(cpu_model, shape) and path.exists():
+            return path
+    return None
+
+
+def policy_of_any_machine(folder: Path | None = None) -> Path | None:
+    """The shipped policy of facts that hold anywhere; None: none is shipped."""
+    folder = folder or _folder()
+    path = folder / f"{ANY_MACHINE}.json" if folder else None
+    return path if path is not None and path.exists() else None
+
+
+def read_machines(path: Path) -> Iterator[KnownMachine]:
+    """The machines of a file such as `machines.txt`; what is no such line is passed over."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        words = line.split(" ", 5)
+        if len(words) == 6 and all(map(str.isdecimal, words[1:5])):
+            yield KnownMachine(words[0], Shape(*map(int, words[1:5])), words[5])
+
+
+def _named(name: str, folder: Path | None) -> Path:
+    return (folder / f"{name}.json") if folder else shipped("policies", f"{name}.json").resolve()
+
+
+def _folder() -> Path | None:
+    try:
+        return shipped("policies").resolve()
+    except AutofinityError:
+        return None

@@ -1,0 +1,53 @@
+"""What there is to decide by here, and what is said where there is nothing: then nobody is bound.
+
+A hint costs time where it is wrong. So threads leave the places that the system gave them only for
+something that was measured of them, or at their user's word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from autofinity.linux.event_tables import event_table, this_cpu
+from autofinity.linux.thread_roll import SOFTWARE_EVENTS
+from autofinity.model.affinity import Hint
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.runtime.policies import NO_POLICY
+from autofinity.runtime.undecided import UNDECIDED
+
+HARDWARE = "hardware counters"
+"""The step of the ladder on which counters are counted."""
+STAYS = "threads stay where the system puts them"
+ONE_LLC = "one last-level cache is allowed, so there is nothing to choose"
+UNMEASURED = "nothing that the policy's rules ask for can be measured here"
+UNMEASURED_REMEDY = (
+    "`autofinity doctor` says how to measure it; --hint HINT places without, and --fallback HINT "
+    "wherever this is so"
+)
+
+
+def measurable(tier: str) -> frozenset[str]:
+    """Names of all that can be counted of a thread on this step of the ladder."""
+    software = frozenset(SOFTWARE_EVENTS)
+    return software | event_table(this_cpu()).keys() if tier == HARDWARE else software
+
+
+def nothing_to_choose(topology: Topology, cpus: Iterable[OsIndex]) -> bool:
+    """Whether every hint gives threads the same CPUs: those of one cache and one kind of core."""
+    pus = [topology.by_os_index[cpu] for cpu in cpus]
+    return len({(pu.llc, pu.efficiency) for pu in pus}) <= 1
+
+
+def unmeasured(fallback: Hint | None, asked: Iterable[str]) -> str:
+    """The note of a run whose policy asks for `asked` and gets nothing."""
+    why = f"{UNDECIDED}{UNMEASURED} ({', '.join(asked)})"
+    return _then(why, fallback, f"{STAYS}; {UNMEASURED_REMEDY}")
+
+
+def without_policy(fallback: Hint | None) -> str:
+    """The note of a run without a policy."""
+    return _then(UNDECIDED + NO_POLICY, fallback, STAYS)
+
+
+def _then(why: str, fallback: Hint | None, otherwise: str) -> str:
+    return f"{why}: {otherwise if fallback is None else f'placed by the fallback, {fallback}'}"
