@@ -160,6 +160,35 @@ def test_python_escapes_what_reorders_text() -> None:
         assert one_line(text).isprintable() and printable(text).isprintable()
 
 
+FORGED = "x\nautofinity: fake"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("simulate", "t", "--period-us", FORGED),
+        ("profile", "--error", FORGED),
+        ("attach", FORGED),
+        ("attach", "1", "--bind", FORGED),
+        ("attach", "1", f"--{FORGED}"),
+        ("attach", "1", FORGED),
+        ("status", "--db", FORGED),
+        ("record-machine", "--output", f"{FORGED}/x"),
+        ("capture", "--size", FORGED),
+        (FORGED,),
+    ],
+)
+def test_no_argument_begins_a_line(on_terminal: OnTerminal, arguments: tuple[str, ...]) -> None:
+    code, text = on_terminal(*arguments)
+    assert code in (1, 2), text
+    assert not any(line.startswith("autofinity: fake") for line in text.split("\n")), text
+    assert "fake" in text
+
+
+def test_help_keeps_its_lines(on_terminal: OnTerminal) -> None:
+    assert "\n  run " in on_terminal()[1]
+
+
 def assert_no_control(said: bytes) -> None:
     """Neither in bytes nor in UTF-8."""
     assert said
