@@ -38,7 +38,7 @@ from autofinity.runtime.journal import Journal, RunHeader
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.loop import Observer, run_loop
 from autofinity.runtime.machine_text import machine_text
-from autofinity.runtime.policies import digest_of
+from autofinity.runtime.policies import read_policy
 from autofinity.runtime.rebuilding import start_rebuild_if_due
 from autofinity.runtime.request import Request
 from autofinity.runtime.undecided import UNDECIDED, why_undecided
@@ -245,11 +245,8 @@ def _policy(request: Request) -> tuple[RulePolicy | None, str, str]:
     path = request.policy
     if path is None:
         return None, "", "no policy was found: nothing is decided"
-    from autofinity.policy.files import load
-
     try:
-        digest = digest_of(path)  # first: it waits for no FIFO
-        return load(path), digest, ""
+        return *read_policy(path), ""
     except AutofinityError as error:
         return None, "", f"the policy is not used: {error}"
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autofinity.linux.sha256 import sha256_hex
 from autofinity.model.errors import AutofinityError, PolicyError
 from autofinity.policy.reading import LARGEST_FILE_BYTES
 from autofinity.private_file import read_regular
 from autofinity.resources import shipped
+
+if TYPE_CHECKING:
+    from autofinity.model.policy import RulePolicy
 
 
 def default_policy(environment: Mapping[str, str] | None = None) -> Path | None:
@@ -52,3 +56,11 @@ def digest_of(path: Path) -> str:
         raise PolicyError(
             f"the policy {path} cannot be read: {error.strerror}; expected a policy file"
         ) from error
+
+
+def read_policy(path: Path) -> tuple[RulePolicy, str]:
+    """The policy in a file, and its digest. Raises `PolicyError`."""
+    from autofinity.policy.files import load
+
+    digest = digest_of(path)  # first: it waits for no FIFO
+    return load(path), digest
