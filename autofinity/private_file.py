@@ -18,6 +18,8 @@ LARGEST_BYTES = 8 << 20
 
 # No link is followed, no FIFO waited for, and a terminal does not become ours.
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_MOST_LINKS = 40  # as Linux follows
 
 
 def flaw_of(info: os.stat_result) -> str:
@@ -30,12 +32,16 @@ def flaw_of(info: os.stat_result) -> str:
 def folder_flaw(folder: Path) -> str:
     """Why others could have put a file into a folder; empty: they could not. Raises `OSError`.
 
-    A sticky folder does not do: whoever is first makes the files there.
+    A sticky folder does not do: whoever is first makes the files there. Of one that is not there,
+    the nearest folder above decides, in which it would be made; no link of another user's may lead
+    to either.
     """
-    info = os.stat(folder)  # noqa: PTH116 - as the other one
-    if info.st_uid == 0 and not _writable_by_others(info):
-        return ""
-    flaw = _foreign(info)
+    there, missing, flaw = _followed(folder)
+    info = there.lstat()
+    if missing and not flaw and info.st_uid not in _trusted():
+        flaw = f"a folder above it is another user's (uid {info.st_uid})"
+    elif not missing and not flaw and (info.st_uid != 0 or _writable_by_others(info)):
+        flaw = _foreign(info)
     return f"its folder is not private: {flaw}" if flaw else ""
 
 
@@ -61,7 +67,13 @@ def open_private(path: Path, flags: int) -> int:
 
 
 def make(path: Path) -> None:
-    """Make an empty file unless there is something already. Raises `OSError`."""
+    """Make an empty file unless there is something already.
+
+    Raises `OSError`, also where others could put files: nothing of ours is left in their folder.
+    """
+    flaw = folder_flaw(path.parent)
+    if flaw:
+        raise PermissionError(errno.EPERM, flaw, str(path))
     try:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFELY, 0o600)
     except FileExistsError:
@@ -73,17 +85,41 @@ def make(path: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, each for us alone. Raises `OSError`."""
-    missing = []
-    while not folder.exists():
-        missing.append(folder)
-        folder = folder.parent
-    for each in reversed(missing):
-        try:
-            each.mkdir(mode=0o700)
-        except FileExistsError:
-            continue
-        each.chmod(0o700)  # a umask may have left less
+    """Make a folder and those above it, each for us alone.
+
+    Raises `OSError`, also where the folder would be in another user's or is none of ours: then
+    nothing is made.
+    """
+    flaw = folder_flaw(folder)
+    if flaw:
+        raise PermissionError(errno.EPERM, flaw, str(folder))
+    there, missing, _ = _followed(folder)
+    inside = os.open(there, _FOLDER)
+    try:
+        for name in missing:
+            above, inside = inside, _made_inside(inside, name)
+            os.close(above)
+    finally:
+        os.close(inside)
+
+
+def _made_inside(above: int, name: str) -> int:
+    """A descriptor of a folder that is made unless it is there. By descriptors: what somebody puts
+    in its place meanwhile is neither followed nor changed.
+    """
+    made = True
+    try:
+        os.mkdir(name, 0o700, dir_fd=above)
+    except FileExistsError:  # by another process of ours, most likely
+        made = False
+    fd = os.open(name, _FOLDER, dir_fd=above)
+    info = os.fstat(fd)
+    if info.st_uid != os.geteuid():
+        os.close(fd)
+        raise PermissionError(errno.EPERM, f"it is another user's (uid {info.st_uid})", name)
+    if made:  # a umask may have left less
+        Path(f"/proc/self/fd/{fd}").chmod(0o700)
+    return fd
 
 
 def read_private(path: Path) -> bytes:
@@ -139,3 +175,36 @@ def _writable_by_others(info: os.stat_result) -> bool:
     """A group with the number of its user is that user's own: many systems let it write."""
     mode = info.st_mode
     return bool(mode & stat.S_IWOTH or (mode & stat.S_IWGRP and info.st_gid != info.st_uid))
+
+
+def _followed(path: Path) -> tuple[Path, list[str], str]:
+    """The last folder on the way to `path` that is there, without links; the names that are missing
+    in it; and what is wrong with a link on the way. Raises `OSError`.
+    """
+    here, ahead, links = Path("/"), list(reversed(path.absolute().parts[1:])), 0
+    while ahead:
+        name = ahead.pop()
+        if name == "..":
+            here = here.parent
+            continue
+        try:
+            info = (here / name).lstat()
+        except FileNotFoundError:
+            return here, [name, *reversed(ahead)], ""
+        if not stat.S_ISLNK(info.st_mode):
+            here /= name
+            continue
+        if info.st_uid not in _trusted():
+            return here, [], f"a link to it is another user's (uid {info.st_uid})"
+        links += 1
+        if links > _MOST_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+        target = (here / name).readlink()
+        here = Path("/") if target.is_absolute() else here
+        ahead += reversed(target.parts[target.is_absolute() :])
+    return here, [], ""
+
+
+def _trusted() -> tuple[int, int]:
+    """Who may say where our files are: this user, and root."""
+    return os.geteuid(), 0

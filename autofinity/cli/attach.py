@@ -14,14 +14,14 @@ from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.mechanisms.lists import names_moving_pages
 from autofinity.mechanisms.monitor import by_mechanism
 from autofinity.mechanisms.registry import BY_POLICY, LIVE
-from autofinity.model.errors import UsageError
+from autofinity.model.errors import AutofinityError, UsageError
 from autofinity.ports import Interval, Outcome
 from autofinity.runtime.attaching import Wishes, request_for
 from autofinity.runtime.claims import live_runs
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.masks import Binding
 from autofinity.runtime.monitor import watch
-from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, chosen_policy
+from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, chosen_policy, read_policy
 from autofinity.runtime.restore import restore
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
@@ -145,6 +145,7 @@ def command(
             teller.say(f"{NO_POLICY}; {NO_POLICY_REMEDY}")
         else:
             teller.say(f"asked is the policy {chosen.path}, {chosen.origin}")
+    _tell_policy(request.policy, teller)
     try:
         watch(request, teller, by_mechanism)
         teller.say("the program has ended")
@@ -153,6 +154,16 @@ def command(
             teller.say(f"left alone from now on; `autofinity restore {pid}` puts its masks back")
     if put_back:
         _put_back(path, pid, teller)
+
+
+def _tell_policy(path: Path | None, teller: _Teller) -> None:
+    """Why the policy decides nothing; nothing where it can be used or none was to be asked."""
+    if path is None:
+        return
+    try:
+        read_policy(path)
+    except AutofinityError as error:
+        teller.say(f"the policy is not used: {error}; the program stays as the system places it")
 
 
 def _put_back(path: Path, pid: int, teller: _Teller) -> None:

@@ -13,10 +13,14 @@ from autofinity.cli.closed_streams import stand_in_for_closed_streams
 from autofinity.cli.fault_report import keep_report
 from autofinity.cli.interruption import Interruption
 from autofinity.cli.printer import complain, say
+from autofinity.foreign_text import one_line
 from autofinity.model.errors import AutofinityError
 
 FAULT = 70
 """The exit code of a fault of ours (sysexits.h: EX_SOFTWARE)."""
+
+_HELP = getattr(click.exceptions, "NoArgsIsHelpError", ())
+"""What click 8.2 and later raises to show a page of help: lines of our own."""
 
 
 class ReaderGoneError(Exception):
@@ -41,7 +45,10 @@ def reported(action: Callable[[], object]) -> None:
     except click.ClickException as error:
         shown = io.StringIO()
         error.show(shown)
-        say(shown.getvalue(), err=True, newline=False)
+        text = shown.getvalue()
+        if not isinstance(error, _HELP):  # no argument in it begins a line
+            text = text.replace(error.message, one_line(error.message))
+        say(text, err=True, newline=False)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         complain("interrupted; what was recorded is kept")

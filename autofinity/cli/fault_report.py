@@ -15,6 +15,7 @@ from pathlib import Path
 from autofinity import __version__
 from autofinity.foreign_text import one_line
 from autofinity.model.errors import StoreError
+from autofinity.private_file import make_folder
 from autofinity.store.behaviour_file import default_path
 
 _LONGEST = 300
@@ -31,7 +32,6 @@ def keep_report(error: Exception) -> str:
     )
     for folder in _folders():
         try:
-            folder.mkdir(parents=True, exist_ok=True)
             descriptor, name = tempfile.mkstemp(".txt", "fault-", folder)
             with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(report)
@@ -42,6 +42,8 @@ def keep_report(error: Exception) -> str:
 
 
 def _folders() -> Iterator[Path]:
-    with suppress(StoreError):
-        yield default_path().parent
+    with suppress(StoreError, OSError):
+        folder = default_path().parent
+        make_folder(folder)
+        yield folder
     yield Path(tempfile.gettempdir())

@@ -39,7 +39,7 @@ from autofinity.runtime.journal import Journal, RunHeader
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.loop import Observer, run_loop
 from autofinity.runtime.machine_text import machine_text
-from autofinity.runtime.policies import CHOSEN, CHOSEN_BY_USER, NO_POLICY, digest_of
+from autofinity.runtime.policies import CHOSEN, CHOSEN_BY_USER, NO_POLICY, read_policy
 from autofinity.runtime.rebuilding import start_rebuild_if_due
 from autofinity.runtime.request import Request
 from autofinity.runtime.undecided import UNDECIDED, why_undecided
@@ -256,12 +256,9 @@ def _policy(request: Request) -> tuple[RulePolicy | None, str, str]:
     path = request.policy
     if path is None:
         return None, "", f"{NO_POLICY}: nothing is decided"
-    from autofinity.policy.files import load
-
     try:
-        digest = digest_of(path)  # first: it waits for no FIFO
         chosen = "" if request.policy_origin in CHOSEN_BY_USER else CHOSEN + request.policy_origin
-        return load(path), digest, chosen
+        return *read_policy(path), chosen
     except AutofinityError as error:
         return None, "", f"the policy is not used: {error}"
 

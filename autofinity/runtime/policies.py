@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from autofinity.linux.cpu_model import CPUINFO, cpu_model
 from autofinity.linux.online import SYSFS, whole_machine
@@ -46,6 +46,9 @@ CHOSEN_BY_USER: tuple[str, ...] = ("", "named by --policy", "named by AUTOFINITY
 """Who need not be told; empty: it is not known who chose."""
 CHOSEN = "policy: "
 """Begins the note of a run that tells who chose a policy that its user did not name."""
+
+if TYPE_CHECKING:
+    from autofinity.model.policy import RulePolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +117,11 @@ def digest_of(path: Path) -> str:
         raise PolicyError(
             f"the policy {path} cannot be read: {error.strerror}; expected a policy file"
         ) from error
+
+
+def read_policy(path: Path) -> tuple[RulePolicy, str]:
+    """The policy in a file, and its digest. Raises `PolicyError`."""
+    from autofinity.policy.files import load
+
+    digest = digest_of(path)  # first: it waits for no FIFO
+    return load(path), digest

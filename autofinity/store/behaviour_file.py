@@ -104,20 +104,22 @@ def _open(path: Path, timeout_s: float, read_only: bool) -> sqlite3.Connection:
     if read_only:
         if not os.path.lexists(path):
             raise StoreError(f"there is no behaviour database at {path}; `autofinity run` makes it")
-        _refuse_foreign(path)
+        refuse_foreign(path)
         return sqlite3.connect(
             f"file:{_quoted(path)}?mode=ro", uri=True, timeout=timeout_s, isolation_level=None
         )
+    refuse_foreign(path)  # before anything is left in another user's folder
     make_folder(path.parent)
     # Made by us and not by SQLite, so that it is private from its first byte on; the -wal and -shm
     # files take its mode.
     make(path)
-    _refuse_foreign(path)
+    refuse_foreign(path)  # what is there by now
     return sqlite3.connect(path, timeout=timeout_s, isolation_level=None)
 
 
-def _refuse_foreign(path: Path) -> None:
-    """Raises `StoreError` unless file, side files and folder are this user's alone.
+def refuse_foreign(path: Path) -> None:
+    """Raises `StoreError` unless file, side files and folder are this user's alone, or could be
+    made so; `OSError` when that cannot be seen.
 
     By name: to close a descriptor of the file would give back the locks of whoever has it open in
     this process. Nobody else can exchange a file in the folder meanwhile.
@@ -131,8 +133,8 @@ def _refuse_foreign(path: Path) -> None:
 
 
 def _flaw(path: Path) -> str:
-    flaw = folder_flaw(path.parent) or flaw_of(path.lstat())
-    for suffix in SIDE_SUFFIXES:
+    flaw = folder_flaw(path.parent)
+    for suffix in ("", *SIDE_SUFFIXES):
         if flaw:
             break
         try:
@@ -140,7 +142,7 @@ def _flaw(path: Path) -> str:
         except FileNotFoundError:
             continue
         flaw = flaw_of(info)
-        flaw = f"of its file {path.name}{suffix}, {flaw}" if flaw else ""
+        flaw = f"of its file {path.name}{suffix}, {flaw}" if flaw and suffix else flaw
     return flaw
 
 

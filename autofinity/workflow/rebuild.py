@@ -19,7 +19,7 @@ from autofinity.model.errors import LearningError, UsageError
 from autofinity.private_file import open_private
 from autofinity.runtime.policies import chosen_policy, digest_of, user_policy
 from autofinity.store.behaviour_db import BehaviourDB
-from autofinity.store.behaviour_file import default_path
+from autofinity.store.behaviour_file import default_path, refuse_foreign
 
 if TYPE_CHECKING:
     from autofinity.learning.own_runs import OwnRuns
@@ -77,7 +77,7 @@ def rebuild(
     `dry_run` nothing is written.
 
     Raises `LearningError` saying why nothing can be learned, `UsageError` without a configuration
-    folder.
+    folder, `StoreError` for a database that is not this user's alone.
     """
     path = database or default_path()
     target = output or user_policy()
@@ -90,6 +90,7 @@ def rebuild(
             f"there is no behaviour database at {path}: nothing has been run yet; start programs "
             "with `autofinity run`"
         )
+    refuse_foreign(path)
     with _alone(path), BehaviourDB.open(path) as opened:
         if if_due and not opened.rebuild_due():
             return NotRebuilt("not due: too little new to learn from")

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from made_up_machine import machine
-from planted import plant
+from planted import plant, plant_way
 from topology_sysfs_tree import write_sysfs
 
 from autofinity.linux.access_events import pmu_events
@@ -387,6 +387,23 @@ def test_a_database_that_others_could_have_written_is_used_by_neither(
     with pytest.raises(StoreError) as told:
         BehaviourDB.open(path)
     assert case["flaw"] in str(told.value)
+
+
+@each("unmade")
+def test_a_folder_that_others_could_exchange_is_made_by_neither(
+    launcher: Launcher, case: dict[str, Any], tmp_path: Path
+) -> None:
+    path = plant_way(case["way"], tmp_path) / "new" / "state" / "behaviour.db"
+    before = sorted(tmp_path.rglob("*"))
+    assert launcher.says("folders", path)[-1] == case["flaw"]
+    if case["flaw"]:
+        with pytest.raises(StoreError) as told:
+            BehaviourDB.open(path)
+        assert case["flaw"] in str(told.value)
+        assert sorted(tmp_path.rglob("*")) == before
+    else:
+        BehaviourDB.open(path).close()
+        assert launcher.says("folders", path)[-1] == ""
 
 
 @each("side_files")

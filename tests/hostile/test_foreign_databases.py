@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from commands import autofinity
 from own_database import by_hand, filled
-from planted import NOBODY, plant
+from planted import NOBODY, plant, plant_way
 
 from autofinity.linux.identity import identity_of, owners_of
 from autofinity.model.errors import CapabilityError, StoreError
@@ -67,6 +67,115 @@ def test_root_restores_by_no_other_users_database(
         assert len(done.stderr.splitlines()) == 1
         assert victim.poll() is None and os.sched_getaffinity(sleeper.pid) == before
         victim.kill()
+
+
+COMMANDS = {
+    "attach": ("attach", "PID", "--hint", "SLP"),
+    "rebuild": ("rebuild",),
+    "status": ("status",),
+    "restore": ("restore",),
+}
+HOMES = {
+    "a state folder of theirs": [".local", ".local/state", ".local/state/autofinity"],
+    "a folder of theirs above it": [".local"],
+    "a database of theirs": [
+        ".local",
+        ".local/state",
+        ".local/state/autofinity",
+        ".local/state/autofinity/behaviour.db",
+    ],
+}
+
+
+def home_of_nobody(home: Path, names: list[str]) -> dict[str, str]:
+    """The environment of a command with that HOME."""
+    for each in (home, *(home / name for name in names)):
+        each.touch() if each.suffix else each.mkdir()
+        os.chown(each, NOBODY, NOBODY)
+    env = {name: text for name, text in os.environ.items() if not name.startswith("XDG_")}
+    return {**env, "HOME": str(home)}
+
+
+def owners_below(folder: Path) -> set[int]:
+    return {each.lstat().st_uid for each in folder.rglob("*")}
+
+
+@as_root
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("home", HOMES)
+def test_root_leaves_nothing_in_another_users_home(
+    command: str, home: str, tmp_path: Path, sleeper: subprocess.Popen[bytes]
+) -> None:
+    env = home_of_nobody(tmp_path / "nb", HOMES[home])
+    words = [word.replace("PID", str(sleeper.pid)) for word in COMMANDS[command]]
+    done = subprocess.run(
+        [sys.executable, "-m", "autofinity", *words],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "fault of autofinity" not in done.stderr
+    if command == "attach" or home == "a database of theirs":
+        assert done.returncode == 1
+        assert "is not used: its folder is not private" in done.stderr
+    assert owners_below(tmp_path / "nb") == {NOBODY}
+
+
+@as_root
+@pytest.mark.parametrize("home", HOMES)
+def test_a_run_of_root_leaves_nothing_in_another_users_home(home: str, tmp_path: Path) -> None:
+    launcher = Path(sys.executable).with_name("autofinity")
+    env = home_of_nobody(tmp_path / "nb", HOMES[home])
+    done = subprocess.run(
+        [launcher, "run", "--hint", "SLP", "--", "sleep", "1"],
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0
+    assert "is not used: its folder is not private" in done.stderr
+    assert owners_below(tmp_path / "nb") == {NOBODY}
+
+
+@as_root
+def test_root_follows_no_link_of_others_to_a_state_folder(tmp_path: Path) -> None:
+    env = home_of_nobody(tmp_path / "nb", [".local"])
+    mine = tmp_path / "mine"
+    mine.mkdir(mode=0o700)
+    link = tmp_path / "nb" / ".local" / "state"
+    link.symlink_to(mine)
+    os.chown(link, NOBODY, NOBODY, follow_symlinks=False)
+    launcher = Path(sys.executable).with_name("autofinity")
+    done = subprocess.run(
+        [launcher, "run", "--hint", "SLP", "--", "sleep", "1"],
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+    assert "a link to it is another user's (uid 65534)" in done.stderr
+    assert list(mine.iterdir()) == []
+
+
+@as_root
+def test_a_rebuild_leaves_no_lock_beside_another_users_database(tmp_path: Path) -> None:
+    folder = plant_way(["their folder"], tmp_path)
+    (folder / "behaviour.db").touch()
+    done = autofinity("rebuild", "--db", str(folder / "behaviour.db"), code=1)
+    assert "is not used: its folder is not private" in done.stderr
+    assert [each.name for each in folder.iterdir()] == ["behaviour.db"]
+
+
+def test_a_fault_is_reported_in_no_folder_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from autofinity.cli.fault_report import keep_report
+
+    theirs = plant_way(["their folder"], tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(theirs))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert f"the report is kept in {tmp_path}/fault-" in keep_report(ValueError("x"))
+    assert list(theirs.iterdir()) == []
 
 
 def test_what_is_no_monitor_is_not_ended(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:

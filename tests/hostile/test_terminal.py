@@ -122,6 +122,73 @@ def test_what_the_launcher_says(run: Runner, program: bytes) -> None:
     assert_no_control(done.stderr)
 
 
+# C1 alone, behind a byte that is no UTF-8 or begins a letter; overlong, a surrogate, too large;
+# overrides, isolates and marks of direction; what has no width.
+UNSAFE = [
+    b"\x9b",
+    b"\xff\x9b",
+    b"\xe2\x9b",
+    b"\xc3\xc2\x9b",
+    b"\xf0\x9f\x9b",
+    b"\xc1\x9b",
+    b"\xe0\x82\x9b",
+    b"\xed\xa0\x9b",
+    b"\xf4\x90\x80\x9b",
+    *(chr(c).encode() for c in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))),
+    *(chr(c).encode() for c in (0x85, 0x9B, 0xAD, 0x61C, 0x200B, 0x200F, 0x2028, 0xFEFF, 0xE0041)),
+]
+
+
+@pytest.mark.parametrize("unsafe", UNSAFE, ids=repr)
+def test_the_launcher_says_no_byte_that_a_terminal_may_obey(run: Runner, unsafe: bytes) -> None:
+    for arguments in ((b"--policy", b"sp%bin", b"--", b"/bin/true"), (b"--%b", b"--", b"true")):
+        said = run(*(word.replace(b"%b", unsafe) for word in arguments)).stderr
+        assert b"?" in said
+        assert said.decode().replace("\n", "").isprintable(), said
+
+
+def test_the_launcher_says_letters_of_any_script(run: Runner) -> None:
+    name = "é\u06fb\u16db\u4e9b\uff9b\U0001f69b"  # whose last bytes are 0x9b, most of them
+    assert f"/nowhere/{name}" in run("--", f"/nowhere/{name}").stderr.decode()
+
+
+def test_python_escapes_what_reorders_text() -> None:
+    from autofinity.foreign_text import one_line, printable
+
+    for unsafe in UNSAFE:
+        text = unsafe.decode(errors="surrogateescape")
+        assert one_line(text).isprintable() and printable(text).isprintable()
+
+
+FORGED = "x\nautofinity: fake"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("simulate", "t", "--period-us", FORGED),
+        ("profile", "--error", FORGED),
+        ("attach", FORGED),
+        ("attach", "1", "--bind", FORGED),
+        ("attach", "1", f"--{FORGED}"),
+        ("attach", "1", FORGED),
+        ("status", "--db", FORGED),
+        ("record-machine", "--output", f"{FORGED}/x"),
+        ("capture", "--size", FORGED),
+        (FORGED,),
+    ],
+)
+def test_no_argument_begins_a_line(on_terminal: OnTerminal, arguments: tuple[str, ...]) -> None:
+    code, text = on_terminal(*arguments)
+    assert code in (1, 2), text
+    assert not any(line.startswith("autofinity: fake") for line in text.split("\n")), text
+    assert "fake" in text
+
+
+def test_help_keeps_its_lines(on_terminal: OnTerminal) -> None:
+    assert "\n  run " in on_terminal()[1]
+
+
 def assert_no_control(said: bytes) -> None:
     """Neither in bytes nor in UTF-8."""
     assert said

@@ -18,6 +18,32 @@ def plant(kind: str, path: Path) -> None:
     PLANTED[kind](path)
 
 
+def plant_way(steps: list[str], base: Path) -> Path:
+    """Makes a way of folders and links in `base`, each `our …` or `their …`; where it ends.
+
+    Skips the test where that takes root's rights.
+    """
+    if any(step.startswith("their") for step in steps) and os.geteuid() != 0:
+        pytest.skip("only root can make another user's files")
+    way, real = base, base
+    for number, step in enumerate(steps):
+        way /= f"step-{number}"
+        real /= f"step-{number}"
+        if "link" in step:
+            target = base / f"target-{number}"
+            target.mkdir(mode=0o700)
+            real.symlink_to(target if number % 2 else os.path.relpath(target, real.parent))
+            made, real = real, target
+        else:
+            real.mkdir(mode=0o700)
+            made = real
+        if "sticky" in step:
+            made.chmod(0o1777)
+        if step.startswith("their"):
+            _chown(made)
+    return way
+
+
 def _chown(path: Path) -> None:
     os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
 
@@ -45,6 +71,14 @@ def _beside(suffix: str, make: Callable[[Path], object]) -> Callable[[Path], Non
     return lambda path: _exchange(Path(f"{path}{suffix}"), make)
 
 
+def _folder_behind_a_link(path: Path) -> Path:
+    """Where the link is that leads to the file's folder."""
+    link = path.parent
+    link.rename(link.with_name("behind"))
+    link.symlink_to("behind")
+    return link
+
+
 PLANTED: dict[str, Callable[[Path], object]] = {
     "another user's": _chown,
     "all may write": lambda path: path.chmod(0o666),
@@ -56,6 +90,7 @@ PLANTED: dict[str, Callable[[Path], object]] = {
     "a folder": lambda path: _exchange(path, os.mkdir),
     "in another user's folder": lambda path: _chown(path.parent),
     "in a folder that all may write": lambda path: path.parent.chmod(0o1777),
+    "behind another user's link": lambda path: _chown(_folder_behind_a_link(path)),
     "with a journal that is a link": _beside("-journal", lambda path: path.symlink_to("/etc")),
     "with a log that is a FIFO": _beside("-wal", os.mkfifo),
     "with another user's index": _beside("-shm", lambda path: (path.touch(), _chown(path))),

@@ -10,7 +10,7 @@
 
 #include "launcher.h"
 
-enum { LARGEST_BYTES = 8 << 20 };
+enum { LARGEST_BYTES = 8 << 20, MOST_LINKS = 40 };  // as many as Linux follows
 
 // A group with the number of its user is that user's own: many systems let it write.
 static bool writable_by_others(const struct stat* info) {
@@ -40,11 +40,73 @@ bool file_is_ours(const char* path, const char* before, char reason[REASON_CHARS
     return lstat(path, &info) != 0 || !is_flawed(&info, before, reason);
 }
 
+// Takes the first name off `ahead`; an empty one at its end.
+static char* next_name(char** ahead) {
+    char* name = *ahead + strspn(*ahead, "/");
+    char* end = name + strcspn(name, "/");
+    *ahead = *end ? end + 1 : end;
+    *end = '\0';
+    return name;
+}
+
+// What a link at `here` says comes before what is `ahead`, and is inside `folder` or the root.
+static bool follow(const char* here, char folder[PATH_MAX], char** ahead, char buffer[PATH_MAX]) {
+    char target[PATH_MAX], rest[PATH_MAX];
+    ssize_t got = readlink(here, target, sizeof target - 1);
+    if (got <= 0) return false;
+    target[got] = '\0';
+    snprintf(rest, sizeof rest, "%s", *ahead);
+    int wanted = snprintf(buffer, PATH_MAX, "%s/%s", target, rest);
+    if (target[0] == '/') folder[0] = '\0';
+    *ahead = buffer;
+    return wanted < PATH_MAX;
+}
+
+typedef enum { THERE, MISSING, FOREIGN_LINK, UNKNOWN } Way;
+
+// `info`: of the last folder on the way to `path` that is there, or of a link of another user's.
+static Way go(const char* path, struct stat* info) {
+    char folder[PATH_MAX] = "", buffer[PATH_MAX], here[PATH_MAX];
+    char* ahead = buffer;
+    int links = 0;
+    snprintf(buffer, sizeof buffer, "%s", path);
+    for (char* name; *(name = next_name(&ahead));) {
+        if (!strcmp(name, ".")) continue;
+        if (!strcmp(name, "..")) {
+            char* slash = strrchr(folder, '/');
+            if (slash) *slash = '\0';
+            continue;
+        }
+        if (snprintf(here, sizeof here, "%s/%s", folder, name) >= PATH_MAX) return UNKNOWN;
+        if (lstat(here, info) != 0) {
+            bool missing = errno == ENOENT;
+            return missing && stat(*folder ? folder : "/", info) == 0 ? MISSING : UNKNOWN;
+        }
+        if (!S_ISLNK(info->st_mode)) {
+            memcpy(folder, here, sizeof folder);
+        } else if (info->st_uid != geteuid() && info->st_uid != 0) {
+            return FOREIGN_LINK;
+        } else if (++links > MOST_LINKS || !follow(here, folder, &ahead, buffer)) {
+            return UNKNOWN;
+        }
+    }
+    return stat(*folder ? folder : "/", info) == 0 ? THERE : UNKNOWN;
+}
+
 bool folder_is_ours(const char* path, char reason[REASON_CHARS]) {
+    static const char before[] = "its folder is not private: ";
     struct stat info;
-    if (stat(path, &info) != 0) return true;  // the monitor makes it
-    return (info.st_uid == 0 && !writable_by_others(&info)) ||
-           !is_foreign(&info, "its folder is not private: ", reason);
+    Way way = go(path, &info);
+    if (way == THERE) {
+        return (info.st_uid == 0 && !writable_by_others(&info)) ||
+               !is_foreign(&info, before, reason);
+    }
+    // The monitor makes one that is missing; whoever uses one of which nothing is known says why.
+    bool trusted = way == MISSING && (info.st_uid == geteuid() || info.st_uid == 0);
+    if (way == UNKNOWN || trusted) return true;
+    snprintf(reason, REASON_CHARS, "%sa %s it is another user's (uid %u)", before,
+             way == MISSING ? "folder above" : "link to", info.st_uid);
+    return false;
 }
 
 // The rest of a file, to be freed; NULL when it is longer than that or cannot be read.

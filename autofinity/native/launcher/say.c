@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -49,17 +50,47 @@ static void write_unharmed(const char* text, size_t bytes) {
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+// Code points that a terminal obeys, or that hide or reorder other text: controls, marks of
+// direction, separators, and what has no width.
+static bool is_unsafe(uint32_t point) {
+    static const uint32_t ranges[][2] = {
+        {0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},       {0x61c, 0x61c},
+        {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x206f},
+        {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe0fff},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        if (point >= ranges[i][0] && point <= ranges[i][1]) return true;
+    }
+    return false;
+}
+
+// Bytes of the character at `text`; 0: it is no UTF-8 (RFC 3629).
+static size_t decode(const unsigned char* text, size_t bytes, uint32_t* point) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t wanted = text[0] < 0x80   ? 1
+                    : text[0] < 0xc0 ? 0
+                    : text[0] < 0xe0 ? 2
+                    : text[0] < 0xf0 ? 3
+                    : text[0] < 0xf8 ? 4
+                                     : 0;
+    if (wanted == 0 || wanted > bytes) return 0;
+    *point = wanted == 1 ? text[0] : text[0] & (0x7fu >> wanted);
+    for (size_t i = 1; i < wanted; i++) {
+        if ((text[i] & 0xc0) != 0x80) return 0;
+        *point = *point << 6 | (text[i] & 0x3f);
+    }
+    bool surrogate = *point >= 0xd800 && *point < 0xe000;
+    return *point < least[wanted] || *point > 0x10ffff || surrogate ? 0 : wanted;
+}
+
 void make_plain(char* text, size_t bytes) {
-    unsigned char before = ' ';
-    for (size_t i = 0; i < bytes; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        // From 128 to 159 are control characters in one byte, and in UTF-8 behind 194; behind other
-        // bytes of UTF-8 they are parts of letters.
-        bool control = byte < ' ' || byte == 127;
-        bool wide = byte >= 128 && byte < 160 && (before < 128 || before == 194);
-        if (control || wide) text[i] = '?';
-        if (wide && before == 194) text[i - 1] = '?';
-        before = byte;
+    for (size_t i = 0; i < bytes;) {
+        uint32_t point = 0;
+        size_t wide = decode((const unsigned char*)text + i, bytes - i, &point);
+        size_t taken = wide ? wide : 1;
+        // A byte that is no UTF-8 may be a control character where the terminal knows no UTF-8.
+        if (!wide || is_unsafe(point)) memset(text + i, '?', taken);
+        i += taken;
     }
 }
 

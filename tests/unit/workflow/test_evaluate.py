@@ -103,7 +103,7 @@ def test_the_shipped_suite_by_its_path_is_judged_by_shipped_observations(
     copy = tmp_path / "elsewhere"
     shutil.copytree(shipped("training", "suite.toml").parent, copy)
     arguments = ["evaluate", "--machine", "opteron-6164he", "--threads", "8"]
-    arguments += ["--policy", str(shipped("policies", "default.json"))]
+    arguments += ["--policy", str(shipped("policies", "opteron-6164he.json"))]
     arguments += ["--suite", str(copy / "suite.toml"), "--json"]
     done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 0, done.output
