@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Collection
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def is_shipped_suite(path: Path | None) -> bool:
     lies. Raises `SuiteError`.
     """
     own = shipped("training", "suite.toml")
-    return path is None or path.resolve() == own.resolve() or _digest(path) == _digest(own)
+    return path is None or os.path.realpath(path) == os.path.realpath(own) or _digest(path) == _digest(own)
 
 
 def _digest(manifest: Path) -> list[str]:
