@@ -20,7 +20,9 @@ from autofinity.model.errors import TraceError
 from autofinity.workflow.wanted import work_folder
 
 NAME = os.fsdecode(b"x\xff")
-PROGRAM = "#include <stdio.h>\nint main(void) { int a[64] = {1}; printf(\"%d\\n\", a[3]); return 0; }\n"
+PROGRAM = (
+    '#include <stdio.h>\nint main(void) { int a[64] = {1}; printf("%d\\n", a[3]); return 0; }\n'
+)
 
 
 def test_the_core_reads_and_writes_traces_at_any_path(tmp_path: Path) -> None:

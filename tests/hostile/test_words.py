@@ -74,6 +74,16 @@ def sealed(path: Path, table: pa.Table) -> Path:
     return observation_file.write_file(path, table, [("cg", "small", 8, "affinity", "{8}", 1)])
 
 
+@pytest.mark.parametrize("name", ["/dev/zero", "./own.toml", "{" * 5000, "synthetic:" + "{" * 5000])
+@pytest.mark.parametrize("command", ["counters", "bins", "rules"])
+def test_a_machine_that_observations_name_is_no_path(
+    tmp_path: Path, command: str, name: str
+) -> None:
+    path = sealed(tmp_path / "f.parquet", with_column("machine", pa.array([name] * 50)))
+    said = refused(tmp_path, command, path, code=2)
+    assert "no machine that is known by name" in said and len(said) < 300
+
+
 def with_column(name: str, values: Any) -> pa.Table:
     return ROWS.set_column(ROWS.column_names.index(name), name, values)
 
