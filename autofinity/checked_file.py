@@ -20,6 +20,7 @@ from typing import Any, Never
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from autofinity.given_file import read_given
 from autofinity.model.errors import AutofinityError
 
 LARGEST_BYTES = 4 << 20
@@ -64,11 +65,7 @@ def read_toml(path: Path, kind: type[AutofinityError]) -> dict[str, Any]:
     write over a terminal. Raises an error of this kind that names the file.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_BYTES + 1)
-        if len(content) > LARGEST_BYTES:
-            raise kind(f"{path}: more than {LARGEST_BYTES >> 20} MiB; expected a TOML file")
-        document = tomllib.loads(content.decode("utf-8"))
+        document = tomllib.loads(read_given(path, LARGEST_BYTES).decode("utf-8"))
     except OSError as error:
         raise kind(f"{path}: cannot be read: {error.strerror}; expected a TOML file") from error
     # Not of UTF-8, no TOML, too long a number; and the parser recurses for each nested bracket.

@@ -13,6 +13,8 @@ import os
 import stat
 from pathlib import Path
 
+from autofinity.given_file import read_at_most
+
 LARGEST_BYTES = 8 << 20
 """Of a file that is read here as a whole; the launcher has the same bound."""
 
@@ -140,16 +142,6 @@ def read_regular(path: Path, most_bytes: int) -> bytes:
         return read_at_most(fd, most_bytes, path)
     finally:
         os.close(fd)
-
-
-def read_at_most(fd: int, most_bytes: int, path: Path) -> bytes:
-    """The rest of a file. Raises `OSError` when it is longer than that."""
-    data = bytearray()
-    while len(data) <= most_bytes and (more := os.read(fd, most_bytes + 1 - len(data))):
-        data += more
-    if len(data) > most_bytes:
-        raise OSError(errno.EFBIG, f"it has more than {most_bytes >> 20} MiB", str(path))
-    return bytes(data)
 
 
 def append_private(path: Path, line: bytes, most_bytes: int) -> None:

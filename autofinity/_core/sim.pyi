@@ -1,6 +1,7 @@
 """The simulated machine (C++; see autofinity/native/sim)."""
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Literal, overload
 
 import numpy as np
@@ -117,7 +118,7 @@ class Program:
         """Several processes; `shared` pages: (process, first page, pages, object)."""
 
     @staticmethod
-    def read(directory: str) -> Program:
+    def read(directory: str | PathLike[str]) -> Program:
         """A trace directory, with less memory than by way of a `Trace`. Raises TraceError naming
         file and offset.
         """

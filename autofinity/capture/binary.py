@@ -125,7 +125,7 @@ def capture_binary(
     """
     qemu = emulator(environment)
     program = _program(request.argv, environment)
-    out = request.out.resolve()
+    out = Path(os.path.realpath(request.out))
     with (
         trace_folder(out, f"{program.name}-{INPUT}", program.name) as partial,
         preloadable(library_folder() / _PRELOAD) as preload,

@@ -111,7 +111,9 @@ def _is_short(request: CaptureRequest, meta: TraceMeta) -> bool:
 def arguments_of(request: CaptureRequest) -> tuple[str, ...]:
     """The argument vector of the run, placeholders filled in."""
     values = _values(request)
-    words = shlex.split(expand(request.spec.input_of(request.size), values))
+    # Split first: a folder's name may hold blanks and quotes.
+    split = shlex.split(request.spec.input_of(request.size))
+    words = [expand(word, values) for word in split]
     argv: list[str] = []
     for argument in request.spec.run:
         if argument == "{input}":

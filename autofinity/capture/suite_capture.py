@@ -50,7 +50,7 @@ def capture_suite(
     fails, the others are still captured; then its error is raised, or with `keep_going` only
     reported. Raises `UsageError` when nothing can be captured at all.
     """
-    out = out.resolve()  # programs are built and run in folders of their own
+    out = Path(os.path.realpath(out))  # programs are built and run in folders of their own
     chosen = suite.pick(tuple(programs))
     compilers = Compilers.find(os.environ)
     traces: list[TraceMeta] = []

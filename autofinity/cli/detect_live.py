@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.last_output import flush_output
 from autofinity.cli.matrix_out import save_matrix
-from autofinity.cli.printer import say, say_json
+from autofinity.cli.printer import complain, say, say_json
 from autofinity.linux.touch_sharing import TouchSharing
 from autofinity.model.sharing_metrics import average_exclusivity, heterogeneity_off_diagonal
 from autofinity.report.heat_map import heat_lines
@@ -39,7 +40,7 @@ def detect_live(program: Sequence[str], out: Path | None, *, arm: bool, as_json:
     """Run the program, say who shared with whom; its exit code. Raises `CapabilityError`.
 
     The program's output is its own: the report goes to stderr, or with `as_json` to stdout (and
-    the program's to stderr).
+    the program's to stderr). A report that cannot be written changes no exit code.
     """
     here = detect_here(program, arm=arm, to_stderr=as_json)
     if not here.started and not as_json:
@@ -47,9 +48,20 @@ def detect_live(program: Sequence[str], out: Path | None, *, arm: bool, as_json:
     seen, by = here.seen, ", ".join(here.events)
     title = f"{Path(program[0]).name}, by {by}"
     save_matrix(seen.sharing, title, out)
-    if as_json:
-        say_json(_document(program, here, by))
-        return here.exit_code
+    try:
+        if as_json:
+            say_json(_document(program, here, by))
+        else:
+            _print(title, here)
+    except OSError as error:
+        flush_output()  # what is left of it is dropped
+        complain(f"the report could not be written: {error.strerror}")
+        flush_output()
+    return here.exit_code
+
+
+def _print(title: str, here: DetectedHere) -> None:
+    seen = here.seen
     say(title, err=True)
     for line in heat_lines(seen.sharing):
         say(line, err=True)
@@ -67,7 +79,6 @@ def detect_live(program: Sequence[str], out: Path | None, *, arm: bool, as_json:
             "on for the run, on the whole system, and back afterwards",
             err=True,
         )
-    return here.exit_code
 
 
 def _document(program: Sequence[str], here: DetectedHere, by: str) -> dict[str, object]:

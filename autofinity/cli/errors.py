@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import errno
 import io
-import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from typing import NoReturn
 
 import click
 
 from autofinity.cli.closed_streams import stand_in_for_closed_streams
 from autofinity.cli.fault_report import keep_report
 from autofinity.cli.interruption import Interruption
+from autofinity.cli.last_output import flush_output
 from autofinity.cli.printer import complain, say
 from autofinity.foreign_text import one_line
 from autofinity.model.errors import AutofinityError
 
 FAULT = 70
 """The exit code of a fault of ours (sysexits.h: EX_SOFTWARE)."""
+_UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Without a file's name: of a standard stream."""
+_READER_GONE = 141
+"""As a shell says of a program that SIGPIPE ended."""
 
 _HELP = getattr(click.exceptions, "NoArgsIsHelpError", ())
 """What click 8.2 and later raises to show a page of help: lines of our own."""
@@ -27,45 +34,66 @@ class ReaderGoneError(Exception):
     """The reader of our output went away (`autofinity hints … | head`): no error of ours."""
 
 
-def reported(action: Callable[[], object]) -> None:
+def reported(action: Callable[[], object]) -> NoReturn:
     """Do it; every error becomes one line and `sys.exit` with its code. A fault of ours says where
     its report is kept.
 
-    A command that was interrupted ends by the signal that did it, whatever it made of that.
+    What is left to be written is written here, once: output that is lost is one line, too, and
+    exit code 1 where nothing else went wrong. A command that was interrupted ends by the signal
+    that did it, whatever it made of that.
     """
     stand_in_for_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # who cannot read a box or a dash sees a `?`
     interruption = Interruption()
     interruption.listen()
+    code, said = _outcome(action, interruption)
+    lost = flush_output()
+    if isinstance(lost, BrokenPipeError):
+        sys.exit(code or _READER_GONE)
+    if lost is not None:
+        code, said = code or 1, _lost(lost)
+    if said:
+        complain(said)
+        flush_output()  # stderr may be full as well
+    sys.exit(code)
+
+
+def _lost(error: OSError) -> str:
+    return f"the output could not be written: {error.strerror}"
+
+
+def _outcome(action: Callable[[], object], interruption: Interruption) -> tuple[int, str]:
+    """Do it: its exit code, and what is to be said of an error."""
     try:
         action()
     except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
+        return done.exit_code, ""
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else int(done.code is not None), ""
     except click.ClickException as error:
         shown = io.StringIO()
         error.show(shown)
         text = shown.getvalue()
         if not isinstance(error, _HELP):  # no argument in it begins a line
             text = text.replace(error.message, one_line(error.message))
-        say(text, err=True, newline=False)
-        sys.exit(error.exit_code)
+        with suppress(OSError):
+            say(text, err=True, newline=False)
+        return error.exit_code, ""
     except (click.Abort, KeyboardInterrupt):
         complain("interrupted; what was recorded is kept")
         interruption.end()
     except (ReaderGoneError, BrokenPipeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+        return _READER_GONE, ""
     except AutofinityError as error:
-        complain(str(error))
-        sys.exit(error.exit_code)
+        return error.exit_code, str(error)
     except (MemoryError, RecursionError) as error:
         # Input files are bounded where they are read; this is the net below that.
-        complain(f"the input is too large or too deeply nested for this machine ({error!r})")
-        sys.exit(1)
+        return 1, f"the input is too large or too deeply nested for this machine ({error!r})"
     except OSError as error:
-        complain(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
-        sys.exit(1)
+        if error.filename is None and error.errno in _UNWRITTEN:
+            return 1, _lost(error)
+        return 1, f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
     except Exception as error:
-        complain(keep_report(error))
-        sys.exit(FAULT)
+        return FAULT, keep_report(error)
+    return 0, ""

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from autofinity.affinity.best_matches import BestMatches
+from autofinity.checked_file import shown
 from autofinity.learning.action_frame import action_frame, best_of, bins_of, cut_points_of
 from autofinity.learning.action_table import build_action_table
 from autofinity.learning.bin_rules import policy_over
@@ -158,9 +159,10 @@ def prepare(
         raise LearningError("there are no observations, expected at least one; profile first")
     machines = [observations.machine.names[c] for c in np.unique(observations.machine.codes)]
     if len(machines) > 1:
+        names = ", ".join(map(shown, machines[:4]))
         raise LearningError(
-            f"observations of {len(machines)} machines ({', '.join(machines)}), expected one: a "
-            "policy belongs to a machine; keep their observations in folders of their own"
+            f"observations of {len(machines)} machines ({names}), expected one: a policy "
+            "belongs to a machine; keep their observations in folders of their own"
         )
     metric = performance_of(observations, settings.metric, settings.labels)
     workload = observations.workload()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import math
 import re
 from pathlib import Path
 
+from autofinity.given_file import read_given
 from autofinity.model.errors import UsageError
 from autofinity.model.sharing import SharingMatrix
 from autofinity.whole_file import replace_file
 
 MOST_THREADS = 2048
+LARGEST_FILE_BYTES = 128 << 20
+"""Room for so many rows and columns of 30 characters a cell."""
 MOST_SHARING = 1e150
 """Between two threads: sums of its squares, and of it times distances, stay finite."""
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
@@ -58,19 +62,18 @@ def _rows(path: Path) -> list[tuple[int, list[float]]]:
     """Line number and cells of each row."""
     rows: list[tuple[int, list[float]]] = []
     try:
-        with path.open(encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, 1):
-                text = line.strip()
-                if not text or text.startswith("#"):
-                    continue
-                if len(rows) == MOST_THREADS:
-                    raise UsageError(
-                        f"{path}, line {number}: more than {MOST_THREADS} rows; expected one a "
-                        "thread"
-                    )
-                rows.append((number, _cells(path, number, text)))
+        lines = io.StringIO(read_given(path, LARGEST_FILE_BYTES).decode("utf-8-sig"), newline=None)
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not text ({error.reason}); expected rows of numbers") from None
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        if len(rows) == MOST_THREADS:
+            raise UsageError(
+                f"{path}, line {number}: more than {MOST_THREADS} rows; expected one a thread"
+            )
+        rows.append((number, _cells(path, number, text)))
     if not rows:
         raise UsageError(f"{path}: no rows; expected a matrix of numbers, a row a thread")
     return rows

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from autofinity.given_file import read_given
 from autofinity.model.errors import PolicyError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.json_layout import laid_out
@@ -45,8 +46,7 @@ def load(path: Path | str) -> RulePolicy:
     """Read a policy. Raises `PolicyError` naming the file and the field that is wrong."""
     path = Path(path)
     try:
-        with path.open("rb") as stream:
-            data = stream.read(LARGEST_FILE_BYTES + 1)
+        data = read_given(path, LARGEST_FILE_BYTES)
     except OSError as error:
         raise PolicyError(f"cannot read the policy {path}: {error.strerror}") from error
     return loads(data, str(path))

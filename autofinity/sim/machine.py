@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -244,7 +245,7 @@ class SimMachine:
     ) -> core.Program | SampledProgram:
         """Affinities of one program follow each other: the last prepared trace is kept."""
         meta = Path(directory) / "meta.json"
-        key = (str(Path(directory).resolve()), meta.stat().st_mtime_ns if meta.exists() else 0)
+        key = (os.path.realpath(directory), meta.stat().st_mtime_ns if meta.exists() else 0)
         with self._lock:
             if self._program is None or self._program[0] != key:
                 self._program = None  # the old one goes before the new one comes

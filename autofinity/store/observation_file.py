@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from autofinity.given_file import read_given
 from autofinity.model.errors import StoreError
 from autofinity.ports import RunKey
 from autofinity.store.observation_columns import checked_columns
@@ -33,6 +34,8 @@ from autofinity.whole_file import replace_file
 
 FORMAT = "autofinity-observations"
 FORMAT_VERSION = 3
+LARGEST_FILE_BYTES = 1 << 30
+"""Hundreds of times what is shipped of a machine; a file is read into memory as a whole."""
 _BEFORE_PLACEMENTS = 2
 """Of files in which every run was placed by an affinity, and runs were named without that."""
 _RATE_BITS = 11
@@ -128,7 +131,7 @@ def _seal_at(content: bytes | bytearray) -> int:
 def _checked(path: Path) -> tuple[pa.Buffer, list[RunKey]]:
     """Bytes of an undamaged file, and the runs they hold."""
     try:
-        content = path.read_bytes()
+        content = read_given(path, LARGEST_FILE_BYTES)
     except OSError as error:
         raise StoreError(f"cannot read observations from {path}: {_reason(error)}") from error
     at = _seal_at(content)

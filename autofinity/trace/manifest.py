@@ -6,10 +6,12 @@ names the file, the key and what was expected, because manifests are written by 
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, Strict
@@ -50,6 +52,30 @@ def _an_expression(expect: str) -> str:
     except re.error as error:
         raise WrongValueError("", f"got {shown(expect)}, no regular expression ({error})") from None
     return expect
+
+
+def _below_the_manifest(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    for pattern in patterns:
+        path = PurePosixPath(pattern)
+        whole = all("**" not in part or part == "**" for part in path.parts)
+        if path.is_absolute() or ".." in path.parts or not path.parts or not whole:
+            raise WrongValueError(
+                "",
+                f"got {shown(pattern)}, expected files, folders or patterns below the manifest's "
+                "folder (no /… or .., and ** as a whole part only)",
+            )
+    return patterns
+
+
+def _words_of_a_shell(inputs: Mapping[str, str]) -> Mapping[str, str]:
+    for size, words in inputs.items():
+        try:
+            shlex.split(words)
+        except ValueError as error:
+            raise WrongValueError(
+                "", f"{size} is {shown(words)}, no words of a shell ({error})"
+            ) from None
+    return inputs
 
 
 def _names(pattern: str, what: str) -> AfterValidator:
@@ -123,7 +149,7 @@ class ProgramSpec:
     parallel: Literal["openmp", "pthreads", "threads"] = "pthreads"
     build: Lines = ()
     """Shell lines, run in order in the folder of the manifest; may be empty."""
-    sources: Lines = ()
+    sources: Annotated[Lines, AfterValidator(_below_the_manifest)] = ()
     """What the lines read: files, folders or patterns beside the manifest. Empty: what they name by
     `{dir}/NAME`, or all that is there. When it changes, the program is built again."""
     run: Annotated[Lines, Field(min_length=1)]
@@ -142,9 +168,10 @@ class ProgramSpec:
     inputs: Annotated[
         Mapping[str, Words],
         _names(_NAME, "sizes of letters, digits and ._+-"),
+        AfterValidator(_words_of_a_shell),
         Field(min_length=1, description="at least one size, such as small = '1000 10'"),
     ]
-    """Arguments by size."""
+    """Arguments by size, quoted as for a shell."""
 
     def input_of(self, size: str) -> str:
         """Arguments of a size. Raises `SuiteError` with the sizes there are."""
@@ -195,10 +222,11 @@ class Suite:
 def load_suite(path: Path) -> Suite:
     """Read and check a manifest. Raises `SuiteError` for anything that is not as it must be."""
     document = read_toml(path, SuiteError)
+    place = Path(os.path.realpath(path))
     with naming(path, SuiteError):
         read = checked(_Manifest, {**document, **_named(document)})
     head = read.suite
-    return Suite(head.name, head.version, head.description, path.resolve(), read.programs)
+    return Suite(head.name, head.version, head.description, place, read.programs)
 
 
 def _named(document: Mapping[str, object]) -> dict[str, object]:

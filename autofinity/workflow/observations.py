@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Collection
 from pathlib import Path
 
@@ -10,13 +11,17 @@ import numpy as np
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.capture.sources import digest_of_sources
+from autofinity.checked_file import shown
 from autofinity.learning.leeway_hints import HintsOf, hints_on
 from autofinity.model.errors import AutofinityError, LearningError, UsageError
 from autofinity.resources import shipped
+from autofinity.sim.preset import preset_names
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.trace.manifest import load_suite
-from autofinity.workflow.backends import machine_topology
+from autofinity.workflow.backends import SYNTHETIC, machine_topology
+
+_LONGEST_DESCRIPTION = 200
 
 
 def shipped_observations(machine: str) -> Path | None:
@@ -34,7 +39,11 @@ def is_shipped_suite(path: Path | None) -> bool:
     lies. Raises `SuiteError`.
     """
     own = shipped("training", "suite.toml")
-    return path is None or path.resolve() == own.resolve() or _digest(path) == _digest(own)
+    return (
+        path is None
+        or os.path.realpath(path) == os.path.realpath(own)
+        or _digest(path) == _digest(own)
+    )
 
 
 def _digest(manifest: Path) -> list[str]:
@@ -91,7 +100,21 @@ def machine_of(table: ObservationTable) -> str:
 
 def matches_for(table: ObservationTable, machine: str | None = None) -> BestMatches:
     """Best matches of hints on the machine named, or on the one the observations name."""
-    return BestMatches(machine_topology(machine or machine_of(table)))
+    return BestMatches(machine_topology(machine or _known_machine(table)))
+
+
+def _known_machine(table: ObservationTable) -> str:
+    """The machine that the observations name. Raises `UsageError` for a name that is a path or
+    unknown: whoever made the file does not say what is opened here.
+    """
+    name = machine_of(table)
+    described = name.startswith(SYNTHETIC) and len(name) <= _LONGEST_DESCRIPTION
+    if name != "host" and name not in preset_names() and not described:
+        raise UsageError(
+            f"the observations are of {shown(name)}, which is no machine that is known by name; "
+            "say with --machine which one it is"
+        )
+    return name
 
 
 def hints_for(table: ObservationTable, machine: str | None, leeway: int) -> HintsOf:

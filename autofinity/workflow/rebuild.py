@@ -184,7 +184,7 @@ def _of_this_machine(source: Path | None) -> tuple[list[Observation], str]:
     table = read(source)
     if table.machine.names and {table.machine.names[c] for c in table.machine.codes} == {HOST}:
         return list(table.observations()), ""
-    of = ", ".join(table.machine.names)
+    of = ", ".join(name[:60] for name in table.machine.names[:4])
     return [], f"{source} is of {of}, not of this machine: it is not learned from"
 
 

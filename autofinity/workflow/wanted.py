@@ -115,7 +115,8 @@ def work_folder(given: Path | None, suite: Path) -> Path:
     """
     if given is None:
         cache = _cache_folder()
-        key = hashlib.sha256(str(suite.resolve()).encode()).hexdigest()[:12]
+        place = os.path.realpath(suite)  # which `resolve` refuses of a link to itself
+        key = hashlib.sha256(os.fsencode(place)).hexdigest()[:12]
         given = cache / "autofinity" / f"{suite.parent.name}-{key}"
     try:
         given.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from damaged import toml_of
+from refusals import refused
 
 from autofinity.learning import weka
 from autofinity.model.errors import LearningError
@@ -22,27 +23,6 @@ from autofinity.store import observation_file
 from autofinity.store.observations import read
 
 OBSERVATIONS = shipped("data", "observations", "xeon-e5-2650.parquet")
-
-
-def refused(folder: Path, *arguments: str | Path, code: int = 1) -> str:
-    """The one line that a command says; nothing in the folder has changed."""
-    before = content(folder)
-    done = subprocess.run(
-        [sys.executable, "-m", "autofinity", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
-    )
-    assert (done.returncode, done.stdout) == (code, ""), done.stderr
-    assert done.stderr.startswith("autofinity: ") and done.stderr.count("\n") == 1, done.stderr
-    assert "fault of autofinity" not in done.stderr
-    assert content(folder) == before
-    return done.stderr
-
-
-def content(folder: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 # ---- policies --------------------------------------------------------------------------------
@@ -92,6 +72,16 @@ ROWS = pq.read_table(OBSERVATIONS).slice(0, 50)
 
 def sealed(path: Path, table: pa.Table) -> Path:
     return observation_file.write_file(path, table, [("cg", "small", 8, "affinity", "{8}", 1)])
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "./own.toml", "{" * 5000, "synthetic:" + "{" * 5000])
+@pytest.mark.parametrize("command", ["counters", "bins", "rules"])
+def test_a_machine_that_observations_name_is_no_path(
+    tmp_path: Path, command: str, name: str
+) -> None:
+    path = sealed(tmp_path / "f.parquet", with_column("machine", pa.array([name] * 50)))
+    said = refused(tmp_path, command, path, code=2)
+    assert "no machine that is known by name" in said and len(said) < 300
 
 
 def with_column(name: str, values: Any) -> pa.Table:

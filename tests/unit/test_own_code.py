@@ -18,6 +18,7 @@ UNDECIDED = (
     "store",
     "checked_file",
     "free_memory",
+    "given_file",
     "own_code",
     "resources",
     "whole_file",

@@ -1,11 +1,13 @@
 // Python face of the trace room: `autofinity._core.trace`.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <unordered_set>
 #include <utility>
@@ -96,8 +98,8 @@ nb::object events_of(std::shared_ptr<Trace> trace, std::size_t stream) {
     return nb::cast(bytes).attr("view")(dtype);
 }
 
-nb::dict summary_of(const std::string& directory) {
-    const TraceSummary summary = read_summary(directory);
+nb::dict summary_of(const std::filesystem::path& directory) {
+    const TraceSummary summary = read_summary(directory.string());
     nb::list streams;
     for (const auto& stream : summary.streams) {
         nb::dict item;
@@ -133,7 +135,9 @@ void bind_trace(nb::module_& module) {
             std::rethrow_exception(pointer);
         } catch (const TraceError& error) {
             nb::object type = nb::module_::import_("autofinity.model.errors").attr("TraceError");
-            PyErr_SetString(type.ptr(), error.what());
+            // Its paths are bytes: not all of them are UTF-8.
+            nb::object said = nb::steal(PyUnicode_DecodeFSDefault(error.what()));
+            if (said.is_valid()) PyErr_SetObject(type.ptr(), said.ptr());
         }
     });
 
@@ -162,12 +166,17 @@ void bind_trace(nb::module_& module) {
             "Of the files it was read from; empty when hand-made.")
         .def(
             "write",
-            [](const Trace& self, const std::string& directory) { write_trace(self, directory); },
+            [](const Trace& self, const std::filesystem::path& directory) {
+                write_trace(self, directory.string());
+            },
             nb::arg("directory"), nb::call_guard<nb::gil_scoped_release>(),
             "Write it into an existing, empty directory.");
 
-    module.def("read", &read_trace, nb::arg("directory"), nb::call_guard<nb::gil_scoped_release>(),
-               "Read a trace directory. Raises TraceError naming file and offset.");
+    module.def(
+        "read",
+        [](const std::filesystem::path& directory) { return read_trace(directory.string()); },
+        nb::arg("directory"), nb::call_guard<nb::gil_scoped_release>(),
+        "Read a trace directory. Raises TraceError naming file and offset.");
     module.def(
         "whole_window",
         [](const Trace& recorded) { return std::make_shared<Trace>(whole_window(recorded)); },
@@ -259,8 +268,8 @@ void bind_trace(nb::module_& module) {
         .def("build", &TraceBuilder::build, "The trace, as it stands now.")
         .def(
             "write",
-            [](const TraceBuilder& self, const std::string& directory) {
-                write_trace(*self.build(), directory);
+            [](const TraceBuilder& self, const std::filesystem::path& directory) {
+                write_trace(*self.build(), directory.string());
             },
             nb::arg("directory"), "Write the trace into an existing, empty directory.");
 }

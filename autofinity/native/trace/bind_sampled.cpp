@@ -1,10 +1,12 @@
 // Python face of sampled traces: `autofinity._core.trace.read_sampled`.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <filesystem>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -170,9 +172,14 @@ void bind_sampled_trace(nb::module_& module) {
              "Read a window: its events as a trace, and of each stream the lines that it touched "
              "last before, newest first. Raises TraceError naming file and offset.");
 
-    module.def("is_sampled", &is_sampled, nb::arg("directory"),
-               "Whether the directory holds a sampled trace.");
-    module.def("read_sampled", &read_sampled, nb::arg("directory"),
-               "Read a sampled trace, but for its windows' events. Raises TraceError naming file "
-               "and offset.");
+    module.def(
+        "is_sampled",
+        [](const std::filesystem::path& directory) { return is_sampled(directory.string()); },
+        nb::arg("directory"), "Whether the directory holds a sampled trace.");
+    module.def(
+        "read_sampled",
+        [](const std::filesystem::path& directory) { return read_sampled(directory.string()); },
+        nb::arg("directory"),
+        "Read a sampled trace, but for its windows' events. Raises TraceError naming file "
+        "and offset.");
 }

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -11,6 +12,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include "bind_detectors.hpp"
@@ -101,8 +103,8 @@ void bind_sim(nb::module_& module) {
             "Several processes; `shared` pages: (process, first page, pages, object).")
         .def_static(
             "read",
-            [](const std::string& directory) {
-                return Program(std::move(*autofinity::trace::read_trace(directory)));
+            [](const std::filesystem::path& directory) {
+                return Program(std::move(*autofinity::trace::read_trace(directory.string())));
             },
             nb::arg("directory"), nb::call_guard<nb::gil_scoped_release>(),
             "A trace directory, with less memory than by way of a `Trace`. Raises TraceError "

@@ -1,0 +1,29 @@
+"""Commands that refuse what they are given: one line, an exit code, and nothing changed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+def refused(folder: Path, *arguments: str | Path, code: int = 1) -> str:
+    """The one line that a command says; nothing in the folder has changed."""
+    before = content(folder)
+    done = subprocess.run(
+        [sys.executable, "-m", "autofinity", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
+    )
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    assert done.stderr.startswith("autofinity: ") and done.stderr.count("\n") == 1, done.stderr
+    assert "fault of autofinity" not in done.stderr
+    assert content(folder) == before
+    return done.stderr
+
+
+def content(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
