@@ -24,7 +24,7 @@ from autofinity.learning.settings import LearningSettings
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.machine_events import on_machine
-from autofinity.workflow.observations import hints_for, machine_of
+from autofinity.workflow.observations import hints_for, known_machine, machine_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class _Start:
     @classmethod
     def of(cls, source: Path, settings: LearningSettings, machine: str | None) -> _Start:
         seen = read(source)
-        settings = on_machine(settings, machine or machine_of(seen))
+        settings = on_machine(settings, machine or known_machine(seen))
         hints_of = hints_for(seen, machine, settings.leeway)
         return cls(seen, settings, prepare(seen, settings, hints_of), hints_of)
 

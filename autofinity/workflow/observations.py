@@ -100,10 +100,10 @@ def machine_of(table: ObservationTable) -> str:
 
 def matches_for(table: ObservationTable, machine: str | None = None) -> BestMatches:
     """Best matches of hints on the machine named, or on the one the observations name."""
-    return BestMatches(machine_topology(machine or _known_machine(table)))
+    return BestMatches(machine_topology(machine or known_machine(table)))
 
 
-def _known_machine(table: ObservationTable) -> str:
+def known_machine(table: ObservationTable) -> str:
     """The machine that the observations name. Raises `UsageError` for a name that is a path or
     unknown: whoever made the file does not say what is opened here.
     """

@@ -16,7 +16,13 @@ from autofinity.reporter import SILENT, Reporter
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.machine_events import on_machine
-from autofinity.workflow.observations import machine_of, matches_for, thread_counts_of, with_threads
+from autofinity.workflow.observations import (
+    known_machine,
+    machine_of,
+    matches_for,
+    thread_counts_of,
+    with_threads,
+)
 from autofinity.workflow.profile import gather
 from autofinity.workflow.wanted import Wanted
 
@@ -91,6 +97,6 @@ def _learned(
     settings: LearningSettings,
     made_of: Mapping[str, object],
 ) -> LearnedPolicy:
-    settings = on_machine(settings, machine or machine_of(table))
+    settings = on_machine(settings, machine or known_machine(table))
     matches = matches_for(table, machine)
     return learn_policy(table, settings, hints_on(matches, settings.leeway), made_of, matches)
