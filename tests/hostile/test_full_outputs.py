@@ -23,7 +23,7 @@ COMMANDS = (
     ("doctor",),
     ("topology", "--machine", "xeon-e5-2650"),
     ("affinities", "--threads", "4", "--machine", "xeon-e5-2650"),
-    ("show", "default"),
+    ("show", "opteron-6164he"),
     ("run", "--dry-run", "--", "true"),
 )
 
@@ -60,7 +60,7 @@ def test_both_streams_full(tmp_path: Path, words: tuple[str, ...]) -> None:
 
 
 def test_a_notice_that_is_lost(tmp_path: Path) -> None:
-    policy = shipped("policies", "default.json")
+    policy = shipped("policies", "opteron-6164he.json")
     code, _ = into_full(tmp_path, "export", policy, "-o", tmp_path / "f", stream="stderr")
     assert (code, (tmp_path / "f").stat().st_size > 0) == (1, True)
 

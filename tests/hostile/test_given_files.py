@@ -50,7 +50,7 @@ def test_neither_a_device_nor_a_fifo_that_nobody_writes_keeps_a_command(
 def test_a_pipe_of_a_shell_is_read_like_a_file(tmp_path: Path, command: str) -> None:
     files = {
         "map": tmp_path / "matrix",
-        "show": shipped("policies", "default.json"),
+        "show": shipped("policies", "opteron-6164he.json"),
         "coverage": shipped("data", "observations", "xeon-e5-2650.parquet"),
     }
     files["map"].write_text(MATRIX)
