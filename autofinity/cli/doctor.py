@@ -128,7 +128,8 @@ def _lacking(chosen: Choice) -> tuple[Capability, ...]:
     if not missing:
         detail = f"this CPU has events for {', '.join(policy.counters)}"
     else:
-        detail = f"no event for {', '.join(missing)}: {without_text(policy, missing)}"
+        left = without_text(policy, missing) if can_ask(policy, counted) else STAYS
+        detail = f"no event for {', '.join(missing)}: {left}"
     return (Capability("policy's counters", not missing, detail),)
 
 

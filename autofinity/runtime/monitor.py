@@ -277,7 +277,8 @@ def _counters(
     unknown = [name for name in wanted if name not in measurable(request.tier)]
     if unknown:
         said = f"this CPU has no event for {', '.join(unknown)}"
-        if policy is not None:
+        # Of a policy that cannot be asked at all it is said that nobody is bound.
+        if policy is not None and not is_blind(request, policy):
             from autofinity.policy.lacking import without_text
 
             said += f": {without_text(policy, unknown)}"

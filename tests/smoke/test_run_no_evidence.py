@@ -124,10 +124,14 @@ def test_a_running_program_is_placed_by_the_fallback_too(
         words = [run.launcher, "attach", "--policy", blind, "--fallback", "SLP", str(app.pid)]
         try:
             with subprocess.Popen(words, env=env, stderr=subprocess.PIPE) as watcher:
+                assert watcher.stderr is not None
+                said = ""
+                while line := watcher.stderr.readline().decode():
+                    said += line
+                    if "placed by the fallback, SLP" in line:
+                        break
                 assert run.eventually(lambda: caches_of_their_own(app.pid))
                 watcher.terminate()
-                assert watcher.stderr is not None
-                said = watcher.stderr.read().decode()
         finally:
             app.kill()
     assert f"asked is the policy {blind}, named by --policy" in said

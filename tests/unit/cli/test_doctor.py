@@ -28,13 +28,13 @@ def capabilities(policy: Path) -> dict[str, dict[str, object]]:
     return {each["name"]: each for each in json.loads(done.output)["capabilities"]}
 
 
-def test_it_says_what_the_policy_does_without_a_counter_that_this_cpu_has_not(
+def test_it_says_what_a_run_does_without_the_counters_that_this_cpu_has_not(
     tmp_path: Path,
 ) -> None:
     found = capabilities(asks_for("no_such_event", tmp_path / "p.json"))[NAME]
     assert found["available"] is False
     assert found["detail"] == (
-        "no event for no_such_event: no rule can hold, the default decides: SLP"
+        "no event for no_such_event: threads stay where the system puts them"
     )
 
 
