@@ -9,11 +9,10 @@ import click
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import page, say_json
 from autofinity.linux.capabilities import TIERS, Capability, Ladder, probe
-from autofinity.linux.event_tables import event_table, this_cpu
 from autofinity.linux.online import SYSFS
 from autofinity.linux.sysfs_topology import read_sysfs
-from autofinity.linux.thread_roll import SOFTWARE_EVENTS
 from autofinity.model.errors import AutofinityError, LinuxError, TopologyError
+from autofinity.model.policy import RulePolicy
 from autofinity.policy.evidence import can_ask
 from autofinity.policy.files import load
 from autofinity.policy.lacking import without_text
@@ -28,7 +27,9 @@ from autofinity.runtime.evidence import (
     nothing_to_choose,
 )
 from autofinity.runtime.launcher import find_launcher
-from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, Choice, chosen_policy
+from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, chosen_policy
+
+_ASKED = "what the policy asks"
 
 
 @click.command()
@@ -98,32 +99,25 @@ def _policy(tier: str) -> tuple[Capability, ...]:
         return (Capability("policy", False, NO_POLICY, NO_POLICY_REMEDY),)
     said = f"{chosen.path}, {chosen.origin}"
     shown = Capability("policy", chosen.path.is_file(), said)
-    return (shown, _evidence(chosen, tier), *_lacking(chosen))
-
-
-def _evidence(chosen: Choice, tier: str) -> Capability:
-    name = "what the policy asks"
     try:
         policy = load(chosen.path)
     except AutofinityError as error:
-        return Capability(name, False, str(error))
+        return (shown, Capability(_ASKED, False, str(error)))
+    return (shown, _evidence(policy, tier), *_lacking(policy))
+
+
+def _evidence(policy: RulePolicy, tier: str) -> Capability:
     counters = ", ".join(policy.counters) or "nothing"
     if can_ask(policy, measurable(tier)):
-        return Capability(name, True, counters)
-    return Capability(name, False, f"{UNMEASURED} ({counters}): {STAYS}", UNMEASURED_REMEDY)
+        return Capability(_ASKED, True, counters)
+    return Capability(_ASKED, False, f"{UNMEASURED} ({counters}): {STAYS}", UNMEASURED_REMEDY)
 
 
-def _lacking(chosen: Choice) -> tuple[Capability, ...]:
-    """Whether this CPU has an event for each counter of the policy; nothing where it cannot be
-    read.
-    """
-    try:
-        policy = load(chosen.path)
-    except AutofinityError:
-        return ()
+def _lacking(policy: RulePolicy) -> tuple[Capability, ...]:
+    """Whether this CPU has an event for each counter of the policy, whoever may count it."""
     if not policy.counters:
         return ()
-    counted = {*event_table(this_cpu()), *SOFTWARE_EVENTS}
+    counted = measurable(HARDWARE)
     missing = [counter for counter in policy.counters if counter not in counted]
     if not missing:
         detail = f"this CPU has events for {', '.join(policy.counters)}"

@@ -14,15 +14,22 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from compiled import launcher_of
 from live_run import Runner
 
 type OnTerminal = Callable[..., tuple[int, str]]
 
 
+@pytest.fixture(scope="session")
+def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """That of the package that is tested, or of the source tree."""
+    return launcher_of(tmp_path_factory.mktemp("launcher"))
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Runner:
-    """The launcher of the package that is tested, with a state folder of its own."""
-    return Runner.within(tmp_path, Path(sys.executable).with_name("autofinity"))
+def run(launcher: Path, tmp_path: Path) -> Runner:
+    """Runs it, with a state folder of its own."""
+    return Runner.within(tmp_path, launcher)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from compiled import compiled, launcher_of
+from compiled import compiled
 from live_run import Runner
 
 HERE = Path(__file__).parent
@@ -36,16 +36,6 @@ NEEDED = [
 @pytest.fixture(scope="module")
 def deny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled([HERE / "deny.c"], tmp_path_factory.mktemp("deny") / "deny")
-
-
-@pytest.fixture(scope="module")
-def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return launcher_of(tmp_path_factory.mktemp("launcher"))
-
-
-@pytest.fixture
-def run(launcher: Path, tmp_path: Path) -> Runner:
-    return Runner.within(tmp_path, launcher)
 
 
 def with_cores() -> None:

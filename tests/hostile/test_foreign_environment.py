@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from compiled import compiled, launcher_of
+from compiled import compiled
 from live_run import Runner
 
 from autofinity.own_python import own_python_script
@@ -44,16 +44,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("libstdc++.so.6", "libgcc_s.so.1", "libz.so.1", "libffi.so.8", "libhwloc.so.15"):
         compiled([empty], folder / name, "-shared", "-fPIC")
     return folder
-
-
-@pytest.fixture(scope="module")
-def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return launcher_of(tmp_path_factory.mktemp("launcher"))
-
-
-@pytest.fixture
-def run(launcher: Path, tmp_path: Path) -> Runner:
-    return Runner.within(tmp_path, launcher)
 
 
 def variables(name: str, folder: Path) -> dict[str, str]:

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from compiled import launcher_of
 from live_run import Runner
 from permitted import needs_two_cpus
 
@@ -19,16 +18,6 @@ from autofinity.linux.topology import host_topology
 from autofinity.model.topology import OsIndex
 
 ONLINE = "/sys/devices/system/cpu/online"
-
-
-@pytest.fixture(scope="module")
-def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return launcher_of(tmp_path_factory.mktemp("launcher"))
-
-
-@pytest.fixture
-def run(launcher: Path, tmp_path: Path) -> Runner:
-    return Runner.within(tmp_path, launcher)
 
 
 def shown_other_cpus(

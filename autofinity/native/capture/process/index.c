@@ -29,13 +29,15 @@ static af_index_header header_of(const af_facts* facts) {
         .spins = atomic_load(&af_shared->spins)};
 }
 
-static void write_index(const char* name, af_index_header header, size_t track) {
+static void write_index(const char* name, af_index_header header, bool skeleton) {
     const size_t body = sizeof header + header.streams * sizeof(af_index_stream);
     uint8_t* bytes = af_alloc(body + 4);
     *(af_index_header*)bytes = header;
     af_index_stream* records = (af_index_stream*)(bytes + sizeof header);
-    for (uint32_t i = 0; i < header.streams; i++)
-        records[i] = ((const af_track*)((const char*)af_registry_at(i) + track))->record;
+    for (uint32_t i = 0; i < header.streams; i++) {
+        const af_thread* const t = af_registry_at(i);
+        records[i] = (skeleton ? &t->skeleton : &t->stream)->record;
+    }
     const uint32_t crc = af_crc(&af_shared->crc, 0, bytes, body);
     __builtin_memcpy(bytes + body, &crc, 4);
     char path[4200];
@@ -46,9 +48,9 @@ static void write_index(const char* name, af_index_header header, size_t track) 
 void af_write_index(const af_facts* facts) {
     af_index_header header = header_of(facts);
     if (af_shared->sampling.on) header.flags |= AF_INDEX_SAMPLED;
-    write_index("/index.aft", header, offsetof(af_thread, stream));
+    write_index("/index.aft", header, false);
 }
 
 void af_write_skeleton_index(const af_facts* facts) {
-    write_index(AF_SKELETON_FOLDER "/index.aft", header_of(facts), offsetof(af_thread, skeleton));
+    write_index(AF_SKELETON_FOLDER "/index.aft", header_of(facts), true);
 }

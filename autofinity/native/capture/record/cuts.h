@@ -3,9 +3,10 @@
 //
 //   region begins ─ lead ─[■]─ spacing ─[■]─ … 32 windows … ─ 2 · spacing ─[■]─ … 16 … ─ 4 · …
 //
-// So a region of any length has few windows: 32, and 16 more each time that it is twice as long.
-// Each but the first lies anywhere in its part of the work, as a hash of the seed says: what the
-// program does again and again is not always met at the same point.
+// So a region of any length has few windows: 32, and 16 more each time that it is twice as long;
+// and some for phases that few of these met (warm/phases.h). Each but the first lies anywhere in
+// its part of the work, as a hash of the seed says: what the program does again and again is not
+// always met at the same point.
 #pragma once
 
 #include "capture/state/thread.h"

@@ -11,7 +11,7 @@ enum { SHORTEST = 1 << 16 };
 static struct {
     atomic_flag lock;
     uint32_t used;
-    uint64_t work;  // of an interval
+    _Atomic uint64_t work;  // of an interval; read without the lock, too
     af_interval* intervals;
 } history = {.work = SHORTEST};
 
