@@ -22,6 +22,8 @@ HEADINGS = {
     "best_hint": "best hint",
     "oracle": "oracle",
 }
+NAMED = 4
+"""Cases that a sentence names; `--json` names all."""
 COLUMNS = (
     *("packed", "distributed", "os", "compact", "random"),
     *("best_hint", "oracle", "autofinity", "one_period", "in_run"),
@@ -103,9 +105,12 @@ def sentences(verdict: Verdict) -> list[str]:
     )
     lines += [f"{name}: {_of(some)}" for name, some in others if some is not None]
     if verdict.in_run_missing:
-        named = ", ".join(_workload(case) for case in verdict.in_run_missing)
+        missing = verdict.in_run_missing
+        named = ", ".join(map(_workload, missing[:NAMED]))
+        if len(missing) > NAMED:
+            named += f" and {len(missing) - NAMED} more, which --json names"
         lines.append(
-            f"  not known of switching in {len(verdict.in_run_missing)} of {own.cases} cases, "
+            f"  not known of switching in {len(missing)} of {own.cases} cases, "
             f"which have no switched runs: {named}"
             + ("" if verdict.in_run is None else "; of those left, more stay where they are")
         )
