@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -19,6 +19,9 @@ from autofinity.cli.page import print_table
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.learning.settings import LearningSettings
+
+if TYPE_CHECKING:
+    from autofinity.evaluation.across import LeftOut
 
 
 @click.command("evaluate")
@@ -53,8 +56,24 @@ from autofinity.learning.settings import LearningSettings
     is_flag=True,
     help="Profile, even where observations of the machine are shipped.",
 )
+@click.option(
+    "--leave-out",
+    type=click.Choice(["program", "machine", "both"]),
+    default="both",
+    show_default=True,
+    help="With --machine any: what the policy has not seen of the case that it is judged on.",
+)
+@click.option(
+    "--judge",
+    "judged",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="With --machine any: observations to judge by, where they are not those to learn from.",
+)
 @json_option
 def command(
+    leave_out: LeftOut,
+    judged: Path | None,
     threads: str | None,
     train_threads: str | None,
     policy: str | None,
@@ -72,7 +91,13 @@ def command(
     best of the eight hints and the oracle (the best affinity profiled), in time and energy.
 
     A machine whose observations are shipped is not profiled, unless an option says how to.
+
+    With --machine any one policy for any machine is learned from the observations of several (a
+    folder of files, one of each machine), and judged on each.
     """
+    if options["machine"] == "any":
+        _across(leave_out, settings, observations, judged, policy, as_json=as_json)
+        return
     from autofinity.report import evaluation_table
     from autofinity.workflow.evaluate import evaluate
     from autofinity.workflow.observations import shipped_observations
@@ -103,6 +128,48 @@ def command(
             f"{missed.reason}",
             err=True,
         )
+
+
+def _across(
+    leave_out: LeftOut,
+    settings: LearningSettings,
+    observations: Path | None,
+    judged: Path | None,
+    policy: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    from autofinity.report.across_table import across_json, across_table
+    from autofinity.workflow.several_machines import evaluate_across
+
+    done = evaluate_across(
+        leave_out,
+        settings,
+        observations=observations,
+        judged=judged,
+        policy=policy,
+        reporter=Terminal(),
+    )
+    cases = {machine.machine: machine.cases for machine in done.machines}
+    if as_json:
+        say_json(across_json(cases, done.verdict))
+        return
+    said = "the policy given" if policy else f"left out: {_LEFT_OUT[leave_out]}"
+    print_table(across_table(cases, f"one policy for any machine; {said}"))
+    for machine in done.machines:
+        for missed in machine.skipped:
+            say(
+                f"left out: {machine.machine}, {missed.workload.program}, "
+                f"{missed.workload.threads} threads: {missed.reason}",
+                err=True,
+            )
+
+
+_LEFT_OUT = {
+    "program": "the program, on all machines",
+    "machine": "the machine",
+    "both": "the machine, and the program on all machines",
+}
 
 
 def _says_how_to_profile() -> bool:

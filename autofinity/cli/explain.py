@@ -23,7 +23,8 @@ from autofinity.workflow.run_records import database_named
     "samples",
     metavar="COUNTER=VALUE,…",
     multiple=True,
-    help="Counts per thread and second; nan for one that was not measured. May be repeated.",
+    help="Counts per thread and second, and facts of the machine that the policy asks for; nan for "
+    "one that was not measured. May be repeated.",
 )
 @click.option(
     "--second",
@@ -57,6 +58,7 @@ def command(
     value would have to move for another hint.
     """
     from autofinity.policy.explain import explain, explanation_data, explanation_text
+    from autofinity.policy.on_machine import on_machine
     from autofinity.policy.readable import second_text
 
     if not samples and names_run(policy):
@@ -66,6 +68,9 @@ def command(
     if not samples:
         raise UsageError("--sample is missing; expected COUNTER=VALUE,… or the number of a run")
     start, probe = sample_of(samples), sample_of(second_samples)
+    facts = {name: start.pop(name) for name in read.facts if name in start}
+    lacking = [name for name in read.facts if name not in facts]
+    read = on_machine(read, facts)
     why = explain(read, start)
     second = read.second_after(why.decision.hint)
     again = explain(second.policy, second.values(start, probe)) if second and probe else None
@@ -78,6 +83,8 @@ def command(
         say_json(document)
         return
     say(explanation_text(read, why), newline=False)
+    if lacking:
+        say(f"facts of the machine that are not known: {', '.join(lacking)}; no rule of them holds")
     if why.missing:  # of a run there is nothing more to give
         say(f"give {', '.join(map(one_line, why.missing))} with --sample for a sound decision")
     if second is not None:

@@ -9,6 +9,8 @@ import click
 from autofinity.cli.options.output import output_option
 from autofinity.cli.options.policy import policy_argument
 from autofinity.cli.printer import hand_over, say
+from autofinity.model.errors import UsageError
+from autofinity.model.policy import RulePolicy
 from autofinity.policy.export import DEFAULT_PREFIX, FORMATS, exported
 from autofinity.policy.files import write_text
 from autofinity.workflow.policies import named_policy
@@ -30,15 +32,47 @@ from autofinity.workflow.policies import named_policy
     show_default=True,
     help="Before every name in a C header, so that several policies fit into one program.",
 )
-def command(policy: str, form: str, output: Path | None, prefix: str) -> None:
+@click.option(
+    "--machine",
+    "-m",
+    default=None,
+    help="Put facts of this machine into a policy that asks for them.",
+)
+@click.option(
+    "--threads",
+    "-t",
+    type=click.IntRange(min=1),
+    default=None,
+    help="For how many threads these facts are.",
+)
+def command(
+    policy: str,
+    form: str,
+    output: Path | None,
+    prefix: str,
+    machine: str | None,
+    threads: int | None,
+) -> None:
     """Write a policy as a C header or in another form.
 
     POLICY is a policy file, or the name of one that is shipped. The header needs nothing else,
     allocates nothing, and compiles as C99 and as C++.
     """
-    text = exported(named_policy(policy), form, prefix)
+    text = exported(_for(named_policy(policy), machine, threads), form, prefix)
     if output is None:
         hand_over(text)
         return
     write_text(output, text)
     say(f"policy kept in {output}", err=True)
+
+
+def _for(policy: RulePolicy, machine: str | None, threads: int | None) -> RulePolicy:
+    """The policy on a machine with so many threads, where both are said."""
+    from autofinity.policy.on_machine import on_machine
+    from autofinity.workflow.machine_facts import facts_on
+
+    if machine is None and threads is None:
+        return policy
+    if machine is None or threads is None:
+        raise UsageError("--machine and --threads go together: facts are those of both")
+    return on_machine(policy, facts_on(machine)(threads))

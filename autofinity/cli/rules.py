@@ -12,6 +12,7 @@ from autofinity.cli.options.output import output_option
 from autofinity.cli.options.profiling import thread_counts
 from autofinity.cli.printer import hand_over, say
 from autofinity.learning.settings import LearningSettings
+from autofinity.model.errors import UsageError
 
 
 @click.command()
@@ -36,15 +37,25 @@ def command(
 ) -> None:
     """Learn rules from a folder of observations, or from a table that `autofinity table` kept.
 
+    With --machine any a folder of files, one of each machine, gives one policy for any machine.
+
     From a table only --learner, --bin-type, --weighting and --seed matter: the rest is done
     already.
     """
     from autofinity.learning import table_file
     from autofinity.policy import files
     from autofinity.policy.readable import policy_text
+    from autofinity.workflow.several_machines import ANY, rules_of_machines
     from autofinity.workflow.train import rules_of_observations, rules_of_table
 
-    if table_file.is_table(source):
+    if machine == ANY:
+        if threads is not None:
+            raise UsageError(
+                "--threads: a policy for any machine is learned from all thread counts"
+            )
+        learned = rules_of_machines(source, settings)
+        policy, notes = learned.policy, learned.notes
+    elif table_file.is_table(source):
         policy, notes = rules_of_table(source, settings)
     else:
         counts = thread_counts(threads) if threads is not None else ()

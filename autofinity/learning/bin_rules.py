@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from autofinity.learning.feature_columns import measured
+from autofinity.learning.feature_columns import facts_in, measured
 from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import Condition, Rule, RulePolicy
@@ -52,9 +52,11 @@ def policy_of(
     rows: Ints,
     labels: Ints,
     weights: Floats,
+    losses: Floats | None = None,
 ) -> RulePolicy:
     """The same rules over values of the counters that have `cut_points`, each with the training
-    weight it covers and gets wrong.
+    weight it covers and gets wrong: that of rows with another label, or what its own label loses
+    there (`losses`, rows × 8).
 
     The first rule that always fires becomes the default, and ends the list. A range over all bins
     is no condition; a rule with an empty range never fires and is left out.
@@ -76,13 +78,16 @@ def policy_of(
             break
         covered = left & rule.fires(rows)
         left &= ~covered
-        wrong = covered & (labels != rule.label)
+        if losses is None:
+            wrong = weights[covered & (labels != rule.label)].sum()
+        else:
+            wrong = losses[covered, rule.label].sum()
         kept.append(
             Rule(
                 conditions,
                 HINTS[rule.label],
                 float(weights[covered].sum()),
-                float(weights[wrong].sum()),
+                float(wrong),
             )
         )
     return policy_over(cut_points, tuple(kept), HINTS[default])
@@ -91,9 +96,10 @@ def policy_of(
 def policy_over(
     cut_points: Mapping[str, tuple[float, ...]], rules: tuple[Rule, ...], default: Hint
 ) -> RulePolicy:
-    """A policy over counters and ratios, which names the counters that those need."""
+    """A policy over counters, ratios and facts, which names all that these need."""
     counters, ratios = measured(tuple(cut_points))
-    return RulePolicy(counters, dict(cut_points), rules, default, ratios=ratios)
+    facts = facts_in(tuple(cut_points))
+    return RulePolicy(counters, dict(cut_points), rules, default, ratios=ratios, facts=facts)
 
 
 def _condition(counter: str, cuts: tuple[float, ...], first: int, last: int) -> Condition:

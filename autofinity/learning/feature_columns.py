@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from autofinity.learning.settings import Features
 from autofinity.model.errors import LearningError
+from autofinity.model.facts import FACTS, FactsOf
 from autofinity.model.ratios import CATALOGUE, GAINS, START, SUMS, Ratio, portable
 from autofinity.store.observation_table import ObservationTable
 
@@ -30,14 +31,23 @@ def with_features(
     if features != "rates":
         table = with_sums(table)
         offered = portable(cross_core) if features == "portable" else CATALOGUE
-        possible = [ratio for ratio in offered if set(ratio.counters) <= set(table.counters)]
+        possible = [ratio for ratio in offered if set(_needs(ratio)) <= set(table.counters)]
         if not possible and features != "both":
             raise LearningError(
                 "no ratio of the catalogue can be computed from these observations; they have "
                 f"{', '.join(table.counters) or 'no counters'}; choose --features rates"
             )
         columns |= {ratio.name: _ratio(table, ratio) for ratio in possible}
+        columns |= {name: table.counters[name] for name in FACTS if name in table.counters}
     return replace(table, counters=columns)
+
+
+def with_facts(table: ObservationTable, facts_of: FactsOf) -> ObservationTable:
+    """The table with facts of its machine for the thread count of each row, as counters."""
+    counts, row = np.unique(table.threads, return_inverse=True)
+    known = [facts_of(int(count)) for count in counts]
+    columns = {name: np.array([facts[name] for facts in known])[row] for name in FACTS}
+    return replace(table, counters={**table.counters, **columns})
 
 
 def with_gains(table: ObservationTable, cross_core: Collection[str] = ()) -> ObservationTable:
@@ -46,8 +56,10 @@ def with_gains(table: ObservationTable, cross_core: Collection[str] = ()) -> Obs
     """
     table = with_sums(table)
     offered = (*portable(cross_core), *GAINS)
-    possible = [ratio for ratio in offered if set(ratio.counters) <= set(table.counters)]
-    return replace(table, counters={ratio.name: _ratio(table, ratio) for ratio in possible})
+    possible = [ratio for ratio in offered if set(_needs(ratio)) <= set(table.counters)]
+    columns = {ratio.name: _ratio(table, ratio) for ratio in possible}
+    columns |= {name: table.counters[name] for name in FACTS if name in table.counters}
+    return replace(table, counters=columns)
 
 
 def with_sums(table: ObservationTable) -> ObservationTable:
@@ -69,10 +81,10 @@ def with_named(table: ObservationTable, names: Sequence[str]) -> ObservationTabl
         ratio = RATIOS.get(name)
         if name in table.counters:
             columns[name] = table.counters[name]
-        elif ratio is not None and set(ratio.counters) <= set(table.counters):
+        elif ratio is not None and set(_needs(ratio)) <= set(table.counters):
             columns[name] = _ratio(table, ratio)
         else:
-            needs = f" (a ratio of {', '.join(ratio.counters)})" if ratio is not None else ""
+            needs = f" (a ratio of {', '.join(_needs(ratio))})" if ratio is not None else ""
             raise LearningError(
                 f"the counter {name!r}{needs} is not in these observations; they have "
                 f"{', '.join(table.counters) or 'none'}"
@@ -83,8 +95,18 @@ def with_named(table: ObservationTable, names: Sequence[str]) -> ObservationTabl
 def measured(features: Sequence[str]) -> tuple[tuple[str, ...], tuple[Ratio, ...]]:
     """The counters to measure for some features, and those of the features that are ratios."""
     ratios = tuple(RATIOS[name] for name in features if name in RATIOS)
-    needed = (RATIOS[name].counters if name in RATIOS else (name,) for name in features)
+    needed = (
+        RATIOS[name].counters if name in RATIOS else (name,)
+        for name in features
+        if name not in FACTS
+    )
     return tuple(dict.fromkeys(counter for names in needed for counter in names)), ratios
+
+
+def facts_in(features: Sequence[str]) -> tuple[str, ...]:
+    """The facts of the machine that some features are, or are divided by."""
+    needed = (RATIOS[name].fact if name in RATIOS else name for name in features)
+    return tuple(dict.fromkeys(name for name in needed if name in FACTS))
 
 
 def events_of(features: Sequence[str]) -> tuple[str, ...]:
@@ -103,7 +125,12 @@ def _ratio(table: ObservationTable, ratio: Ratio) -> Floats:
     values = np.full(len(table), np.nan)
     known = over > 0
     values[known] = ratio.scale * _sum(table, ratio.numerator)[known] / over[known]
-    return values
+    return values / table.counters[ratio.fact] if ratio.fact else values
+
+
+def _needs(ratio: Ratio) -> tuple[str, ...]:
+    """The columns that it is computed from."""
+    return (*ratio.counters, ratio.fact) if ratio.fact else ratio.counters
 
 
 def _sum(table: ObservationTable, names: Sequence[str]) -> Floats:

@@ -40,7 +40,7 @@ from autofinity.learning.regret_table import (
 )
 from autofinity.learning.ripper import by_ripper
 from autofinity.learning.row_weights import row_weights
-from autofinity.learning.second_look import Seen, with_second_look
+from autofinity.learning.second_look import Seen, both_samples, with_second_look
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, HINTS
 from autofinity.model.errors import LearningError
@@ -118,9 +118,11 @@ def learn_policy(
         single = least_loss(_losses(ready, settings, hints_of)[np.unique(ready.workload)])
         policy = replace(policy, default=HINTS[single])
     if (policy.rules or policy.default != DISTRIBUTED) and _looks_again(settings):
-        first = Seen(ready.behaviours, ready.workload, _discretiser(settings))
+        how = _discretiser(settings)
+        first = Seen(ready.behaviours, ready.workload, how)
+        again = Seen(*both_samples(ready.table, settings, hints_of), how)
         losses = _losses(ready, settings, hints_of)
-        policy, told = with_second_look(policy, first, losses, ready.table, settings, hints_of)
+        policy, told = with_second_look(policy, first, again, losses, settings)
         notes.append(told)
     if matches is not None and settings.other_counts and len(ready.table):
         losses = _losses(ready, settings, hints_of)

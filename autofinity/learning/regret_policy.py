@@ -17,14 +17,15 @@ type Floats = npt.NDArray[np.float64]
 def tree_policy(table: pd.DataFrame, most_rules: int) -> RulePolicy:
     """The policy of an action table that is not empty; at most `most_rules` rules and a default.
 
-    What a rule covers and gets wrong is weighted by what is at stake in each row.
+    What a rule covers is what is at stake in its rows, what it gets wrong is what it loses there:
+    nats of time, summed over workloads.
     """
     cut_points, bins, best = cut_points_of(table), bins_of(table), best_of(table)
     losses = _losses_of(table)
     between = [(np.arange(len(cuts)) + 0.5).tolist() for cuts in cut_points.values()]
     tree = RegretClassifier(most_rules=most_rules, cut_points=between)
     tree.fit(bins, best, losses=losses)
-    return policy_of(tree.rules_, cut_points, bins, best, losses.max(axis=1))
+    return policy_of(tree.rules_, cut_points, bins, best, losses.max(axis=1), losses)
 
 
 def _losses_of(table: pd.DataFrame) -> Floats:

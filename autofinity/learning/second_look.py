@@ -56,6 +56,10 @@ class Seen:
     """Of each, numbered as the rows of the losses."""
     discretiser: Discretiser
 
+    def take(self, rows: Ints | Mask) -> Seen:
+        """Some of the samples."""
+        return Seen(self.features.take(rows), self.workload[rows], self.discretiser)
+
     def cuts(self) -> dict[str, tuple[float, ...]]:
         """Cut points of each feature."""
         weights = workload_weights(self.workload)
@@ -89,28 +93,23 @@ class Seen:
 
 
 def with_second_look(
-    policy: RulePolicy,
-    first: Seen,
-    losses: Floats,
-    table: ObservationTable,
-    settings: LearningSettings,
-    hints_of: HintsOf,
+    policy: RulePolicy, first: Seen, seen: Seen, losses: Floats, settings: LearningSettings
 ) -> tuple[RulePolicy, str]:
     """`policy` with a second look, if the two lose less on programs held out of the training set
     than `policy` alone; and a line that says why or why not.
 
     `policy` was learned from `first`, `losses` are as `regret_table.log_losses` gives them, and
-    `table` are the observations.
+    `seen` are the second samples (`both_samples`).
     """
     probe = Hint.parse(settings.probe)
-    seen = Seen(*_both_samples(table, settings, hints_of, probe), first.discretiser)
     cuts = seen.cuts()
     labels, before = first.held_out(losses, tuple(policy.cut_points), settings.most_rules)
     moved = _mentioned(first.workload[labels != HINTS.index(DISTRIBUTED)], len(losses))
+    stay = _mentioned(first.workload, len(losses)) & ~moved
     probed = _mentioned(seen.workload, len(losses))
     if not (moved & probed).any():
         return policy, f"no second look: no program to be moved was profiled in {probe}, too"
-    share = np.where(moved, 1.0, 1.0 / (2.0 + np.sum(~moved)))  # Laplace's rule of succession
+    share = np.where(moved, 1.0, 1.0 / (2.0 + np.sum(stay)))  # Laplace's rule of succession
     weighted = losses * share[:, None]
     try:
         report = choose_by_regret(
@@ -135,8 +134,11 @@ def with_second_look(
     chosen = {name: cuts[name] for name in report.chosen}
     rows = regret_table(seen.features, seen.workload, weighted, report.chosen, chosen)
     counters = tuple(dict.fromkeys((*policy.counters, *events_of(report.chosen))))
-    rules = replace(tree_policy(rows, settings.most_rules), counters=looked_at(counters))
-    return replace(policy, counters=counters, second=SecondLook(probe, AFTER, rules)), told
+    rules = tree_policy(rows, settings.most_rules)
+    facts = tuple(dict.fromkeys((*policy.facts, *rules.facts)))
+    rules = replace(rules, counters=looked_at(counters), facts=facts)
+    second = SecondLook(probe, AFTER, rules)
+    return replace(policy, counters=counters, facts=facts, second=second), told
 
 
 def moved_to(par: float, cuts: tuple[float, ...], values: Floats) -> tuple[float, ...]:
@@ -155,12 +157,13 @@ def _mentioned(workloads: Ints, count: int) -> Mask:
     return mask
 
 
-def _both_samples(
-    table: ObservationTable, settings: LearningSettings, hints_of: HintsOf, probe: Hint
+def both_samples(
+    table: ObservationTable, settings: LearningSettings, hints_of: HintsOf
 ) -> tuple[ObservationTable, Ints]:
-    """Features of each sample in the second affinity beside the program's mean at the start, and
-    the workload of each; of programs that have both.
+    """Features of each sample in the second affinity (`LearningSettings.probe`) beside the
+    program's mean at the start, and the workload of each; of programs that have both.
     """
+    probe = Hint.parse(settings.probe)
     numbers = table.workload()
     start, rows = samples_in(DISTRIBUTED, table, hints_of, settings.window)
     of_start = numbers[rows]

@@ -20,12 +20,15 @@ START = "start."
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """`scale` × the sum of some counters over the sum of others."""
+    """`scale` × the sum of some counters over the sum of others, and over a fact of the machine."""
 
     name: str
     numerator: tuple[str, ...]
     denominator: tuple[str, ...]
     scale: float = 1.0
+    fact: str = ""
+    """One of `model.facts.FACTS` that it is divided by; empty: none. `policy.on_machine` puts the
+    value into the scale."""
 
     @property
     def counters(self) -> tuple[str, ...]:
@@ -33,12 +36,13 @@ class Ratio:
         return tuple(dict.fromkeys((*self.numerator, *self.denominator)))
 
     def of(self, sample: Mapping[str, float]) -> float:
-        """Its value; NaN where a counter is missing or the denominator is not above zero.
+        """Its value; NaN where a counter is missing, the denominator is not above zero, or it hangs
+        on a machine that nobody named (`fact`).
 
         The order of the operations is that of the exported header, so that both agree on every bit.
         """
         over = _sum(sample, self.denominator)
-        if not over > 0:
+        if self.fact or not over > 0:
             return math.nan
         return self.scale * _sum(sample, self.numerator) / over
 
@@ -107,6 +111,14 @@ CATALOGUE: Mapping[Ratio, str] = {
     ),
     Ratio("memory_reads_pkc", _DRAM, ("cycles",), 1e3): (
         "lines read from memory per 1,000 clocks: the bandwidth that one thread draws"
+    ),
+    Ratio("packed_path_share", ("llc_misses",), ("cycles",), 1e3, "packed_lines_pkc"): (
+        "of what the memory paths of the packed threads carry, what they ask for: near 1, packing "
+        "starves them"
+    ),
+    Ratio("far_transfer_share", _OTHER_CACHES, ("cycles",), 1.0, "far_transfers_a_clock"): (
+        "of the time, what lines take longer from caches of other LLC domains than they would take "
+        "from the own one"
     ),
     Ratio("page_walks_pki", ("page_walks",), ("instructions",), 1e3): (
         "page walks per 1,000 instructions"

@@ -28,6 +28,8 @@ class Format:
 
     about: str
     write: Write
+    decides: bool = False
+    """Whether it is asked by itself, where nothing of autofinity knows the machine."""
 
 
 def _nameless(write: Callable[[RulePolicy], str]) -> Write:
@@ -36,11 +38,11 @@ def _nameless(write: Callable[[RulePolicy], str]) -> Write:
 
 
 FORMATS: Mapping[str, Format] = {
-    "c": Format("a header for C99 and C++", c_header),
+    "c": Format("a header for C99 and C++", c_header, True),
     "json": Format("as it is stored", _nameless(files.dumps)),
     "text": Format("as `show` prints it", _nameless(policy_text)),
-    "python": Format("a module without dependencies", _nameless(python_module)),
-    "sql": Format("an expression over a table of samples", _nameless(sql_expression)),
+    "python": Format("a module without dependencies", _nameless(python_module), True),
+    "sql": Format("an expression over a table of samples", _nameless(sql_expression), True),
     "markdown": Format("for a report", _nameless(markdown)),
 }
 
@@ -51,5 +53,11 @@ def exported(policy: RulePolicy, form: str, prefix: str = DEFAULT_PREFIX) -> str
     """
     if form not in FORMATS:
         raise ExportError(f"format {form!r}: expected one of {', '.join(FORMATS)}")
+    if policy.facts and FORMATS[form].decides:
+        raise ExportError(
+            f"the policy asks for facts of the machine ({', '.join(policy.facts)}), which {form} "
+            "has no place for; say which machine and how many threads it is for (--machine, "
+            "--threads)"
+        )
     files.dumps(policy)
     return FORMATS[form].write(policy, prefix)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from autofinity.foreign_text import one_line
 from autofinity.model.affinity import HINTS, Hint
+from autofinity.model.facts import FACTS
 from autofinity.model.policy import Condition, Instead, OtherCounts, RulePolicy, SecondLook
 from autofinity.model.ratios import Ratio
 from autofinity.policy.lacking import lacking_lines
@@ -21,6 +22,9 @@ def policy_text(policy: RulePolicy) -> str:
     lines.extend(f"  {one_line(counter)}{_cuts(policy, counter)}" for counter in policy.counters)
     if not policy.counters:
         lines.append("  none")
+    if policy.facts:
+        lines.append("facts of the machine, for the threads at hand:")
+        lines.extend(f"  {fact}: {FACTS[fact]}" for fact in policy.facts)
     lines.extend(_rules(policy))
     used = {rule.hint for rule in policy.rules} | {policy.default}
     if policy.second is not None:
@@ -87,12 +91,13 @@ def _cuts(policy: RulePolicy, name: str) -> str:
 
 
 def ratio_text(ratio: Ratio, quoted: Quote = one_line) -> str:
-    """`misses_pki = 1000 (misses) / (instructions)`."""
+    """`misses_pki = 1000 (misses) / (instructions)`, and perhaps over a fact of the machine."""
     above, below = (
         " + ".join(map(quoted, names)) for names in (ratio.numerator, ratio.denominator)
     )
     scale = "" if ratio.scale == 1 else f"{number(ratio.scale)} "
-    return f"{quoted(ratio.name)} = {scale}({above}) / ({below})"
+    over = f" / {quoted(ratio.fact)}" if ratio.fact else ""
+    return f"{quoted(ratio.name)} = {scale}({above}) / ({below}){over}"
 
 
 def condition_text(condition: Condition, quoted: Quote = one_line) -> str:

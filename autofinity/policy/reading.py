@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.errors import PolicyError
+from autofinity.model.facts import FACTS
 from autofinity.model.policy import (
     POLICY_VERSION,
     Condition,
@@ -27,10 +28,11 @@ FORMAT = "autofinity-policy"
 LARGEST_FILE_BYTES = 16 * 1024 * 1024
 MOST_THREADS = 1 << 20
 _FIELDS = ("format", "version", "counters", "cut_points", "rules", "default", "provenance")
-_ADDED = ("ratios", "second", "other_counts")
+_ADDED = ("ratios", "second", "other_counts", "facts")
 _FIELDS_OF = {
     version: (*_FIELDS, *_ADDED[: version - 1]) for version in range(1, POLICY_VERSION + 1)
 }
+_RATIO_FIELDS = ("name", "numerator", "denominator", "scale")
 _SECOND_FIELDS = ("sampled_in", "after", "ratios", "cut_points", "rules", "default")
 
 
@@ -55,18 +57,25 @@ class PolicyReader(FieldReader):
             self.wrong("version", f"got {shown(version)}, expected {POLICY_VERSION}")
         self.an_object(document, "the whole", _FIELDS_OF[version])
         counters = self._counters(top["counters"])
+        facts = self._facts(top.get("facts", []), counters)
         return replace(
-            self._rules(top, "", counters),
+            self._rules(top, "", counters, facts),
             provenance=self.an_object(top["provenance"], "provenance", None),
             version=version,
-            second=self._second(top.get("second"), counters),
+            second=self._second(top.get("second"), counters, facts),
             other_counts=self._other_counts(top.get("other_counts")),
         )
 
-    def _rules(self, look: dict[str, object], prefix: str, counters: tuple[str, ...]) -> RulePolicy:
+    def _rules(
+        self,
+        look: dict[str, object],
+        prefix: str,
+        counters: tuple[str, ...],
+        facts: tuple[str, ...],
+    ) -> RulePolicy:
         """Ratios, cut points, rules and default of one look; `prefix` is for messages."""
-        ratios = self._ratios(look.get("ratios", []), f"{prefix}ratios", counters)
-        inputs = (*counters, *(ratio.name for ratio in ratios))
+        ratios = self._ratios(look.get("ratios", []), f"{prefix}ratios", counters, facts)
+        inputs = (*counters, *(ratio.name for ratio in ratios), *facts)
         return RulePolicy(
             counters=counters,
             cut_points=self._cut_points(look["cut_points"], f"{prefix}cut_points", inputs),
@@ -76,9 +85,12 @@ class PolicyReader(FieldReader):
             ),
             default=self._hint(look["default"], f"{prefix}default"),
             ratios=ratios,
+            facts=facts,
         )
 
-    def _second(self, value: object, counters: tuple[str, ...]) -> SecondLook | None:
+    def _second(
+        self, value: object, counters: tuple[str, ...], facts: tuple[str, ...]
+    ) -> SecondLook | None:
         if value is None:
             return None
         look = self.an_object(value, "second", _SECOND_FIELDS)
@@ -91,7 +103,7 @@ class PolicyReader(FieldReader):
                 self._hint(hint, f"second.after[{index}]")
                 for index, hint in enumerate(self.a_list(look["after"], "second.after"))
             ),
-            self._rules(look, "second.", values),
+            self._rules(look, "second.", values, facts),
         )
 
     def _other_counts(self, value: object) -> OtherCounts | None:
@@ -147,13 +159,26 @@ class PolicyReader(FieldReader):
             self.wrong("counters", "a counter is named twice")
         return counters
 
-    def _ratios(self, value: object, where: str, counters: tuple[str, ...]) -> tuple[Ratio, ...]:
+    def _facts(self, value: object, counters: tuple[str, ...]) -> tuple[str, ...]:
+        listed = self.a_list(value, "facts")
+        facts = tuple(self.a_text(name, f"facts[{index}]") for index, name in enumerate(listed))
+        for fact in facts:
+            if fact not in FACTS or fact in counters:
+                self.wrong("facts", f"got {fact!r}, expected some of {', '.join(FACTS)}")
+        if len(set(facts)) != len(facts):
+            self.wrong("facts", "a fact is named twice")
+        return facts
+
+    def _ratios(
+        self, value: object, where: str, counters: tuple[str, ...], facts: tuple[str, ...]
+    ) -> tuple[Ratio, ...]:
         ratios: list[Ratio] = []
         for index, listed in enumerate(self.a_list(value, where)):
             field = f"{where}[{index}]"
-            ratio = self.an_object(listed, field, ("name", "numerator", "denominator", "scale"))
+            named = isinstance(listed, dict) and "fact" in listed
+            ratio = self.an_object(listed, field, (*_RATIO_FIELDS, *(("fact",) if named else ())))
             name = self.a_text(ratio["name"], f"{field}.name")
-            if name in counters or name in (known.name for known in ratios):
+            if name in (*counters, *facts) or name in (known.name for known in ratios):
                 self.wrong(f"{field}.name", f"{name!r} is the name of another counter or ratio")
             above, below = (
                 self._sum(ratio[part], f"{field}.{part}", counters)
@@ -162,7 +187,10 @@ class PolicyReader(FieldReader):
             scale = self.a_number(ratio["scale"], f"{field}.scale")
             if not scale > 0:
                 self.wrong(f"{field}.scale", f"got {scale:g}, expected a number above 0")
-            ratios.append(Ratio(name, above, below, scale))
+            fact = self.a_text(ratio["fact"], f"{field}.fact") if named else ""
+            if named:
+                self._known(fact, f"{field}.fact", facts)
+            ratios.append(Ratio(name, above, below, scale, fact))
         return tuple(ratios)
 
     def _sum(self, value: object, field: str, counters: tuple[str, ...]) -> tuple[str, ...]:

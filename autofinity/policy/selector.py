@@ -32,6 +32,9 @@ def decide(policy: RulePolicy, sample: Mapping[str, float]) -> Decision:
 
 
 def values_of(policy: RulePolicy, sample: Mapping[str, float]) -> dict[str, float]:
-    """The counters of the policy, NaN where the sample has none, and the ratios of them."""
+    """The counters of the policy, NaN where the sample has none, and the ratios of them. Facts are
+    NaN: whoever knows the machine puts them in first (`policy.on_machine`).
+    """
     values = {counter: float(sample.get(counter, float("nan"))) for counter in policy.counters}
-    return {**values, **{ratio.name: ratio.of(values) for ratio in policy.ratios}}
+    ratios = {ratio.name: ratio.of(values) for ratio in policy.ratios}
+    return {**values, **ratios, **dict.fromkeys(policy.facts, float("nan"))}

@@ -7,7 +7,7 @@ are integer comparisons.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -161,6 +161,17 @@ class ObservationTable:
         counters = {COUNTER_PREFIX + name: values for name, values in self.counters.items()}
         return {name: getattr(self, name) for name in COLUMNS} | counters
 
+    @staticmethod
+    def stacked(tables: Sequence[ObservationTable]) -> ObservationTable:
+        """The rows of at least one table after those of another, not sorted anew. A counter that a
+        table lacks is NaN in its rows.
+        """
+        columns = [(table.columns(), np.full(len(table), np.nan)) for table in tables]
+        names = dict.fromkeys(name for own, _ in columns for name in own)
+        return _table_of(
+            {name: _stacked([own.get(name, none) for own, none in columns]) for name in names}
+        )
+
     def take(self, rows: Ints | Mask) -> ObservationTable:
         """The rows named by indices or by a mask."""
         return _table_of({name: column[rows] for name, column in self.columns().items()})
@@ -266,6 +277,17 @@ def _bytes(values: Floats) -> bytes:
     """Little-endian bytes with one NaN and one zero, so equal content gives an equal digest."""
     clean = np.where(np.isnan(values), np.nan, values) + 0.0
     return clean.astype("<f8").tobytes()
+
+
+def _stacked(columns: Sequence[Column]) -> Column:
+    """One column of several, all text or all numbers."""
+    coded = [column for column in columns if isinstance(column, Coded)]
+    if not coded:
+        return np.concatenate([column for column in columns if not isinstance(column, Coded)])
+    names = sorted({name for column in coded for name in column.names})
+    rank = {name: code for code, name in enumerate(names)}
+    codes = [np.array([rank[n] for n in c.names], np.int32)[c.codes] for c in coded]
+    return Coded(np.concatenate(codes), tuple(names))
 
 
 def _table_of(columns: Mapping[str, Column]) -> ObservationTable:

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from autofinity.learning.feature_columns import (
+    events_of,
+    facts_in,
     fits,
     measured,
+    with_facts,
     with_features,
     with_gains,
     with_named,
@@ -17,6 +20,7 @@ from autofinity.linux.event_tables import all_encodings
 from autofinity.model.affinity import HINTS, Affinity
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import LearningError
+from autofinity.model.facts import FACTS
 from autofinity.model.observation import Observation
 from autofinity.model.policy import Condition, Rule, RulePolicy
 from autofinity.model.ratios import (
@@ -29,6 +33,7 @@ from autofinity.model.ratios import (
     portable,
 )
 from autofinity.policy.files import load
+from autofinity.policy.on_machine import on_machine
 from autofinity.policy.readable import policy_text
 from autofinity.policy.selector import decide
 from autofinity.policy.shipped import policy_names
@@ -93,10 +98,33 @@ def test_columns_agree_with_the_ratio_of_each_sample() -> None:
     draw = np.random.default_rng(1)
     names = sorted({counter for ratio in CATALOGUE for counter in ratio.counters})
     samples = [dict(zip(names, draw.integers(0, 3, len(names)) * 0.1, strict=True)) for _ in "abcd"]
-    columns = with_features(table(*samples), "ratios").counters
+    facts = dict.fromkeys(FACTS, 0.7)
+    columns = with_features(with_facts(table(*samples), lambda _: facts), "ratios").counters
     for ratio in CATALOGUE:
-        expected = [ratio.of(sample) for sample in samples]
-        np.testing.assert_array_equal(columns[ratio.name], expected)
+        here = on_machine(
+            RulePolicy(ratio.counters, {}, (), HINTS[0], ratios=(ratio,), facts=tuple(FACTS)), facts
+        )
+        expected = [here.ratios[0].of(sample) for sample in samples]
+        np.testing.assert_allclose(columns[ratio.name], expected, 1e-15 if ratio.fact else 0)
+
+
+def test_a_ratio_over_a_fact_is_not_a_number_until_a_machine_is_known() -> None:
+    ratio = Ratio("share", ("a",), ("b",), 1e3, "packed_lines_pkc")
+    assert math.isnan(ratio.of({"a": 1.0, "b": 1.0, "packed_lines_pkc": 1.0}))
+
+
+def test_features_over_facts_are_offered_where_the_facts_are_known() -> None:
+    counted = table(dict.fromkeys(PORTABLE_COUNTERS, 1.0))
+    assert "packed_path_share" not in with_features(counted, "portable").counters
+    known = with_facts(counted, lambda threads: dict.fromkeys(FACTS, float(threads)))
+    for offered in (with_features(known, "portable"), with_gains(known)):
+        assert {"packed_path_share", *FACTS} <= set(offered.counters)
+    assert known.counters["fullness"].tolist() == [float(known.threads[0])]
+
+
+def test_facts_cost_no_events() -> None:
+    assert events_of(("packed_path_share", "fullness")) == ("llc_misses", "cycles")
+    assert facts_in(("packed_path_share", "fullness", "ipc")) == ("packed_lines_pkc", "fullness")
 
 
 def test_features_are_rates_ratios_or_both() -> None:
@@ -123,13 +151,15 @@ def test_portable_ratios_need_only_what_every_pmu_driver_maps() -> None:
 
 
 def test_portable_ratios_are_of_other_cores_caches_where_the_machine_counts_these() -> None:
-    beyond = {"other_cache_share", "other_cache_pki", "other_cache_miss_share"}
+    beyond = {
+        *("other_cache_share", "other_cache_pki", "other_cache_miss_share", "far_transfer_share")
+    }
     of_any_core = {"other_core_share", "other_core_pki"}
     known = {ratio.name for ratio in portable()}
     assert {ratio.name for ratio in portable((OTHER_LLC,))} - known == beyond
     assert {ratio.name for ratio in portable((SAME_LLC,))} == known
     assert {ratio.name for ratio in portable(CROSS_CORE_COUNTERS)} - known == beyond | of_any_core
-    counted = dict.fromkeys(PORTABLE_COUNTERS | set(CROSS_CORE_COUNTERS), 1.0)
+    counted = dict.fromkeys(PORTABLE_COUNTERS | set(CROSS_CORE_COUNTERS) | set(FACTS), 1.0)
     for offered in (
         with_features(table(counted), "portable", (OTHER_LLC,)),
         with_gains(table(counted), (OTHER_LLC,)),

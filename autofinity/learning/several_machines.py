@@ -1,0 +1,109 @@
+"""One policy for all machines: whole runs on each, with facts of the machine among the features.
+
+    machine ─► samples where runs start, and in a second affinity ─┐
+            └► what each hint loses each workload ─────────────────┴► stacked ─► features ─► rules
+
+A workload is one program, input and thread count on one machine. Features are chosen by what they
+lose on programs held out, and on machines held out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.learning.discretiser import Discretiser
+from autofinity.learning.leeway_hints import HintsOf
+from autofinity.learning.pipeline import LearnedPolicy, prepare
+from autofinity.learning.regret_choice import choose_by_regret
+from autofinity.learning.regret_policy import tree_policy
+from autofinity.learning.regret_table import least_loss, log_losses, regret_table
+from autofinity.learning.second_look import Seen, both_samples, with_second_look
+from autofinity.learning.settings import LearningSettings
+from autofinity.model.affinity import DISTRIBUTED, HINTS
+from autofinity.store.observation_table import ObservationTable
+
+type Floats = npt.NDArray[np.float64]
+type Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What the runs on one machine, or on several, say."""
+
+    first: Seen
+    again: Seen | None
+    """None where no second look is wanted."""
+    losses: Floats
+    """Workloads × 8, as `regret_table.log_losses` gives them."""
+
+    def without(self, *, machine: str = "", program: str = "") -> Evidence:
+        """What is left without a machine, and without a program on all machines."""
+
+        def left(look: Seen) -> Seen:
+            seen = look.features
+            return look.take(~(seen.machine.equals(machine) | seen.program.equals(program)))
+
+        again = self.again
+        return Evidence(left(self.first), None if again is None else left(again), self.losses)
+
+
+def evidence_of(table: ObservationTable, settings: LearningSettings, hints_of: HintsOf) -> Evidence:
+    """Of the observations of one machine, which have the facts of the machine among their counters
+    (`feature_columns.with_facts`). Raises as `pipeline.prepare` does.
+    """
+    ready = prepare(table, settings, hints_of)
+    how = Discretiser(
+        method=settings.discretisation, bins=settings.bins, number=settings.bin_number
+    )
+    again = settings.probe != "none"
+    return Evidence(
+        Seen(ready.behaviours, ready.workload, how),
+        Seen(*both_samples(ready.table, settings, hints_of), how) if again else None,
+        log_losses(ready.table, ready.metric, hints_of),
+    )
+
+
+def joined(parts: Sequence[Evidence]) -> Evidence:
+    """The evidence of several machines as one."""
+    starts = np.cumsum([0, *(len(part.losses) for part in parts)])[:-1]
+
+    again = [part.again for part in parts if part.again is not None]
+
+    def stacked(looks: Sequence[Seen]) -> Seen:
+        workload = [look.workload + start for look, start in zip(looks, starts, strict=True)]
+        features = ObservationTable.stacked([look.features for look in looks])
+        return Seen(features, np.concatenate(workload), looks[0].discretiser)
+
+    return Evidence(
+        stacked([part.first for part in parts]),
+        stacked(again) if len(again) == len(parts) else None,
+        np.concatenate([part.losses for part in parts]),
+    )
+
+
+def learn_from(
+    evidence: Evidence, settings: LearningSettings, provenance: Mapping[str, object]
+) -> LearnedPolicy:
+    """The policy that loses least on all machines of the evidence.
+
+    Raises `LearningError` where no feature varies, or no loss is known.
+    """
+    first, losses = evidence.first, evidence.losses
+    cuts = first.cuts()
+    report = choose_by_regret(
+        first.features, first.workload, losses, cuts, settings.k, settings.most_rules
+    )
+    table = regret_table(first.features, first.workload, losses, report.chosen, cuts)
+    policy = tree_policy(table, settings.most_rules)
+    if not report.chosen:
+        policy = replace(policy, default=HINTS[least_loss(losses[np.unique(first.workload)])])
+    notes = [report.note]
+    if evidence.again is not None and (policy.rules or policy.default != DISTRIBUTED):
+        policy, told = with_second_look(policy, first, evidence.again, losses, settings)
+        notes.append(told)
+    kept = {**provenance, "settings": settings.as_dict(), "notes": list(notes)}
+    return LearnedPolicy(replace(policy, provenance=kept), table, report, tuple(notes))

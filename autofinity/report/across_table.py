@@ -1,0 +1,69 @@
+"""A policy for any machine on each machine that it was judged on, as a table and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from autofinity.evaluation.cases import Case, Summary, summarise
+from autofinity.evaluation.verdict import Verdict
+from autofinity.report.evaluation_table import as_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_HEADINGS = (
+    *("machine", "cases", "interesting", "packed", "won", "of the best hint", "worst", "of os"),
+)
+
+
+def across_table(cases: Mapping[str, Sequence[Case]], title: str) -> Table:
+    """One row a machine, and one for all together: of how many cases packed and distributed differ
+    by a fifth, how many of these prefer packed, how many are won, geometric means of time ratios.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    made = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for heading in _HEADINGS:
+        made.add_column(heading, justify="left" if heading == "machine" else "right")
+    for machine, own in cases.items():
+        made.add_row(machine, *_cells(summarise(own)))
+    every = [case for own in cases.values() for case in own]
+    made.add_row("all", *_cells(summarise(every)), style="bold")
+    return made
+
+
+def across_markdown(cases: Mapping[str, Sequence[Case]]) -> str:
+    """The same for a document."""
+    every = [case for own in cases.values() for case in own]
+    rows = [_HEADINGS, ("---",) * len(_HEADINGS)]
+    rows += [(f"`{machine}`", *_cells(summarise(own))) for machine, own in cases.items()]
+    rows.append(("all", *_cells(summarise(every))))
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
+
+
+def across_json(cases: Mapping[str, Sequence[Case]], verdict: Verdict) -> dict[str, object]:
+    """The cases of each machine, and the summary of all."""
+    every = [case for own in cases.values() for case in own]
+    document = as_json(every, verdict, ())
+    named = [machine for machine, own in cases.items() for _ in own]
+    listed = document["cases"]
+    assert isinstance(listed, list)
+    document["cases"] = [
+        {"machine": machine, **case} for machine, case in zip(named, listed, strict=True)
+    ]
+    return document
+
+
+def _cells(summary: Summary) -> tuple[str, ...]:
+    against_os = summary.ratios["os"]
+    return (
+        str(summary.cases),
+        str(summary.interesting),
+        str(summary.prefer_packed),
+        f"{summary.wins} of {summary.interesting}",
+        f"{summary.best_hint_ratio:.3f}",
+        f"{summary.regret_max:.1%}",
+        "–" if against_os != against_os else f"{against_os:.3f}",
+    )

@@ -1,0 +1,27 @@
+"""What a machine file says of memory, caches and the ways between them, as rules ask for it."""
+
+from __future__ import annotations
+
+import math
+
+from autofinity.model.facts import Speeds
+from autofinity.sim.spec import ByDistance, MachineSpec
+
+
+def speeds_of(spec: MachineSpec) -> Speeds:
+    """Of a simulated machine. Cores of a hybrid machine count as its first class does."""
+    latency, bandwidth = spec.latency, spec.bandwidth
+    homes = [bandwidth.memory_gbs[node] for node in spec.home_nodes]
+    return Speeds(
+        ghz=spec.ghz,
+        llc_path_gbs=bandwidth.fabric_gbs or math.inf,
+        node_gbs=sum(homes) / len(homes) or math.inf,
+        memory_ns=latency.dram[0],
+        far_memory_ns=_farthest(latency.dram, spec.node_distance),
+        same_llc_ns=latency.load_modified[0],
+        far_llc_ns=_farthest(latency.load_modified, spec.llc_distance),
+    )
+
+
+def _farthest(values: ByDistance, distance: tuple[tuple[int, ...], ...]) -> float:
+    return values[max(map(max, distance))]

@@ -1,0 +1,21 @@
+"""Facts of a machine by its name, for whoever learns from it or judges on it."""
+
+from __future__ import annotations
+
+import functools
+
+from autofinity.model.facts import FactsOf, Speeds, facts_of
+from autofinity.workflow.backends import machine_topology
+
+
+def facts_on(machine: str) -> FactsOf:
+    """Thread count → facts of a preset, a machine file, a synthetic topology or the host. What is
+    not known of the machine is NaN. Raises `TopologyError`.
+    """
+    from autofinity.sim.preset import load_preset, preset_names
+    from autofinity.sim.speeds import speeds_of
+
+    if machine in preset_names() or machine.endswith(".toml"):
+        spec = load_preset(machine)
+        return functools.partial(facts_of, spec.topology, speeds_of(spec))
+    return functools.partial(facts_of, machine_topology(machine), Speeds())

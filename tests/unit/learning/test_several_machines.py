@@ -1,0 +1,91 @@
+"""One policy for several machines is of what holds on all of them, said in their own terms."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from autofinity.learning.feature_columns import with_facts
+from autofinity.learning.settings import LearningSettings
+from autofinity.learning.several_machines import Evidence, evidence_of, joined, learn_from
+from autofinity.model.affinity import Affinity, Hint
+from autofinity.model.counters import Behaviour
+from autofinity.model.errors import LearningError
+from autofinity.model.facts import FACTS
+from autofinity.model.observation import Observation
+from autofinity.policy.on_machine import on_machine
+from autofinity.policy.selector import decide
+from autofinity.store.observations import table_of
+
+APART, TOGETHER = Affinity.parse("{1}{1}"), Affinity.parse("{2}")
+SPREAD, PACKED = Hint.parse("SLP"), Hint.parse("slP")
+LINES_PKC = {"narrow": 20.0, "wide": 80.0, "wider": 160.0}
+"""What the packed threads of each machine can read."""
+SETTINGS = LearningSettings(probe="none")
+
+
+def hints_of(affinity: Affinity) -> Sequence[Hint]:
+    return [{APART: SPREAD, TOGETHER: PACKED}[affinity]]
+
+
+def runs_on(machine: str) -> Evidence:
+    """Twenty programs that read more and more from memory. They lose when they are packed once they
+    ask for more than half of what there is, and gain a tenth otherwise.
+    """
+    rows = []
+    for number in range(20):
+        misses_pkc = 10.0 * number
+        loss = 1.5 if misses_pkc > LINES_PKC[machine] / 2 else 0.9
+        values = {
+            "llc_requests": 1e9,
+            "llc_misses": 1e6 * misses_pkc,
+            "instructions": 1e9,
+            "cycles": 1e9,
+        }
+        rows += [
+            Observation(
+                *(f"p{number:02}", "memory", 2, affinity, 0, 0.5, Behaviour(values)),
+                *(1 / roi_s, roi_s, machine, "sim", 1, "1"),
+            )
+            for affinity, roi_s in {APART: 1.0, TOGETHER: loss}.items()
+        ]
+    facts = {**dict.fromkeys(FACTS, np.nan), "packed_lines_pkc": LINES_PKC[machine]}
+    return evidence_of(with_facts(table_of(rows), lambda _: facts), SETTINGS, hints_of)
+
+
+def answer(policy_of: Evidence, lines_pkc: float, misses_pkc: float) -> Hint:
+    policy = learn_from(policy_of, SETTINGS, {}).policy
+    here = on_machine(policy, {"packed_lines_pkc": lines_pkc})
+    return decide(here, {"llc_misses": misses_pkc, "cycles": 1e3, "llc_requests": 1e9}).hint
+
+
+ALL = joined([runs_on(machine) for machine in LINES_PKC])
+
+
+@pytest.mark.parametrize("lines_pkc", [*LINES_PKC.values(), 40.0, 320.0])
+def test_what_is_learned_holds_on_machines_that_nobody_has_seen(lines_pkc: float) -> None:
+    assert answer(ALL, lines_pkc, 0.2 * lines_pkc) == PACKED
+    assert answer(ALL, lines_pkc, 0.9 * lines_pkc) == SPREAD
+
+
+def test_a_machine_and_a_program_can_be_left_out() -> None:
+    rest = ALL.without(machine="wide", program="p03")
+    seen = rest.first.features
+    assert "wide" not in seen.machine.text() and "p03" not in seen.program.text()
+    assert len(seen) == 2 * 19
+    assert answer(rest, 80.0, 72.0) == SPREAD
+
+
+def test_the_rows_of_machines_keep_their_own_losses() -> None:
+    one, other = runs_on("narrow"), runs_on("wider")
+    both = joined([one, other])
+    np.testing.assert_array_equal(both.losses, np.concatenate([one.losses, other.losses]))
+    mine = both.first.features.machine.equals("wider")
+    np.testing.assert_array_equal(
+        both.losses[both.first.workload[mine]], other.losses[other.first.workload]
+    )
+
+
+def test_nothing_is_learned_of_nothing() -> None:
+    with pytest.raises(LearningError, match="no feature can be chosen"):
+        learn_from(runs_on("wide").without(machine="wide"), SETTINGS, {})
