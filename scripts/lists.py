@@ -5,8 +5,8 @@
 Each stands between two marks that name it: mechanisms (autofinity/mechanisms/registry.py), mappers
 (autofinity/mapping/mappers.py), machines (data/machines), functions that order threads
 (autofinity/capture/synchronisation.toml). policies/machines.txt, by which a run knows its machine,
-is made of data/machines as a whole. With --check nothing is written; the files that would change
-are named, and the exit code is 1.
+and policies/speeds.txt are made of data/machines as a whole. With --check nothing is written; the
+files that would change are named, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 
 from autofinity.capture import synchronisation
 from autofinity.mapping import mappers
 from autofinity.mechanisms import lists as mechanisms
-from autofinity.policy.shipped import MACHINES, KnownMachine, shape_of
+from autofinity.model.facts import Speeds
+from autofinity.policy.shipped import MACHINES, SPEEDS, KnownMachine, shape_of, speeds_line
 from autofinity.report.marked import between_marks
 from autofinity.sim.preset import cpu_models_of, load_preset, preset_names
+from autofinity.sim.speeds import speeds_of
 
 HERE = Path(__file__).resolve().parents[1]
 
@@ -58,12 +61,22 @@ def known_machines() -> str:
     return "\n".join(lines) + "\n"
 
 
+def known_speeds() -> str:
+    """`policies/speeds.txt`: how fast the memory side of each is (`model.facts.Speeds`)."""
+    names = " ".join(field.name for field in fields(Speeds))
+    lines = [f"# name {names}: by `make lists`, from data/machines"]
+    for name in preset_names():
+        if cpu_models_of(name):
+            lines.append(speeds_line(name, speeds_of(load_preset(name))))
+    return "\n".join(lines) + "\n"
+
+
 def stale() -> Iterator[tuple[Path, str]]:
     """Files that say something else, and what they should say."""
-    machines = HERE / "policies" / MACHINES
-    made = known_machines()
-    if not machines.exists() or machines.read_text(encoding="utf-8") != made:
-        yield machines, made
+    for name, make in ((MACHINES, known_machines), (SPEEDS, known_speeds)):
+        path, made = HERE / "policies" / name, make()
+        if not path.exists() or path.read_text(encoding="utf-8") != made:
+            yield path, made
     for name, lists in LISTS.items():
         path = HERE / name
         before = text = path.read_text(encoding="utf-8")

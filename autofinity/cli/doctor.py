@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
+from dataclasses import asdict
 
 import click
 
 from autofinity.cli.page import print_table
-from autofinity.cli.printer import page, say_json
+from autofinity.cli.printer import page, say, say_json
 from autofinity.linux.capabilities import TIERS, Capability, Ladder, probe
 from autofinity.linux.online import SYSFS
 from autofinity.linux.sysfs_topology import read_sysfs
@@ -27,17 +29,26 @@ from autofinity.runtime.evidence import (
     nothing_to_choose,
 )
 from autofinity.runtime.launcher import find_launcher
+from autofinity.runtime.machine_facts import speeds_here
 from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, chosen_policy
 
 _ASKED = "what the policy asks"
 
 
 @click.command()
+@click.option(
+    "--measure",
+    is_flag=True,
+    help="First measure the speeds of caches and memory that policies ask for (some seconds, on an "
+    "idle machine), and keep them for runs to come.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-def command(as_json: bool) -> None:
+def command(measure: bool, as_json: bool) -> None:
     """Probe everything a run would use, without side effects; each line with its remedy."""
+    if measure:
+        _measure()
     ladder = probe()
-    parts = (_launcher(), _choice(), *_policy(ladder.tier))
+    parts = (_launcher(), _choice(), _speeds(), *_policy(ladder.tier))
     if as_json:
         say_json(_document(ladder, parts), indent=2)
         return
@@ -87,6 +98,27 @@ def _choice() -> Capability:
         return Capability(name, False, ONE_LLC, "allow CPUs of several, where the machine has them")
     count = len({topology.by_os_index[cpu].llc for cpu in topology.allowed})
     return Capability(name, True, f"{count} are allowed")
+
+
+def _measure() -> None:
+    from autofinity.cli.progress import Terminal
+    from autofinity.workflow.measure_speeds import measure_speeds
+
+    _, path = measure_speeds(Terminal())
+    say(f"speeds kept in {path}", err=True)
+
+
+def _speeds() -> Capability:
+    """What is known of caches and memory, for policies of any machine."""
+    name = "speeds"
+    try:
+        speeds = speeds_here(read_sysfs(os.environ.get("AUTOFINITY_SYSFS", SYSFS)))
+    except TopologyError as error:
+        return Capability(name, False, str(error))
+    known = {key: value for key, value in asdict(speeds).items() if not math.isnan(value)}
+    said = ", ".join(f"{key} {value:.4g}" for key, value in known.items()) or "none is known"
+    remedy = "" if len(known) == len(asdict(speeds)) else "autofinity doctor --measure"
+    return Capability(name, bool(known), said, remedy)
 
 
 def _policy(tier: str) -> tuple[Capability, ...]:

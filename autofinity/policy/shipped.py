@@ -2,6 +2,7 @@
 
     policies/NAME.json       a policy; NAME is what `--policy` takes
     policies/machines.txt    which machine is which: written by `make lists` from data/machines
+    policies/speeds.txt      how fast the memory side of each is, likewise
 
 The launcher reads the same files (`native/launcher/default_policy.c`).
 """
@@ -9,17 +10,19 @@ The launcher reads the same files (`native/launcher/default_policy.c`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
 
 from autofinity.model.errors import AutofinityError, PolicyError
+from autofinity.model.facts import Speeds
 from autofinity.model.topology import Topology
 from autofinity.resources import shipped
 
 ANY_MACHINE = "any-machine"
 """The policy of facts that hold on any machine."""
 MACHINES = "machines.txt"
+SPEEDS = "speeds.txt"
 _RENAMED = {"default": "opteron-6164he"}
 
 
@@ -117,6 +120,37 @@ def policy_of_any_machine(folder: Path | None = None) -> Path | None:
     folder = folder or _folder()
     path = folder / f"{ANY_MACHINE}.json" if folder else None
     return path if path is not None and path.exists() else None
+
+
+def speeds_of_machine(cpu_model: str, shape: Shape | None, folder: Path | None = None) -> Speeds:
+    """What is on record of such a machine; NaN throughout where nothing is."""
+    folder = folder or _folder()
+    if folder is None or shape is None:
+        return Speeds()
+    names = [m.name for m in read_machines(folder / MACHINES) if m.fits(cpu_model, shape)]
+    known = dict(read_speeds(folder / SPEEDS))
+    return next((known[name] for name in names if name in known), Speeds())
+
+
+def read_speeds(path: Path) -> Iterator[tuple[str, Speeds]]:
+    """Names and speeds in a file such as `speeds.txt`; what is no such line is passed over."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        name, *words = line.split()[: 1 + len(fields(Speeds))] or [""]
+        try:
+            numbers = [float(word) for word in words]
+        except ValueError:
+            continue
+        if len(numbers) == len(fields(Speeds)):
+            yield name, Speeds(*numbers)
+
+
+def speeds_line(name: str, speeds: Speeds) -> str:
+    """As `read_speeds` takes it."""
+    return " ".join((name, *(f"{value:.6g}" for value in astuple(speeds))))
 
 
 def read_machines(path: Path) -> Iterator[KnownMachine]:

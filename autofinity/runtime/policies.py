@@ -100,13 +100,16 @@ def user_policy(environment: Mapping[str, str] | None = None) -> Path | None:
     """Where the user's own policy is, whether it exists or not: `autofinity/policy.json` in the
     configuration folder (XDG base directories). None when nothing names that folder.
     """
-    env = os.environ if environment is None else environment
-    config, home = env.get("XDG_CONFIG_HOME", ""), env.get("HOME", "")
+    folder = configuration_folder(os.environ if environment is None else environment)
+    return None if folder is None else folder / "policy.json"
+
+
+def configuration_folder(environment: Mapping[str, str]) -> Path | None:
+    """The user's, whether it exists or not; None when nothing names it."""
+    config, home = environment.get("XDG_CONFIG_HOME", ""), environment.get("HOME", "")
     if config.startswith("/"):  # a relative one does not count, says the specification
-        return Path(config) / "autofinity" / "policy.json"
-    if home.startswith("/"):
-        return Path(home) / ".config" / "autofinity" / "policy.json"
-    return None
+        return Path(config) / "autofinity"
+    return Path(home) / ".config" / "autofinity" if home.startswith("/") else None
 
 
 def digest_of(path: Path) -> str:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import pytest
 from made_up_machine import machine
 
 from autofinity.model.errors import PolicyError, TopologyError
+from autofinity.model.facts import Speeds
 from autofinity.policy.shipped import (
     MACHINES,
+    SPEEDS,
     KnownMachine,
     Shape,
     policy_names,
     policy_path,
     read_machines,
+    read_speeds,
     shape_of,
+    speeds_line,
+    speeds_of_machine,
 )
 from autofinity.resources import shipped
 from autofinity.sim.preset import cpu_models_of, load_preset, preset_names
+from autofinity.sim.speeds import speeds_of
 
 
 def test_machines_are_known_as_their_files_say() -> None:
@@ -40,6 +47,32 @@ def test_a_line_comes_back_as_it_was(tmp_path: Path) -> None:
     path.write_text("\n".join(lines))
     assert tuple(read_machines(path)) == (known,)
     assert tuple(read_machines(tmp_path / "none")) == ()
+
+
+def test_speeds_are_known_as_machine_files_say() -> None:
+    known = dict(read_speeds(shipped("policies", SPEEDS)))
+    assert set(known) == {name for name in preset_names() if cpu_models_of(name)}
+    for name, speeds in known.items():
+        expected = astuple(speeds_of(load_preset(name)))
+        assert astuple(speeds) == pytest.approx(expected, rel=1e-5)
+
+
+def test_speeds_come_back_as_they_were_and_other_lines_are_passed_over(tmp_path: Path) -> None:
+    speeds = Speeds(2.5, math.inf, 94.5, 110.0, 202.0, math.nan, math.nan)
+    path = tmp_path / "speeds.txt"
+    path.write_text(
+        "\n".join(("# name", "", "short 1 2", speeds_line("m", speeds), "bad a b c d e f g"))
+    )
+    ((name, read),) = read_speeds(path)
+    assert name == "m" and repr(read) == repr(speeds)
+    assert tuple(read_speeds(tmp_path / "none")) == ()
+
+
+def test_a_machine_on_record_has_its_speeds_and_another_has_none() -> None:
+    shape = shape_of(load_preset("epyc-9654").topology)
+    assert speeds_of_machine("AMD EPYC 9654 96-Core Processor", shape).llc_path_gbs == 58.0
+    for model, other in (("AMD EPYC 7742", shape), ("AMD EPYC 9654", None)):
+        assert all(map(math.isnan, astuple(speeds_of_machine(model, other))))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,98 @@
+"""The speeds of this machine that rules ask for, measured in seconds (`model.facts.Speeds`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from autofinity._core import measure
+from autofinity.model.facts import LINE_BYTES, Speeds
+from autofinity.model.topology import PU, Topology
+from autofinity.recording.bench import Bench
+from autofinity.recording.rows import idle, peak
+
+STEPS = 5
+_LEAST_BYTES = 4 << 20
+_MOST_READERS = 64
+_ROUNDS = 5
+_ANY_NODE = -1
+
+
+class MemorySpeeds:
+    """Measures on the CPUs that may be used; what these cannot show is NaN."""
+
+    def __init__(self, topology: Topology, bench: Bench, step: Callable[[str], None]) -> None:
+        """Raises `OSError` from `measured` where not even one CPU can be pinned to."""
+        self._topology = topology
+        self._step = step
+        last = max((cache.size_bytes for cache in topology.caches), default=0)
+        self._bytes = bench.beyond(last)
+        firsts = {pu.core: pu for pu in reversed(topology.pus) if pu.os_index in topology.allowed}
+        self._cores = sorted(firsts.values(), key=lambda pu: pu.core)
+
+    def measured(self) -> Speeds:
+        """All of them, step by step."""
+        here = self._fullest_llc()
+        ghz = peak(measure.clock_ghz(here[0].os_index)).value
+        self._step("clock")
+        memory = self._memory_ns(here[0], here[0].node)
+        far_node = self._farthest_node(here[0].node)
+        far_memory = memory if far_node == here[0].node else self._memory_ns(here[0], far_node)
+        self._step("latency of memory")
+        same = self._handover(here[0], here[1:])
+        far = self._handover(here[0], self._in_the_farthest_llc(here[0]))
+        self._step("between cores")
+        path = self._read_gbs(here)
+        self._step("what one last-level cache reads")
+        node = self._read_gbs([pu for pu in self._cores if pu.node == here[0].node])
+        self._step("what one node gives")
+        return Speeds(ghz, path, max(path, node), memory, far_memory, same, far)
+
+    def _fullest_llc(self) -> list[PU]:
+        """The cores of the LLC domain that has most of those that may be used."""
+        domains: dict[int, list[PU]] = {}
+        for pu in self._cores:
+            domains.setdefault(pu.llc, []).append(pu)
+        return max(domains.values(), key=len)
+
+    def _farthest_node(self, own: int) -> int:
+        """Of those that have memory; the own one where there is no other."""
+        others = set(range(self._topology.n_nodes)) - self._topology.memoryless_nodes - {own}
+        return max(sorted(others), key=self._topology.distances[own].__getitem__, default=own)
+
+    def _memory_ns(self, pu: PU, node: int) -> float:
+        lines = self._bytes // LINE_BYTES
+        try:
+            samples = measure.chase_ns(pu.os_index, lines, node=self._os_node(node), rounds=_ROUNDS)
+        except OSError:  # a node that memory may not be bound to
+            if node == pu.node:
+                raise
+            return math.nan
+        return idle(samples).value
+
+    def _in_the_farthest_llc(self, pu: PU) -> list[PU]:
+        others = [other for other in self._cores if other.llc != pu.llc]
+        far = max((self._distance(pu, other) for other in others), default=0)
+        return [other for other in others if self._distance(pu, other) == far]
+
+    def _distance(self, one: PU, other: PU) -> int:
+        return self._topology.distances[one.node][other.node]
+
+    def _handover(self, pu: PU, others: Sequence[PU]) -> float:
+        """Nanoseconds in which a line comes from the first other that runs at the same time."""
+        for other in others:
+            samples = measure.handover_ns(pu.os_index, other.os_index, _ROUNDS)
+            if samples:
+                return idle(samples).value
+        return math.nan
+
+    def _read_gbs(self, readers: Sequence[PU]) -> float:
+        cpus = [pu.os_index for pu in readers[:_MOST_READERS]]
+        each = max(_LEAST_BYTES, self._bytes // len(cpus))
+        return peak(measure.read_gbs(cpus, self._os_node(readers[0].node), each, _ROUNDS)).value
+
+    def _os_node(self, node: int) -> int:
+        """Without a second node memory need not be bound, which containers often forbid."""
+        if self._topology.n_nodes == 1:
+            return _ANY_NODE
+        return self._topology.node_os_indices[node]

@@ -1,0 +1,43 @@
+"""The speeds of this machine, measured and kept for the runs to come."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from autofinity.linux.topology import host_topology
+from autofinity.model.errors import CapabilityError, StoreError, UsageError
+from autofinity.model.facts import Speeds
+from autofinity.policy.shipped import speeds_line
+from autofinity.recording.bench import Bench
+from autofinity.recording.memory_speeds import STEPS, MemorySpeeds
+from autofinity.reporter import SILENT, Reporter
+from autofinity.runtime.machine_facts import HERE, measured_speeds
+from autofinity.whole_file import replace_file
+
+
+def measure_speeds(reporter: Reporter = SILENT) -> tuple[Speeds, Path]:
+    """Measure in seconds, and keep what was found in the user's configuration folder.
+
+    Raises `CapabilityError` where no CPU can be pinned to, `UsageError` where there is no such
+    folder, `StoreError` where the file cannot be written.
+    """
+    path = measured_speeds(os.environ)
+    if path is None:
+        raise UsageError(
+            "there is no configuration folder: expected XDG_CONFIG_HOME or HOME to name one"
+        )
+    with reporter.progress("measure", STEPS) as done:
+        try:
+            speeds = MemorySpeeds(host_topology(), Bench.of(True), done.step).measured()
+        except OSError as error:
+            raise CapabilityError(
+                f"this machine cannot be measured: {error}; expected CPUs that this process may "
+                "be pinned to"
+            ) from error
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, speeds_line(HERE, speeds) + "\n")
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}; free some space") from error
+    return speeds, path

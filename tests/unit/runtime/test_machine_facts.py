@@ -1,0 +1,52 @@
+"""Facts of the machine at hand: measured here, else on record, else not known."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from autofinity.model.facts import Speeds
+from autofinity.policy.shipped import speeds_line
+from autofinity.runtime.machine_facts import HERE, MEASURED, facts_here, speeds_here
+from autofinity.sim.preset import load_preset
+
+EPYC = load_preset("epyc-9654").topology
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """That of a user on a machine of two EPYC 9654."""
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text("processor\t: 0\nmodel name\t: AMD EPYC 9654 96-Core Processor\n")
+    return {"AUTOFINITY_CPUINFO": str(cpuinfo), "XDG_CONFIG_HOME": str(tmp_path)}
+
+
+def test_a_machine_on_record_is_known(environment: dict[str, str]) -> None:
+    facts = facts_here(EPYC, environment)(8)
+    assert facts["packed_lines_pkc"] == pytest.approx(1e3 * 58 / 2.4 / 64 / 8)
+
+
+def test_what_was_measured_comes_first(environment: dict[str, str]) -> None:
+    speeds = Speeds(3.0, 40.0, 80.0, 100.0, 250.0, 20.0, 220.0)
+    folder = Path(environment["XDG_CONFIG_HOME"]) / "autofinity"
+    folder.mkdir()
+    (folder / MEASURED).write_text(f"# by hand\n{speeds_line(HERE, speeds)}\n")
+    assert speeds_here(EPYC, environment) == speeds
+
+
+@pytest.mark.parametrize("text", ["", "here 1 2\n", "there 1 2 3 4 5 6 7\n", "\0\n"])
+def test_a_file_that_says_nothing_of_here_is_passed_over(
+    environment: dict[str, str], text: str
+) -> None:
+    folder = Path(environment["XDG_CONFIG_HOME"]) / "autofinity"
+    folder.mkdir()
+    (folder / MEASURED).write_text(text)
+    assert speeds_here(EPYC, environment).llc_path_gbs == 58.0
+
+
+def test_of_an_unknown_machine_the_topology_alone_is_known(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "cpuinfo").write_text("model name\t: Some CPU\n")
+    facts = facts_here(EPYC, environment)(8)
+    assert facts["packed_llc_mib"] == 4.0 and math.isnan(facts["packed_lines_pkc"])
