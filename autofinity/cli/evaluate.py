@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import click
 
@@ -19,9 +19,6 @@ from autofinity.cli.page import print_table
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.learning.settings import LearningSettings
-
-if TYPE_CHECKING:
-    from autofinity.evaluation.across import LeftOut
 
 
 @click.command("evaluate")
@@ -56,24 +53,8 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Profile, even where observations of the machine are shipped.",
 )
-@click.option(
-    "--leave-out",
-    type=click.Choice(["program", "machine", "both"]),
-    default="both",
-    show_default=True,
-    help="With --machine any: what the policy has not seen of the case that it is judged on.",
-)
-@click.option(
-    "--judge",
-    "judged",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="With --machine any: observations to judge by, where they are not those to learn from.",
-)
 @json_option
 def command(
-    leave_out: LeftOut,
-    judged: Path | None,
     threads: str | None,
     train_threads: str | None,
     policy: str | None,
@@ -90,13 +71,11 @@ def command(
     while it runs. Beside it stand packed, distributed, the OS's scheduler, compact, random, the
     best of the eight hints and the oracle (the best affinity profiled), in time and energy.
 
-    A machine whose observations are shipped is not profiled, unless an option says how to.
-
-    With --machine any one policy for any machine is learned from the observations of several (a
-    folder of files, one of each machine), and judged on each.
+    A machine whose observations are shipped is not profiled, unless an option says how to. With
+    --machine any, a policy for any machine is judged on each that was observed.
     """
     if options["machine"] == "any":
-        _across(leave_out, settings, observations, judged, policy, as_json=as_json)
+        _across(settings, observations, policy, as_json=as_json)
         return
     from autofinity.report import evaluation_table
     from autofinity.workflow.evaluate import evaluate
@@ -131,44 +110,32 @@ def command(
 
 
 def _across(
-    leave_out: LeftOut,
-    settings: LearningSettings,
-    observations: Path | None,
-    judged: Path | None,
-    policy: str | None,
-    *,
-    as_json: bool,
+    settings: LearningSettings, observations: Path | None, policy: str | None, *, as_json: bool
 ) -> None:
     from autofinity.report.across_table import across_json, across_table
     from autofinity.workflow.several_machines import evaluate_across
 
-    done = evaluate_across(
-        leave_out,
-        settings,
-        observations=observations,
-        judged=judged,
-        policy=policy,
-        reporter=Terminal(),
-    )
-    cases = {machine.machine: machine.cases for machine in done.machines}
+    found = evaluate_across(settings, observations=observations, policy=policy, reporter=Terminal())
     if as_json:
-        say_json(across_json(cases, done.verdict))
+        say_json({unseen: across_json(judged) for unseen, judged in found.items()})
         return
-    said = "the policy given" if policy else f"left out: {_LEFT_OUT[leave_out]}"
-    print_table(across_table(cases, f"one policy for any machine; {said}"))
-    for machine in done.machines:
-        for missed in machine.skipped:
+    for unseen, judged in found.items():
+        print_table(across_table(judged, _TITLES[unseen]))
+    judged = next(iter(found.values()))
+    for machine, (_, skipped) in judged.items():
+        for missed in skipped:
             say(
-                f"left out: {machine.machine}, {missed.workload.program}, "
+                f"left out: {machine}, {missed.workload.program}, "
                 f"{missed.workload.threads} threads: {missed.reason}",
                 err=True,
             )
 
 
-_LEFT_OUT = {
-    "program": "the program, on all machines",
-    "machine": "the machine",
-    "both": "the machine, and the program on all machines",
+_TITLES = {
+    "nothing": "the policy as given",
+    "program": "one policy for any machine, learned without the program",
+    "machine": "one policy for any machine, learned without the machine",
+    "both": "one policy for any machine, learned without the machine and without the program",
 }
 
 

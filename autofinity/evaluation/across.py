@@ -19,11 +19,12 @@ from autofinity.learning.settings import LearningSettings
 from autofinity.learning.several_machines import Evidence, evidence_of, joined, learn_from
 from autofinity.model.facts import FactsOf
 from autofinity.model.policy import RulePolicy
-from autofinity.policy.on_machine import on_machine
 from autofinity.store.observation_table import ObservationTable
 
 type LeftOut = Literal["program", "machine", "both"]
-LEFT_OUT: tuple[str, ...] = get_args(LeftOut.__value__)
+LEFT_OUT: tuple[LeftOut, ...] = get_args(LeftOut.__value__)
+type PolicyFor = Callable[[str, str], RulePolicy]
+"""(machine, program) → the policy that is judged there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,25 +48,15 @@ class MachineRuns:
         report: Callable[[str], None] = lambda program: None,
     ) -> tuple[list[Case], list[Skipped]]:
         """Each program at each of its thread counts, by the policy that is given for it."""
-        counts = sorted(set(self.table.threads.tolist()))
-        found = [self._judged_with(threads, policy_without, report) for threads in counts]
-        return [case for some, _ in found for case in some], [s for _, some in found for s in some]
-
-    def _judged_with(
-        self,
-        threads: int,
-        policy_without: Callable[[str], RulePolicy],
-        report: Callable[[str], None],
-    ) -> tuple[list[Case], list[Skipped]]:
-        facts = self.facts_of(threads)
         return judge(
-            self.table.take(self.table.threads == threads),
-            [threads],
-            lambda program: on_machine(policy_without(program), facts),
+            self.table,
+            sorted(set(self.table.threads.tolist())),
+            policy_without,
             self.matches,
             WARMUP_PERIODS,
             0,
             lambda workload: report(workload.program),
+            facts_of=self.facts_of,
         )
 
 
@@ -76,10 +67,8 @@ def evidence_on(
     return {name: runs.evidence(settings) for name, runs in machines.items()}
 
 
-def unseen(
-    learned_from: Evidence, left_out: LeftOut, settings: LearningSettings
-) -> Callable[[str, str], RulePolicy]:
-    """(machine, program) → the policy that has not seen what is left out, each learned once."""
+def leaving(left_out: LeftOut, learned_from: Evidence, settings: LearningSettings) -> PolicyFor:
+    """Policies that have not seen what is left out, each learned once."""
 
     @functools.cache
     def without(machine: str, program: str) -> RulePolicy:

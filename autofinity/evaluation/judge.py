@@ -19,8 +19,10 @@ from autofinity.learning.feature_columns import with_sums
 from autofinity.learning.hint_samples import windows
 from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
 from autofinity.model.errors import LearningError
+from autofinity.model.facts import FactsOf
 from autofinity.model.observation import Workload
 from autofinity.model.policy import Decision, RulePolicy
+from autofinity.policy.on_machine import on_machine
 from autofinity.policy.selector import decide
 from autofinity.store.observation_table import ObservationTable
 
@@ -51,12 +53,14 @@ def judge(
     samples: int,
     report: Callable[[Workload], None] = lambda workload: None,
     in_run: InRun | None = None,
+    facts_of: FactsOf = lambda threads: {},
 ) -> tuple[list[Case], list[Skipped]]:
     """One case for each program and thread count of `table`, in that order.
 
     The policy is shown the mean of `samples` periods after `warmup` cold ones (0: of all the rest
     of the run, as before a restart), and that of one alone. `learn` is called once a program.
     `in_run` tells the time of a run that was switched; by default runs that were profiled so do.
+    `facts_of` knows the machine, for policies that ask for facts.
     """
     table = with_sums(table)
     times = times_of(table)
@@ -66,9 +70,10 @@ def judge(
     skipped: list[Skipped] = []
     for program in table.programs():
         workloads = [s for s in times.roi_s if s.program == program and s.threads in threads]
-        policy = learn(program) if workloads else None
+        general = learn(program) if workloads else None
         for workload in sorted(workloads, key=lambda s: (s.input, s.threads)):
-            assert policy is not None
+            assert general is not None
+            policy = on_machine(general, facts_of(workload.threads))
             try:
                 own = functools.partial(match, workload.threads)
                 short = _decided(policy, table, workload, match, warmup, 1).hint

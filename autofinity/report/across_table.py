@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from autofinity.evaluation.cases import Case, Summary, summarise
-from autofinity.evaluation.verdict import Verdict
+from autofinity.evaluation.judge import Skipped
+from autofinity.evaluation.verdict import verdict_of
 from autofinity.report.evaluation_table import as_json
 
 if TYPE_CHECKING:
@@ -17,7 +18,11 @@ _HEADINGS = (
 )
 
 
-def across_table(cases: Mapping[str, Sequence[Case]], title: str) -> Table:
+type Judged = Mapping[str, tuple[Sequence[Case], Sequence[Skipped]]]
+"""Name of the machine → its cases, and what could not be judged."""
+
+
+def across_table(judged: Judged, title: str) -> Table:
     """One row a machine, and one for all together: of how many cases packed and distributed differ
     by a fifth, how many of these prefer packed, how many are won, geometric means of time ratios.
     """
@@ -27,33 +32,36 @@ def across_table(cases: Mapping[str, Sequence[Case]], title: str) -> Table:
     made = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in _HEADINGS:
         made.add_column(heading, justify="left" if heading == "machine" else "right")
-    for machine, own in cases.items():
+    for machine, (own, _) in judged.items():
         made.add_row(machine, *_cells(summarise(own)))
-    every = [case for own in cases.values() for case in own]
-    made.add_row("all", *_cells(summarise(every)), style="bold")
+    made.add_row("all", *_cells(summarise(_every(judged))), style="bold")
     return made
 
 
-def across_markdown(cases: Mapping[str, Sequence[Case]]) -> str:
+def across_markdown(judged: Judged) -> str:
     """The same for a document."""
-    every = [case for own in cases.values() for case in own]
     rows = [_HEADINGS, ("---",) * len(_HEADINGS)]
-    rows += [(f"`{machine}`", *_cells(summarise(own))) for machine, own in cases.items()]
-    rows.append(("all", *_cells(summarise(every))))
+    rows += [(f"`{machine}`", *_cells(summarise(own))) for machine, (own, _) in judged.items()]
+    rows.append(("all", *_cells(summarise(_every(judged)))))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
 
 
-def across_json(cases: Mapping[str, Sequence[Case]], verdict: Verdict) -> dict[str, object]:
+def across_json(judged: Judged) -> dict[str, object]:
     """The cases of each machine, and the summary of all."""
-    every = [case for own in cases.values() for case in own]
-    document = as_json(every, verdict, ())
-    named = [machine for machine, own in cases.items() for _ in own]
+    every = _every(judged)
+    skipped = [missed for _, some in judged.values() for missed in some]
+    document = as_json(every, verdict_of(every), skipped)
+    named = [machine for machine, (own, _) in judged.items() for _ in own]
     listed = document["cases"]
     assert isinstance(listed, list)
     document["cases"] = [
         {"machine": machine, **case} for machine, case in zip(named, listed, strict=True)
     ]
     return document
+
+
+def _every(judged: Judged) -> list[Case]:
+    return [case for own, _ in judged.values() for case in own]
 
 
 def _cells(summary: Summary) -> tuple[str, ...]:

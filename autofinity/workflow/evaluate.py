@@ -26,6 +26,7 @@ from autofinity.reporter import SILENT, Reporter
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
+from autofinity.workflow.machine_facts import facts_on
 from autofinity.workflow.observations import thread_counts_of, with_threads
 from autofinity.workflow.policies import named_policy
 from autofinity.workflow.profile import gather
@@ -89,6 +90,7 @@ def evaluate(
             WARMUP_PERIODS,
             samples,
             lambda workload: done.step(workload.program),
+            facts_of=facts_on(wanted.machine),
         )
     skipped += _not_run(judged, wanted)
     if not cases:

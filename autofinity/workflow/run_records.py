@@ -130,8 +130,12 @@ def _others(run: RunRecord, live: tuple[RunRecord, ...]) -> tuple[str, ...]:
 
 
 def policy_of(run: RunRecord) -> tuple[RulePolicy | None, str]:
-    """The policy that decided, or why it cannot be shown."""
+    """The policy that decided, with facts of this machine, or why it cannot be shown."""
+    from autofinity.linux.online import SYSFS
+    from autofinity.linux.sysfs_topology import read_sysfs
     from autofinity.policy.files import load
+    from autofinity.policy.on_machine import on_machine
+    from autofinity.runtime.machine_facts import facts_here
 
     if not run.policy_path:
         return None, "no policy decided"
@@ -139,7 +143,8 @@ def policy_of(run: RunRecord) -> tuple[RulePolicy | None, str]:
     try:
         if digest_of(path) != run.policy:
             return None, f"{path} is another policy by now than the one that decided"
-        return load(path), ""
+        here = facts_here(read_sysfs(SYSFS))(max(run.threads or 1, 1))
+        return on_machine(load(path), here), ""
     except AutofinityError as error:
         return None, str(error)
 

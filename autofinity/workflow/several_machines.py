@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from autofinity import __version__
-from autofinity.evaluation.across import LeftOut, MachineRuns, all_of, evidence_on, unseen
+from autofinity.evaluation.across import (
+    LEFT_OUT,
+    MachineRuns,
+    PolicyFor,
+    all_of,
+    evidence_on,
+    leaving,
+)
 from autofinity.evaluation.cases import Case
 from autofinity.evaluation.judge import Skipped
-from autofinity.evaluation.verdict import Verdict, verdict_of
 from autofinity.learning.pipeline import LearnedPolicy
 from autofinity.learning.settings import LearningSettings
 from autofinity.learning.several_machines import learn_from
 from autofinity.model.errors import LearningError
-from autofinity.model.policy import RulePolicy
 from autofinity.model.ratios import CROSS_CORE_COUNTERS
 from autofinity.reporter import SILENT, Reporter
 from autofinity.resources import shipped
@@ -32,21 +37,8 @@ ANY = "any"
 """In the place of a machine's name: all that were observed."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedMachine:
-    """How a policy that is for any machine does on one."""
-
-    machine: str
-    cases: list[Case]
-    skipped: list[Skipped]
-
-
-@dataclass(frozen=True, slots=True)
-class Across:
-    """The cases of each machine, and the verdict over all of them."""
-
-    machines: list[JudgedMachine]
-    verdict: Verdict
+type Judged = dict[str, tuple[list[Case], list[Skipped]]]
+"""Name of the machine → its cases, and what could not be judged."""
 
 
 def machines_in(
@@ -92,42 +84,37 @@ def rules_of_machines(
 
 
 def evaluate_across(
-    left_out: LeftOut,
     settings: LearningSettings | None = None,
     *,
     observations: Path | None = None,
-    judged: Path | None = None,
     machines: Collection[str] = (),
     policy: str | Path | None = None,
     reporter: Reporter = SILENT,
-) -> Across:
-    """Judge on each machine of `judged`, by default of `observations`, what was learned from those
-    without the machine, the program, or both; or a `policy` as it is.
+) -> dict[str, Judged]:
+    """By what was left out of the observations that a policy was learned from (`LEFT_OUT`), how it
+    does on each machine; or under "nothing" how a `policy` does as it is.
 
     Raises as `machines_in`, and `LearningError` where no case can be judged.
     """
     settings = _with_cross_core(settings)
     known = machines_in(observations, machines)
-    others = known if judged is None else machines_in(judged, machines)
     if policy is not None:
-        policy_for = _given(policy)
+        given = named_policy(policy)
+        policies: dict[str, PolicyFor] = {"nothing": lambda machine, program: given}
     else:
-        policy_for = unseen(all_of(evidence_on(known, settings)), left_out, settings)
-    found = []
-    total = sum(len(np.unique(runs.table.workload())) for runs in others.values())
-    with reporter.progress("judge", total) as done:
-        for name, runs in others.items():
-            judged_here = runs.judged(functools.partial(policy_for, name), done.step)
-            found.append(JudgedMachine(name, *judged_here))
-    cases = [case for machine in found for case in machine.cases]
-    if not cases:
-        raise LearningError("no case can be judged: the runs in the best matches of hints lack")
-    return Across(found, verdict_of(cases))
-
-
-def _given(name: str | Path) -> Callable[[str, str], RulePolicy]:
-    policy = named_policy(name)
-    return lambda machine, program: policy
+        evidence = all_of(evidence_on(known, settings))
+        policies = {unseen: leaving(unseen, evidence, settings) for unseen in LEFT_OUT}
+    found: dict[str, Judged] = {}
+    workloads = sum(len(np.unique(runs.table.workload())) for runs in known.values())
+    with reporter.progress("judge", workloads * len(policies)) as done:
+        for unseen, policy_for in policies.items():
+            found[unseen] = {
+                name: runs.judged(functools.partial(policy_for, name), done.step)
+                for name, runs in known.items()
+            }
+    if not any(cases for judged in found.values() for cases, _ in judged.values()):
+        raise LearningError("no case can be judged: runs in the best matches of hints are missing")
+    return found
 
 
 def _with_cross_core(settings: LearningSettings | None) -> LearningSettings:

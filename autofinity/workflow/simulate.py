@@ -13,8 +13,10 @@ from autofinity.affinity.hints import get_affinity
 from autofinity.evaluation.in_run import InRun, Sampling, run_in
 from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
 from autofinity.model.errors import UsageError
+from autofinity.model.facts import facts_of
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
+from autofinity.policy.on_machine import on_machine
 from autofinity.ports import RunRequest
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.replay import PagePolicy, load_program, simulate, workers_of
@@ -22,6 +24,7 @@ from autofinity.sim.result import SimResult
 from autofinity.sim.sampled import Precision, SampledProgram, simulate_sampled
 from autofinity.sim.sampled_window import Pages
 from autofinity.sim.spec import MachineSpec
+from autofinity.sim.speeds import speeds_of
 from autofinity.sim.together import ProgramRun, TogetherResult, simulate_together
 from autofinity.trace.meta import read_meta
 
@@ -112,10 +115,11 @@ def simulate_policy(
     Raises as `run_in` does, and `UsageError`.
     """
     check_run(seed, period_us)
+    count = threads_of(trace, threads)
     return run_in(
         SimMachine(spec),
-        RunRequest(program=str(trace), threads=threads_of(trace, threads)),
-        policy,
+        RunRequest(program=str(trace), threads=count),
+        on_machine(policy, facts_of(spec.topology, speeds_of(spec), count)),
         Sampling(round(period_us * 1000)),
         seed,
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autofinity import __version__
 from autofinity.learning import table_file
+from autofinity.learning.feature_columns import with_facts
 from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import LearnedPolicy, learn_policy, learn_rules
 from autofinity.learning.settings import LearningSettings
@@ -16,6 +17,7 @@ from autofinity.reporter import SILENT, Reporter
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.machine_events import on_machine
+from autofinity.workflow.machine_facts import facts_on
 from autofinity.workflow.observations import (
     known_machine,
     machine_of,
@@ -99,4 +101,5 @@ def _learned(
 ) -> LearnedPolicy:
     settings = on_machine(settings, machine or known_machine(table))
     matches = matches_for(table, machine)
+    table = with_facts(table, facts_on(machine or known_machine(table)))
     return learn_policy(table, settings, hints_on(matches, settings.leeway), made_of, matches)

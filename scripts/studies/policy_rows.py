@@ -14,6 +14,7 @@ from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.cases import Case, summarise
 from autofinity.evaluation.judge import Learn, judge
 from autofinity.evaluation.left_out import leaving_out
+from autofinity.learning.feature_columns import with_facts
 from autofinity.learning.hint_samples import WARMUP_PERIODS
 from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import learn_policy
@@ -22,6 +23,7 @@ from autofinity.model.policy import RulePolicy
 from autofinity.store.observation_table import ObservationTable
 from autofinity.trace.manifest import load_suite
 from autofinity.workflow.backends import machine_topology
+from autofinity.workflow.machine_facts import facts_on
 
 _SUITE = Path(__file__).resolve().parents[2] / "training" / "suite.toml"
 FIGURES = "interesting won | of the best hint | of the oracle | median regret | worst | rules |"
@@ -55,9 +57,10 @@ def _learner(
 ) -> Callable[[ObservationTable], RulePolicy]:
     matches = BestMatches(machine_topology(machine))
     hints_of = hints_on(matches, settings.leeway)
+    facts_of = facts_on(machine)
 
     def learn(others: ObservationTable) -> RulePolicy:
-        policy = learn_policy(others, settings, hints_of, {}, matches).policy
+        policy = learn_policy(with_facts(others, facts_of), settings, hints_of, {}, matches).policy
         rules.append(len(policy.rules) + (len(policy.second.policy.rules) if policy.second else 0))
         return policy
 
@@ -96,7 +99,8 @@ def judged_on(
     match = BestMatches(machine_topology(machine))
     learn, rules = learner
     counts = sorted(set(table.threads.tolist()))
-    cases, _ = judge(table, counts, learn, match, WARMUP_PERIODS, samples)
+    facts = facts_on(machine)
+    cases, _ = judge(table, counts, learn, match, WARMUP_PERIODS, samples, facts_of=facts)
     return Judged(cases, rules)
 
 

@@ -39,6 +39,7 @@ from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.observation import Workload
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.firing import fired
+from autofinity.policy.on_machine import on_machine
 from autofinity.policy.readable import condition_text
 from autofinity.policy.selector import decide, values_of
 from autofinity.profiling.placements import PROBE
@@ -46,6 +47,7 @@ from autofinity.report.marked import put_between_marks
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
+from autofinity.workflow.machine_facts import facts_on
 
 OBSERVATIONS = Path(__file__).resolve().parents[2] / "data" / "observations"
 TRAINED_WITH = 8
@@ -221,14 +223,15 @@ def within_runs(machine: str, table: ObservationTable) -> Iterator[str]:
     times = times_of(table)
     learn, _ = learning(machine, of_threads(table, TRAINED_WITH), OURS)
     counts = sorted(set(table.threads.tolist()))
-    cases, _ = judge(table, counts, learn, matches, WARMUP_PERIODS, 0)
+    facts_of = facts_on(machine)
+    cases, _ = judge(table, counts, learn, matches, WARMUP_PERIODS, 0, facts_of=facts_of)
 
     def right(case: Case, looks_again: bool) -> float:
         """Seconds of the best that can be done after the looks."""
         start, probe = (matches(case.workload.threads, hint) for hint in (DISTRIBUTED, PROBE))
         switched = times.switched.get(case.workload, {})
         seen = behaviour_seen(table, case.workload, start, WARMUP_PERIODS, 1)
-        policy = learn(case.workload.program)
+        policy = on_machine(learn(case.workload.program), facts_of(case.workload.threads))
         if looks_again and policy.second_after(decide(policy, seen).hint) is not None:
             probed = times.probed.get(case.workload, {})
             return min([*probed.values(), switched.get(probe, math.inf)])
