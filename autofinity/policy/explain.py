@@ -11,6 +11,7 @@ from autofinity.model.policy import Condition, Decision, RulePolicy
 from autofinity.policy.nearest import Change, NearestChange, nearest_change, single_changes
 from autofinity.policy.readable import condition_text, hint_text, number, percent
 from autofinity.policy.selector import decide, values_of
+from autofinity.policy.sentences import sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ def explanation_text(policy: RulePolicy, why: Explanation) -> str:
         lines.append(f"by the default: none of {len(policy.rules)} rules holds")
     else:
         lines.append(f"by rule {decision.rule + 1} of {len(policy.rules)}:")
+        if said := sentence(policy.rules[decision.rule]):
+            lines.append(f"  {said}")
         for condition in policy.rules[decision.rule].conditions:
             value = number(why.values[condition.counter])
             lines.append(f"  {condition_text(condition)}   (measured {value})")

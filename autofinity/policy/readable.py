@@ -11,6 +11,7 @@ from autofinity.model.facts import FACTS
 from autofinity.model.policy import Condition, Instead, OtherCounts, RulePolicy, SecondLook
 from autofinity.model.ratios import Ratio
 from autofinity.policy.lacking import lacking_lines
+from autofinity.policy.sentences import sentence
 
 type Quote = Callable[[str], str]
 """A name as it may stand in the text."""
@@ -62,6 +63,8 @@ def _rules(policy: RulePolicy) -> list[str]:
         if rule.covered:
             right = f"   ({number(rule.covered)} covered, {number(rule.wrong)} wrong)"
         lines.append(f"  {index + 1:>3}. {rule.hint}  if {where}{right}")
+        if said := sentence(rule):
+            lines.append(f"       {said}")
     lines.append(f"  else {policy.default}")
     return lines
 
