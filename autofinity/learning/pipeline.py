@@ -101,7 +101,7 @@ def learn_policy(
     if ready.insensitive:
         notes.append("left out as insensitive to affinity: " + ", ".join(ready.insensitive))
     report = None
-    table = _empty(settings.counters or ())
+    table = empty_table(settings.counters or ())
     if len(ready.table):
         try:
             counters, report = chosen_features(ready, settings, hints_of)
@@ -307,7 +307,8 @@ def _why_no_rules(ready: Prepared, table: pd.DataFrame, policy: RulePolicy) -> l
     return [f"the policy has no rules, it always says {policy.default}: {reason}"]
 
 
-def _empty(counters: tuple[str, ...]) -> pd.DataFrame:
+def empty_table(counters: tuple[str, ...]) -> pd.DataFrame:
+    """An action table without rows."""
     none = np.empty(0, dtype=np.int64)
     nothing = np.empty((0, len(HINTS)))
     bins = none.reshape(0, len(counters))

@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from autofinity.learning.bin_rules import policy_over
 from autofinity.learning.discretiser import Discretiser
 from autofinity.learning.leeway_hints import HintsOf
-from autofinity.learning.pipeline import LearnedPolicy, prepare
+from autofinity.learning.pipeline import LearnedPolicy, empty_table, prepare
 from autofinity.learning.regret_choice import choose_by_regret
 from autofinity.learning.regret_policy import tree_policy
 from autofinity.learning.regret_table import least_loss, log_losses, regret_table
@@ -97,10 +98,13 @@ def learn_from(
     report = choose_by_regret(
         first.features, first.workload, losses, cuts, settings.k, settings.most_rules
     )
-    table = regret_table(first.features, first.workload, losses, report.chosen, cuts)
-    policy = tree_policy(table, settings.most_rules)
-    if not report.chosen:
-        policy = replace(policy, default=HINTS[least_loss(losses[np.unique(first.workload)])])
+    if report.chosen:
+        table = regret_table(first.features, first.workload, losses, report.chosen, cuts)
+        policy = tree_policy(table, settings.most_rules)
+    else:
+        table = empty_table(())
+        single = least_loss(losses[np.unique(first.workload)])
+        policy = policy_over({}, (), HINTS[single])
     notes = [report.note]
     if evidence.again is not None and (policy.rules or policy.default != DISTRIBUTED):
         policy, told = with_second_look(policy, first, evidence.again, losses, settings)

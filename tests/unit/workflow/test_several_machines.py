@@ -1,0 +1,91 @@
+"""A policy for any machine, from the observations of several to the table of how it does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from autofinity.cli.main import cli
+from autofinity.evaluation.across import LEFT_OUT, all_of, evidence_on, leaving
+from autofinity.learning.settings import LearningSettings
+from autofinity.model.errors import LearningError
+from autofinity.policy import files
+from autofinity.store.observations import write_one
+from autofinity.workflow.observations import observations_of
+from autofinity.workflow.several_machines import evaluate_across, machines_in, rules_of_machines
+
+MACHINES = ("xeon-e5-2650", "xeon-x7550")
+PROGRAMS = ("cg", "fft", "lbm", "pic", "stencil", "join")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Observations of a few programs on two machines."""
+    made = tmp_path_factory.mktemp("observations")
+    for machine in MACHINES:
+        table = observations_of(machine)
+        some = table.take(np.isin(table.program.text(), PROGRAMS))
+        write_one(some, made / f"{machine}.parquet", packed=False)
+    return made
+
+
+def test_each_machine_is_judged_without_what_is_left_out(folder: Path) -> None:
+    found = evaluate_across(observations=folder)
+    assert tuple(found) == LEFT_OUT
+    for judged in found.values():
+        assert {name: len(cases) for name, (cases, _) in judged.items()} == dict.fromkeys(
+            MACHINES, len(PROGRAMS)
+        )
+
+
+def test_a_policy_has_not_seen_what_was_left_out(folder: Path) -> None:
+    known = machines_in(folder)
+    settings = LearningSettings()
+    evidence = all_of(evidence_on(known, settings))
+    for left_out in LEFT_OUT:
+        rest = evidence.without(
+            machine=MACHINES[0] if left_out != "program" else "",
+            program="cg" if left_out != "machine" else "",
+        )
+        seen = set(
+            zip(rest.first.features.machine.text(), rest.first.features.program.text(), strict=True)
+        )
+        assert ((MACHINES[0], "cg") in seen) is False
+        assert ((MACHINES[1], "cg") in seen) == (left_out == "machine")
+        assert ((MACHINES[0], "pic") in seen) == (left_out == "program")
+        policy = leaving(left_out, evidence, settings)(MACHINES[0], "cg")
+        assert policy.default in policy.last_words
+
+
+def test_the_policy_says_what_it_was_made_of_and_reads_back(folder: Path) -> None:
+    policy = rules_of_machines(folder).policy
+    assert policy.provenance["machine"] == "any"
+    assert policy.provenance["machines"] == sorted(MACHINES)
+    assert files.loads(files.dumps(policy).encode()) == policy
+
+
+def test_a_folder_without_observations_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(LearningError, match=r"expected a file a machine"):
+        machines_in(tmp_path)
+
+
+def test_the_commands_learn_it_and_judge_it(folder: Path, tmp_path: Path) -> None:
+    policy = tmp_path / "any.json"
+    words = ["rules", str(folder), "--machine", "any", "-o", str(policy)]
+    assert CliRunner().invoke(cli, words, catch_exceptions=False).exit_code == 0
+    words = ["evaluate", "--machine", "any", "--observations", str(folder)]
+    told = CliRunner().invoke(cli, [*words, "--policy", str(policy), "--json"])
+    document = json.loads(told.stdout)
+    assert list(document) == ["nothing"]
+    assert {case["machine"] for case in document["nothing"]["cases"]} == set(MACHINES)
+    shown = CliRunner().invoke(cli, [*words, "--policy", str(policy)]).stdout
+    assert all(machine in shown for machine in MACHINES)
+
+
+def test_thread_counts_cannot_be_chosen_for_any_machine(folder: Path) -> None:
+    told = CliRunner().invoke(cli, ["rules", str(folder), "--machine", "any", "--threads", "8"])
+    assert told.exit_code == 2 or "all thread counts" in str(told.exception or told.output)
