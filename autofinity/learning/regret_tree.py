@@ -124,6 +124,8 @@ def _leaf(data: Losses, box: Box, rows: Ints, features: Sequence[int], edge: flo
         upto = np.cumsum(by_bin, axis=0)
         left, total = upto[:-1], upto[-1]
         gains = total[label] - left.min(axis=1) - (total - left).min(axis=1)
+        if not gains.max() > best.gain + 1e-12:
+            continue
         at = _among_best(gains, edge)
         if gains[at] > best.gain + 1e-12:
             best = Leaf(box, rows, label, float(gains[at]), feature, at)

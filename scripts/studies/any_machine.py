@@ -1,0 +1,111 @@
+"""What one policy for any machine is worth, and what each of its parts is: docs/any-machine.md.
+
+    python scripts/studies/any_machine.py [--into FILE] [--observations DIR] [--kernels DIR]
+
+Three tables of `autofinity evaluate --machine any` (without the program, the machine, both), one of
+the public kernels (kernels/), which no policy is learned from, and one of what is lost without real
+sizes, without facts of the machine, and without events of other cores' caches.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from autofinity.evaluation.across import (
+    LEFT_OUT,
+    LeftOut,
+    MachineRuns,
+    all_of,
+    evidence_on,
+    leaving,
+)
+from autofinity.evaluation.cases import Case, summarise
+from autofinity.learning.settings import LearningSettings
+from autofinity.model.facts import FACTS
+from autofinity.model.ratios import CROSS_CORE_COUNTERS
+from autofinity.report.across_table import Judged, across_markdown
+from autofinity.report.marked import put_between_marks
+from autofinity.workflow.several_machines import machines_in
+
+HERE = Path(__file__).resolve().parents[2]
+OURS = replace(LearningSettings(), cross_core=tuple(CROSS_CORE_COUNTERS))
+MARK = "scripts/studies/any_machine.py, "
+REAL = "memory"
+
+type Machines = Mapping[str, MachineRuns]
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    words.add_argument("--into", type=Path)
+    words.add_argument("--observations", type=Path, default=HERE / "data" / "observations")
+    words.add_argument("--kernels", type=Path, default=HERE / "data" / "kernels")
+    wanted = words.parse_args()
+    known = machines_in(wanted.observations)
+    kernels = machines_in(wanted.kernels)
+    for name, table in tables(known, kernels):
+        print(f"\n{name}\n\n{table}", flush=True)
+        if wanted.into:
+            put_between_marks(wanted.into, MARK + name, table.rstrip("\n"))
+
+
+def tables(known: Machines, kernels: Machines) -> Iterator[tuple[str, str]]:
+    for left_out in LEFT_OUT:
+        yield left_out, across_markdown(judged(left_out, known, known))
+    yield "kernels", across_markdown(judged("machine", known, kernels))
+    yield "parts", parts(known)
+
+
+def judged(
+    left_out: LeftOut, learned_from: Machines, on: Machines, settings: LearningSettings = OURS
+) -> Judged:
+    """Cases on each machine of `on`, by policies that have not seen what is left out."""
+    policy_for = leaving(left_out, all_of(evidence_on(learned_from, settings)), settings)
+    return {name: runs.judged(functools.partial(policy_for, name)) for name, runs in on.items()}
+
+
+def parts(known: Machines) -> str:
+    """What the policy loses where it is learned without one of its parts."""
+    rows = [
+        "| learned | interesting won | of the best hint | worst | won of real size |",
+        "|---|---|---|---|---|",
+    ]
+    for name, (learned_from, on, settings) in variants(known).items():
+        every = [c for own, _ in judged("both", learned_from, on, settings).values() for c in own]
+        rows.append(row(name, every))
+    return "\n".join(rows) + "\n"
+
+
+def variants(known: Machines) -> dict[str, tuple[Machines, Machines, LearningSettings]]:
+    """Observations to learn from, to judge by, and settings."""
+    unknown = dict.fromkeys(FACTS, math.nan)
+    no_facts = {name: replace(runs, facts_of=lambda _: unknown) for name, runs in known.items()}
+    small = {
+        name: replace(runs, table=runs.table.take(~runs.table.input.equals(REAL)))
+        for name, runs in known.items()
+    }
+    return {
+        "with all": (known, known, OURS),
+        "without inputs of real size": (small, known, OURS),
+        "without facts of the machine": (no_facts, no_facts, OURS),
+        "without events of other cores' caches": (known, known, replace(OURS, cross_core=())),
+        "without a second look": (known, known, replace(OURS, probe="none")),
+    }
+
+
+def row(name: str, cases: list[Case]) -> str:
+    summary = summarise(cases)
+    real = summarise([case for case in cases if case.workload.input == REAL])
+    return (
+        f"| {name} | {summary.wins} of {summary.interesting} | {summary.best_hint_ratio:.3f} "
+        f"| {summary.regret_max:.1%} | {real.wins} of {real.interesting} |"
+    )
+
+
+if __name__ == "__main__":
+    main()
