@@ -10,6 +10,7 @@ include_patterns = [
     "docs/commands.rst",
     "policies/README.md",
     "training/README.md",
+    "kernels/README.md",
 ]
 # Links to folders; tests/unit/test_documents.py follows every link.
 suppress_warnings = ["myst.xref_missing"]

@@ -24,6 +24,7 @@ DOCUMENTS = [
     ROOT / "policies/README.md",
     ROOT / "scripts/README.md",
     ROOT / "training/README.md",
+    ROOT / "kernels/README.md",
 ]
 SCRIPTS = ROOT / "scripts"
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
