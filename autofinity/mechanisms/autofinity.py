@@ -29,6 +29,7 @@ from autofinity.policy.selector import decide
 from autofinity.ports import Action, Interval, Sensors, ThreadEvent
 from autofinity.runtime.decider import LivePolicy
 from autofinity.runtime.live_state import LiveState, Settings
+from autofinity.runtime.masks import Binding
 
 
 class InRun:
@@ -37,8 +38,9 @@ class InRun:
     name = "autofinity"
     start = UNMANAGED
 
-    def __init__(self, setting: Setting) -> None:
-        policy = policy_of(setting)
+    def __init__(self, setting: Setting, bind: Binding = "core") -> None:
+        """Who binds nothing needs no policy: it only looks."""
+        policy = policy_of(setting) if bind != "none" else setting.policy
         self._stretch = NS_PER_S / setting.paper_second_ns
         self._clock_hz = setting.clock_hz
         self._live = LivePolicy(
@@ -47,9 +49,9 @@ class InRun:
             decide,
             available=lambda: setting.topology.allowed,
             known=lambda threads: None,
-            settings=Settings(threads=setting.threads, bind="core"),
+            settings=Settings(threads=setting.threads, bind=bind),
         )
-        self.sensors = Sensors((*policy.counters, "cycles"))
+        self.sensors = Sensors((*(policy.counters if policy else ()), "cycles"))
 
     def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> LiveState:
         """No thread has been seen."""
