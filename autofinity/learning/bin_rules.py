@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from autofinity.learning.feature_columns import facts_in, measured
+from autofinity.learning.feature_columns import measured
 from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import Condition, Rule, RulePolicy
@@ -96,10 +96,9 @@ def policy_of(
 def policy_over(
     cut_points: Mapping[str, tuple[float, ...]], rules: tuple[Rule, ...], default: Hint
 ) -> RulePolicy:
-    """A policy over counters, ratios and facts, which names all that these need."""
+    """A policy over counters and ratios, which names the counters that those need."""
     counters, ratios = measured(tuple(cut_points))
-    facts = facts_in(tuple(cut_points))
-    return RulePolicy(counters, dict(cut_points), rules, default, ratios=ratios, facts=facts)
+    return RulePolicy(counters, dict(cut_points), rules, default, ratios=ratios)
 
 
 def _condition(counter: str, cuts: tuple[float, ...], first: int, last: int) -> Condition:

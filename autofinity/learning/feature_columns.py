@@ -38,7 +38,6 @@ def with_features(
                 f"{', '.join(table.counters) or 'no counters'}; choose --features rates"
             )
         columns |= {ratio.name: _ratio(table, ratio) for ratio in possible}
-        columns |= {name: table.counters[name] for name in FACTS if name in table.counters}
     return replace(table, counters=columns)
 
 
@@ -58,7 +57,6 @@ def with_gains(table: ObservationTable, cross_core: Collection[str] = ()) -> Obs
     offered = (*portable(cross_core), *GAINS)
     possible = [ratio for ratio in offered if set(_needs(ratio)) <= set(table.counters)]
     columns = {ratio.name: _ratio(table, ratio) for ratio in possible}
-    columns |= {name: table.counters[name] for name in FACTS if name in table.counters}
     return replace(table, counters=columns)
 
 
@@ -95,18 +93,8 @@ def with_named(table: ObservationTable, names: Sequence[str]) -> ObservationTabl
 def measured(features: Sequence[str]) -> tuple[tuple[str, ...], tuple[Ratio, ...]]:
     """The counters to measure for some features, and those of the features that are ratios."""
     ratios = tuple(RATIOS[name] for name in features if name in RATIOS)
-    needed = (
-        RATIOS[name].counters if name in RATIOS else (name,)
-        for name in features
-        if name not in FACTS
-    )
+    needed = (RATIOS[name].counters if name in RATIOS else (name,) for name in features)
     return tuple(dict.fromkeys(counter for names in needed for counter in names)), ratios
-
-
-def facts_in(features: Sequence[str]) -> tuple[str, ...]:
-    """The facts of the machine that some features are, or are divided by."""
-    needed = (RATIOS[name].fact if name in RATIOS else name for name in features)
-    return tuple(dict.fromkeys(name for name in needed if name in FACTS))
 
 
 def events_of(features: Sequence[str]) -> tuple[str, ...]:

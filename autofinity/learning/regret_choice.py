@@ -73,7 +73,7 @@ def choose_by_regret(
         )
     chosen, lost = _forward(
         _data(samples, workload, losses, {name: cuts[name] for name in names}),
-        held_out(samples.program.codes[known], FOLDS),
+        _folds(samples.take(known)),
         most_rules + 1,
         lambda some: len({*counted, *events_of([names[i] for i in some])}) <= k,
     )
@@ -107,6 +107,13 @@ def held_out_labels(
         most_rules + 1,
     )
     return labels
+
+
+def _folds(samples: ObservationTable) -> Folds:
+    """Programs held out and, where there are several machines, machines held out as well."""
+    machine = samples.machine.codes
+    machines = held_out(machine) if len(np.unique(machine)) > 1 else []
+    return [*held_out(samples.program.codes, FOLDS), *machines]
 
 
 def _known(workload: Ints, losses: Floats) -> Mask:
@@ -161,9 +168,12 @@ def _forward(
 def _held_out(
     data: Losses, folds: Folds, features: Sequence[int], most_leaves: int, edge: float
 ) -> float:
-    """Loss on held-out rows."""
-    labels = _labels(data, folds, features, most_leaves, edge)
-    return float(data.loss[np.arange(len(labels)), labels].sum())
+    """Loss on held-out rows, over all folds."""
+    lost = 0.0
+    for others, out in folds:
+        labels = labels_of(grow(data.take(others), features, most_leaves, edge), data.bins[out])
+        lost += float(data.loss[out, labels].sum())
+    return lost
 
 
 def _labels(
@@ -171,11 +181,10 @@ def _labels(
     folds: Folds,
     features: Sequence[int],
     most_leaves: int,
-    edge: float = MIDDLE,
 ) -> Ints:
-    """What each row is told by rules that were learned without its fold."""
+    """What each row is told by rules that were learned without its fold; each is in one."""
     labels = np.empty(len(data.bins), np.int64)
     for others, out in folds:
-        leaves = grow(data.take(others), features, most_leaves, edge)
+        leaves = grow(data.take(others), features, most_leaves, MIDDLE)
         labels[out] = labels_of(leaves, data.bins[out])
     return labels

@@ -135,10 +135,8 @@ def with_second_look(
     rows = regret_table(seen.features, seen.workload, weighted, report.chosen, chosen)
     counters = tuple(dict.fromkeys((*policy.counters, *events_of(report.chosen))))
     rules = tree_policy(rows, settings.most_rules)
-    facts = tuple(dict.fromkeys((*policy.facts, *rules.facts)))
-    rules = replace(rules, counters=looked_at(counters), facts=facts)
-    second = SecondLook(probe, AFTER, rules)
-    return replace(policy, counters=counters, facts=facts, second=second), told
+    second = SecondLook(probe, AFTER, replace(rules, counters=looked_at(counters)))
+    return replace(policy, counters=counters, second=second), told
 
 
 def moved_to(par: float, cuts: tuple[float, ...], values: Floats) -> tuple[float, ...]:

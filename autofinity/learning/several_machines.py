@@ -31,6 +31,11 @@ type Floats = npt.NDArray[np.float64]
 type Ints = npt.NDArray[np.int64]
 
 
+MOVING = 0.002
+"""Share of the time by which a hint has to be better than where threads start: what is gained less
+is a tie that the machines at hand decide, and other machines decide otherwise."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
     """What the runs on one machine, or on several, say."""
@@ -39,7 +44,7 @@ class Evidence:
     again: Seen | None
     """None where no second look is wanted."""
     losses: Floats
-    """Workloads × 8, as `regret_table.log_losses` gives them."""
+    """Workloads × 8: those of `regret_table.log_losses`, and `MOVING` for hints that move."""
 
     def without(self, *, machine: str = "", program: str = "") -> Evidence:
         """What is left without a machine, and without a program on all machines."""
@@ -64,8 +69,11 @@ def evidence_of(table: ObservationTable, settings: LearningSettings, hints_of: H
     return Evidence(
         Seen(ready.behaviours, ready.workload, how),
         Seen(*both_samples(ready.table, settings, hints_of), how) if again else None,
-        log_losses(ready.table, ready.metric, hints_of),
+        log_losses(ready.table, ready.metric, hints_of) + _MOVING,
     )
+
+
+_MOVING = np.where([hint == DISTRIBUTED for hint in HINTS], 0.0, MOVING)
 
 
 def joined(parts: Sequence[Evidence]) -> Evidence:

@@ -33,10 +33,6 @@ class Speeds:
     memory limits."""
     node_gbs: float = math.nan
     """Bytes that the memory of one NUMA node gives, 10^9 a second; infinite: without limit."""
-    memory_ns: float = math.nan
-    """Of a load from the own node's memory."""
-    far_memory_ns: float = math.nan
-    """Of a load from the farthest node's."""
     same_llc_ns: float = math.nan
     """Of a load that another core of the LLC domain answers."""
     far_llc_ns: float = math.nan
@@ -48,18 +44,15 @@ FACTS: Mapping[str, str] = {
         "lines from memory that each thread can read per 1,000 clocks when the threads are packed: "
         "what the paths of their LLCs, and the memory of their nodes, carry"
     ),
-    "spreading_gain": (
-        "how many times as much memory bandwidth the threads have when they are spread"
-    ),
-    "packed_llc_mib": "MiB of LLC for each thread when they are packed",
     "far_transfers_a_clock": (
         "lines a clock that would take all of a thread's time by what they take longer from the "
         "farthest LLC domain than from the own one"
     ),
-    "far_memory_ratio": "latency of the farthest node's memory over the own node's",
-    "fullness": "threads over cores",
 }
-"""Every fact, with its meaning."""
+"""Every fact, with its meaning. Only ratios of counts over a fact are rules made of: facts by
+themselves (sizes, how full the machine is) tell one machine from another, and learning remembers
+which was which (docs/any-machine.md).
+"""
 
 
 def facts_of(topology: Topology, speeds: Speeds, threads: int) -> dict[str, float]:
@@ -72,15 +65,10 @@ def facts_of(topology: Topology, speeds: Speeds, threads: int) -> dict[str, floa
     llcs, cores_per_llc = len(cores), topology.n_cores / len(cores)
     domains = min(max(math.ceil(threads / cores_per_llc), 1), llcs)
     packed = _carried(speeds, domains, math.ceil(domains * len(nodes) / llcs))
-    spread = _carried(speeds, min(threads, llcs), min(threads, len(nodes)))
     longer_ns = speeds.far_llc_ns - speeds.same_llc_ns
     return {
         "packed_lines_pkc": _finite(1e3 * packed / speeds.ghz / LINE_BYTES / threads),
-        "spreading_gain": _finite(spread / packed),
-        "packed_llc_mib": _llc_mib(topology) * domains / threads,
         "far_transfers_a_clock": 1 / (longer_ns * speeds.ghz) if longer_ns > 0 else math.nan,
-        "far_memory_ratio": speeds.far_memory_ns / speeds.memory_ns,
-        "fullness": threads / topology.n_cores,
     }
 
 
@@ -92,9 +80,3 @@ def _carried(speeds: Speeds, llcs: int, nodes: int) -> float:
 def _finite(value: float) -> float:
     """NaN for what nothing limits: nothing can be held against it."""
     return value if math.isfinite(value) else math.nan
-
-
-def _llc_mib(topology: Topology) -> float:
-    """Size of one LLC; NaN where the topology names no cache."""
-    last = max(topology.caches, key=lambda cache: cache.level, default=None)
-    return math.nan if last is None else last.size_bytes / (1 << 20)

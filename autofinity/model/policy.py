@@ -10,7 +10,7 @@ from autofinity.model.ratios import START, Ratio
 
 POLICY_VERSION = 5
 """1: conditions on counters. 2: on ratios of counters, too. 3: a second look. 4: other hints with
-other thread counts. 5: facts of the machine."""
+other thread counts. 5: ratios over facts of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Condition:
     """
 
     counter: str
-    """A counter (per thread and second), a ratio of the policy, or a fact of the machine."""
+    """A counter (per thread and second), or a ratio of the policy."""
     lower: float
     upper: float
 
@@ -61,14 +61,20 @@ class RulePolicy:
     """Asked after some answers, with a sample taken elsewhere; None: every answer is final."""
     other_counts: OtherCounts | None = None
     """What the last word means with other thread counts; None: the same with any."""
-    facts: tuple[str, ...] = ()
-    """Facts of the machine (`model.facts.FACTS`) that either look names: `policy.on_machine` puts
-    those of a machine in their place, and until then no condition on them holds."""
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """All that conditions may name: the counters, then the ratios, then the facts."""
-        return (*self.counters, *(ratio.name for ratio in self.ratios), *self.facts)
+        """All that conditions may name: the counters, then the ratios."""
+        return (*self.counters, *(ratio.name for ratio in self.ratios))
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """Facts of the machine (`model.facts.FACTS`) that ratios of either look are over:
+        `policy.on_machine` puts in those of a machine, and until then such a ratio has no value.
+        """
+        again = () if self.second is None else self.second.policy.ratios
+        named = (ratio.fact for ratio in (*self.ratios, *again) if ratio.fact)
+        return tuple(dict.fromkeys(named))
 
     def second_after(self, hint: Hint) -> SecondLook | None:
         """The second look that is taken after this answer of the first rules; None: it is final."""

@@ -9,8 +9,7 @@ from autofinity.model.ratios import START
 
 
 def can_ask(policy: RulePolicy, measured: Collection[str]) -> bool:
-    """Whether some condition of its rules, of either look, has all counters that it needs; one on
-    a fact of the machine tells nothing of the program.
+    """Whether some condition of its rules, of either look, has all counters that it needs.
 
     True of a policy whose rules ask nothing: its one answer hangs on no measurement.
     """
@@ -24,6 +23,6 @@ def _needs(policy: RulePolicy) -> Iterator[frozenset[str]]:
     for look in (policy, policy.second.policy) if policy.second else (policy,):
         ratios = {ratio.name: ratio.counters for ratio in look.ratios}
         for rule in look.rules:
-            for condition in (c for c in rule.conditions if c.counter not in look.facts):
+            for condition in rule.conditions:
                 names = ratios.get(condition.counter, (condition.counter,))
                 yield frozenset(name.removeprefix(START) for name in names)

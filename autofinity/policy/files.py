@@ -2,7 +2,6 @@
 
     {"format": "autofinity-policy", "version": 5,
      "counters": ["llc_misses", "instructions", …],
-     "facts": ["packed_lines_pkc", …],
      "ratios": [{"name": "llc_misses_pki", "numerator": ["llc_misses"],
                  "denominator": ["instructions"], "scale": 1000.0},
                 {"name": "packed_path_share", "numerator": ["llc_misses"],
@@ -18,11 +17,10 @@
      "provenance": {…}}
 
 Version 1 has no ratios, version 2 no second look, version 3 no other thread counts (null: none),
-version 4 no facts of the machine (`model.facts`); all are read, too. A ratio may be divided by a
-fact, and conditions may name facts. On a machine of `cores`, an answer means another hint from and
-up to so many `threads`. A second look may name `start.llc_misses`, the counter's value in the first
-sample. A condition is above < value <= upto, of a counter or a ratio of them (`model.ratios`); null
-is an open end.
+version 4 no facts of the machine (`model.facts`) that a ratio is divided by; all are read, too. On
+a machine of `cores`, an answer means another hint from and up to so many `threads`. A second look
+may name `start.llc_misses`, the counter's value in the first sample. A condition is above < value
+<= upto, of a counter or a ratio of them (`model.ratios`); null is an open end.
 Numbers are finite: JSON has no NaN or ∞, and provenance holds them as the strings "NaN",
 "Infinity", "-Infinity". The same rules as `policies/schema/policy.schema.json`; checked by hand,
 since the run-time monitor reads policies too and shall not load a validator.

@@ -27,37 +27,24 @@ def on_machine(policy: RulePolicy, facts: Mapping[str, float]) -> RulePolicy:
 
 def _look_on(policy: RulePolicy, facts: Mapping[str, float]) -> RulePolicy:
     """One look."""
-    scales = {ratio.name: _scale_on(ratio, facts) for ratio in policy.ratios}
-    known = {name for name, scale in scales.items() if scale is not None}
-    names = {*policy.counters, *known}
-    rules = (_rule_on(rule, names, facts) for rule in policy.rules)
+    ratios = [here for ratio in policy.ratios if (here := _ratio_on(ratio, facts)) is not None]
+    names = {*policy.counters, *(ratio.name for ratio in ratios)}
     return replace(
         policy,
-        rules=tuple(rule for rule in rules if rule is not None),
-        ratios=tuple(
-            replace(ratio, scale=scales[ratio.name] or 1.0, fact="")
-            for ratio in policy.ratios
-            if ratio.name in known
-        ),
+        rules=tuple(rule for rule in policy.rules if _names(rule) <= names),
+        ratios=tuple(ratios),
         cut_points={name: cuts for name, cuts in policy.cut_points.items() if name in names},
-        facts=(),
     )
 
 
-def _scale_on(ratio: Ratio, facts: Mapping[str, float]) -> float | None:
-    """The scale over the fact; None where no value can come of it."""
+def _ratio_on(ratio: Ratio, facts: Mapping[str, float]) -> Ratio | None:
+    """The ratio with its fact in the scale; None where that is not known."""
     if not ratio.fact:
-        return ratio.scale
-    scale = ratio.scale / value if (value := facts.get(ratio.fact, math.nan)) > 0 else 0.0
-    return scale if 0 < scale < math.inf else None
+        return ratio
+    value = facts.get(ratio.fact, math.nan)
+    scale = ratio.scale / value if value > 0 else 0.0
+    return replace(ratio, scale=scale, fact="") if 0 < scale < math.inf else None
 
 
-def _rule_on(rule: Rule, names: set[str], facts: Mapping[str, float]) -> Rule | None:
-    """The rule without conditions on facts; None where one of its conditions cannot hold."""
-    kept = []
-    for condition in rule.conditions:
-        if condition.counter in names:
-            kept.append(condition)
-        elif not condition.holds(facts.get(condition.counter, math.nan)):
-            return None
-    return replace(rule, conditions=tuple(kept))
+def _names(rule: Rule) -> set[str]:
+    return {condition.counter for condition in rule.conditions}

@@ -28,10 +28,11 @@ FORMAT = "autofinity-policy"
 LARGEST_FILE_BYTES = 16 * 1024 * 1024
 MOST_THREADS = 1 << 20
 _FIELDS = ("format", "version", "counters", "cut_points", "rules", "default", "provenance")
-_ADDED = ("ratios", "second", "other_counts", "facts")
+_ADDED = ("ratios", "second", "other_counts")
 _FIELDS_OF = {
     version: (*_FIELDS, *_ADDED[: version - 1]) for version in range(1, POLICY_VERSION + 1)
 }
+_FACTS_SINCE = 5
 _RATIO_FIELDS = ("name", "numerator", "denominator", "scale")
 _SECOND_FIELDS = ("sampled_in", "after", "ratios", "cut_points", "rules", "default")
 
@@ -57,25 +58,19 @@ class PolicyReader(FieldReader):
             self.wrong("version", f"got {shown(version)}, expected {POLICY_VERSION}")
         self.an_object(document, "the whole", _FIELDS_OF[version])
         counters = self._counters(top["counters"])
-        facts = self._facts(top.get("facts", []), counters)
+        self._may_have_facts = version >= _FACTS_SINCE
         return replace(
-            self._rules(top, "", counters, facts),
+            self._rules(top, "", counters),
             provenance=self.an_object(top["provenance"], "provenance", None),
             version=version,
-            second=self._second(top.get("second"), counters, facts),
+            second=self._second(top.get("second"), counters),
             other_counts=self._other_counts(top.get("other_counts")),
         )
 
-    def _rules(
-        self,
-        look: dict[str, object],
-        prefix: str,
-        counters: tuple[str, ...],
-        facts: tuple[str, ...],
-    ) -> RulePolicy:
+    def _rules(self, look: dict[str, object], prefix: str, counters: tuple[str, ...]) -> RulePolicy:
         """Ratios, cut points, rules and default of one look; `prefix` is for messages."""
-        ratios = self._ratios(look.get("ratios", []), f"{prefix}ratios", counters, facts)
-        inputs = (*counters, *(ratio.name for ratio in ratios), *facts)
+        ratios = self._ratios(look.get("ratios", []), f"{prefix}ratios", counters)
+        inputs = (*counters, *(ratio.name for ratio in ratios))
         return RulePolicy(
             counters=counters,
             cut_points=self._cut_points(look["cut_points"], f"{prefix}cut_points", inputs),
@@ -85,12 +80,9 @@ class PolicyReader(FieldReader):
             ),
             default=self._hint(look["default"], f"{prefix}default"),
             ratios=ratios,
-            facts=facts,
         )
 
-    def _second(
-        self, value: object, counters: tuple[str, ...], facts: tuple[str, ...]
-    ) -> SecondLook | None:
+    def _second(self, value: object, counters: tuple[str, ...]) -> SecondLook | None:
         if value is None:
             return None
         look = self.an_object(value, "second", _SECOND_FIELDS)
@@ -103,7 +95,7 @@ class PolicyReader(FieldReader):
                 self._hint(hint, f"second.after[{index}]")
                 for index, hint in enumerate(self.a_list(look["after"], "second.after"))
             ),
-            self._rules(look, "second.", values, facts),
+            self._rules(look, "second.", values),
         )
 
     def _other_counts(self, value: object) -> OtherCounts | None:
@@ -159,26 +151,14 @@ class PolicyReader(FieldReader):
             self.wrong("counters", "a counter is named twice")
         return counters
 
-    def _facts(self, value: object, counters: tuple[str, ...]) -> tuple[str, ...]:
-        listed = self.a_list(value, "facts")
-        facts = tuple(self.a_text(name, f"facts[{index}]") for index, name in enumerate(listed))
-        for fact in facts:
-            if fact not in FACTS or fact in counters:
-                self.wrong("facts", f"got {fact!r}, expected some of {', '.join(FACTS)}")
-        if len(set(facts)) != len(facts):
-            self.wrong("facts", "a fact is named twice")
-        return facts
-
-    def _ratios(
-        self, value: object, where: str, counters: tuple[str, ...], facts: tuple[str, ...]
-    ) -> tuple[Ratio, ...]:
+    def _ratios(self, value: object, where: str, counters: tuple[str, ...]) -> tuple[Ratio, ...]:
         ratios: list[Ratio] = []
         for index, listed in enumerate(self.a_list(value, where)):
             field = f"{where}[{index}]"
-            named = isinstance(listed, dict) and "fact" in listed
+            named = self._may_have_facts and isinstance(listed, dict) and "fact" in listed
             ratio = self.an_object(listed, field, (*_RATIO_FIELDS, *(("fact",) if named else ())))
             name = self.a_text(ratio["name"], f"{field}.name")
-            if name in (*counters, *facts) or name in (known.name for known in ratios):
+            if name in counters or name in (known.name for known in ratios):
                 self.wrong(f"{field}.name", f"{name!r} is the name of another counter or ratio")
             above, below = (
                 self._sum(ratio[part], f"{field}.{part}", counters)
@@ -188,8 +168,9 @@ class PolicyReader(FieldReader):
             if not scale > 0:
                 self.wrong(f"{field}.scale", f"got {scale:g}, expected a number above 0")
             fact = self.a_text(ratio["fact"], f"{field}.fact") if named else ""
-            if named:
-                self._known(fact, f"{field}.fact", facts)
+            if named and fact not in FACTS:
+                known = ", ".join(FACTS)
+                self.wrong(f"{field}.fact", f"got {shown(fact)}, expected one of {known}")
             ratios.append(Ratio(name, above, below, scale, fact))
         return tuple(ratios)
 

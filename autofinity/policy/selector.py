@@ -32,9 +32,8 @@ def decide(policy: RulePolicy, sample: Mapping[str, float]) -> Decision:
 
 
 def values_of(policy: RulePolicy, sample: Mapping[str, float]) -> dict[str, float]:
-    """The counters of the policy, NaN where the sample has none, and the ratios of them. Facts are
-    NaN: whoever knows the machine puts them in first (`policy.on_machine`).
+    """The counters of the policy, NaN where the sample has none, and the ratios of them; NaN for a
+    ratio over a fact, which whoever knows the machine puts in first (`policy.on_machine`).
     """
     values = {counter: float(sample.get(counter, float("nan"))) for counter in policy.counters}
-    ratios = {ratio.name: ratio.of(values) for ratio in policy.ratios}
-    return {**values, **ratios, **dict.fromkeys(policy.facts, float("nan"))}
+    return {**values, **{ratio.name: ratio.of(values) for ratio in policy.ratios}}

@@ -53,20 +53,8 @@ _PHRASES: Mapping[str, tuple[str, Unit]] = {
         _plain,
     ),
     "llc_misses_gain": ("there, the LLC misses {} times as often a second as at the start", _plain),
-    "packed_lines_pkc": (
-        "packed, memory paths carry {} lines per 1,000 clocks for each thread",
-        _plain,
-    ),
-    "spreading_gain": ("spread, the threads have {} times the memory bandwidth", _plain),
-    "packed_llc_mib": ("packed, each thread has {} MiB of LLC", _plain),
-    "far_transfers_a_clock": (
-        "{} lines per clock from the farthest LLC domain would take all of the time",
-        _plain,
-    ),
-    "far_memory_ratio": ("the farthest memory takes {} times as long as the own node's", _plain),
-    "fullness": ("threads are {} of the cores", _percent),
 }
-"""Of each ratio and fact: what is so and so much, and in which unit."""
+"""Of each ratio: what is so and so much, and in which unit."""
 
 
 def sentence(rule: Rule) -> str:

@@ -18,14 +18,11 @@ def policy_document(policy: RulePolicy) -> dict[str, object]:
         "format": FORMAT,
         "version": policy.version,
         "counters": list(policy.counters),
-        "facts": list(policy.facts),
         **_rules_document(policy),
         "second": None if policy.second is None else _second_document(policy.second),
         "other_counts": _other_counts_document(policy.other_counts),
         "provenance": _writable(policy.provenance, "provenance"),
     }
-    if policy.version < 5 and not policy.facts:
-        del document["facts"]
     if policy.version < 4 and policy.other_counts is None:
         del document["other_counts"]
     if policy.version < 3 and policy.second is None:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 
 from autofinity._core import measure
-from autofinity.model.facts import LINE_BYTES, Speeds
+from autofinity.model.facts import Speeds
 from autofinity.model.topology import PU, Topology
 from autofinity.recording.bench import Bench
 from autofinity.recording.rows import idle, peak
 
-STEPS = 5
+STEPS = 4
 _LEAST_BYTES = 4 << 20
 _MOST_READERS = 64
 _ROUNDS = 5
@@ -35,10 +35,6 @@ class MemorySpeeds:
         here = self._fullest_llc()
         ghz = peak(measure.clock_ghz(here[0].os_index)).value
         self._step("clock")
-        memory = self._memory_ns(here[0], here[0].node)
-        far_node = self._farthest_node(here[0].node)
-        far_memory = memory if far_node == here[0].node else self._memory_ns(here[0], far_node)
-        self._step("latency of memory")
         same = self._handover(here[0], here[1:])
         far = self._handover(here[0], self._in_the_farthest_llc(here[0]))
         self._step("between cores")
@@ -46,7 +42,7 @@ class MemorySpeeds:
         self._step("what one last-level cache reads")
         node = self._read_gbs([pu for pu in self._cores if pu.node == here[0].node])
         self._step("what one node gives")
-        return Speeds(ghz, path, max(path, node), memory, far_memory, same, far)
+        return Speeds(ghz, path, max(path, node), same, far)
 
     def _fullest_llc(self) -> list[PU]:
         """The cores of the LLC domain that has most of those that may be used."""
@@ -54,21 +50,6 @@ class MemorySpeeds:
         for pu in self._cores:
             domains.setdefault(pu.llc, []).append(pu)
         return max(domains.values(), key=len)
-
-    def _farthest_node(self, own: int) -> int:
-        """Of those that have memory; the own one where there is no other."""
-        others = set(range(self._topology.n_nodes)) - self._topology.memoryless_nodes - {own}
-        return max(sorted(others), key=self._topology.distances[own].__getitem__, default=own)
-
-    def _memory_ns(self, pu: PU, node: int) -> float:
-        lines = self._bytes // LINE_BYTES
-        try:
-            samples = measure.chase_ns(pu.os_index, lines, node=self._os_node(node), rounds=_ROUNDS)
-        except OSError:  # a node that memory may not be bound to
-            if node == pu.node:
-                raise
-            return math.nan
-        return idle(samples).value
 
     def _in_the_farthest_llc(self, pu: PU) -> list[PU]:
         others = [other for other in self._cores if other.llc != pu.llc]

@@ -16,8 +16,6 @@ def speeds_of(spec: MachineSpec) -> Speeds:
         ghz=spec.ghz,
         llc_path_gbs=bandwidth.fabric_gbs or math.inf,
         node_gbs=sum(homes) / len(homes) or math.inf,
-        memory_ns=latency.dram[0],
-        far_memory_ns=_farthest(latency.dram, spec.node_distance),
         same_llc_ns=latency.load_modified[0],
         far_llc_ns=_farthest(latency.load_modified, spec.llc_distance),
     )

@@ -33,6 +33,9 @@ from autofinity.workflow.machine_facts import facts_on
 from autofinity.workflow.observations import known_machine, matches_for
 from autofinity.workflow.policies import named_policy
 
+EVENTS = 6
+"""That a policy for any machine may count at once: Zen has six counters, Intel's cores four beside
+cycles and instructions. With fewer, perf takes turns."""
 ANY = "any"
 """In the place of a machine's name: all that were observed."""
 
@@ -71,7 +74,7 @@ def rules_of_machines(
 ) -> LearnedPolicy:
     """The policy for any machine, of the observations in a folder. Raises as `machines_in`."""
     known = machines_in(folder, machines)
-    settings = _with_cross_core(settings)
+    settings = for_any_machine(settings)
     rows = sum(len(runs.table) for runs in known.values())
     programs = sorted({name for runs in known.values() for name in runs.table.programs()})
     made_of = {
@@ -96,7 +99,7 @@ def evaluate_across(
 
     Raises as `machines_in`, and `LearningError` where no case can be judged.
     """
-    settings = _with_cross_core(settings)
+    settings = for_any_machine(settings)
     known = machines_in(observations, machines)
     if policy is not None:
         given = named_policy(policy)
@@ -117,9 +120,11 @@ def evaluate_across(
     return found
 
 
-def _with_cross_core(settings: LearningSettings | None) -> LearningSettings:
+def for_any_machine(settings: LearningSettings | None = None) -> LearningSettings:
     """A policy for any machine may ask for what some count; it says what it does without."""
-    return replace(settings or LearningSettings(), cross_core=tuple(CROSS_CORE_COUNTERS))
+    settings = settings or LearningSettings()
+    k = max(settings.k, EVENTS)
+    return replace(settings, cross_core=tuple(CROSS_CORE_COUNTERS), k=k)
 
 
 def _tables_in(folder: Path) -> Iterator[ObservationTable]:

@@ -27,13 +27,12 @@ from autofinity.evaluation.across import (
 from autofinity.evaluation.cases import Case, summarise
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.facts import FACTS
-from autofinity.model.ratios import CROSS_CORE_COUNTERS
 from autofinity.report.across_table import Judged, across_markdown
 from autofinity.report.marked import put_between_marks
-from autofinity.workflow.several_machines import machines_in
+from autofinity.workflow.several_machines import for_any_machine, machines_in
 
 HERE = Path(__file__).resolve().parents[2]
-OURS = replace(LearningSettings(), cross_core=tuple(CROSS_CORE_COUNTERS))
+OURS = for_any_machine()
 MARK = "scripts/studies/any_machine.py, "
 REAL = "memory"
 

@@ -21,7 +21,6 @@ def test_this_machine_has_speeds_that_can_be() -> None:
     assert len(steps) == STEPS
     assert 0.1 < speeds.ghz < 10
     assert 0 < speeds.llc_path_gbs <= speeds.node_gbs < 1e5
-    assert 0 < speeds.memory_ns < 1e5
     assert all(value > 0 or math.isnan(value) for value in astuple(speeds))
     llcs = {pu.llc for pu in topology.pus if pu.os_index in topology.allowed}
     if len(llcs) == 1:
@@ -33,7 +32,7 @@ def test_one_cpu_shows_nothing_of_what_is_between_cores() -> None:
     one = OsIndex(min(os.sched_getaffinity(0)))
     speeds = MemorySpeeds(topology.restricted(frozenset({one})), BENCH, lambda _: None).measured()
     assert math.isnan(speeds.same_llc_ns) and math.isnan(speeds.far_llc_ns)
-    assert speeds.memory_ns > 0
+    assert speeds.llc_path_gbs > 0
 
 
 def test_a_cpu_that_is_not_there_is_an_error_that_names_it() -> None:

@@ -51,12 +51,3 @@ def test_some_condition_must_have_all_its_counters(
     first: list[str], second: list[str], measured: list[str], can: bool
 ) -> None:
     assert can_ask(policy(first, second), measured) == can
-
-
-def test_a_fact_of_the_machine_is_no_evidence_of_the_program() -> None:
-    asked = RulePolicy(
-        COUNTERS, {}, rules("fullness"), DISTRIBUTED, facts=("fullness",), ratios=(SHARE,)
-    )
-    assert can_ask(asked, []), "nothing of the program is asked: one answer on each machine"
-    both = Rule((Condition("fullness", 0.0, 1.0), Condition("cycles", 1.0, 2.0)), PACKED)
-    assert not can_ask(RulePolicy(COUNTERS, {}, (both,), DISTRIBUTED, facts=("fullness",)), [])

@@ -58,10 +58,10 @@ def test_speeds_are_known_as_machine_files_say() -> None:
 
 
 def test_speeds_come_back_as_they_were_and_other_lines_are_passed_over(tmp_path: Path) -> None:
-    speeds = Speeds(2.5, math.inf, 94.5, 110.0, 202.0, math.nan, math.nan)
+    speeds = Speeds(2.5, math.inf, 94.5, 110.0, math.nan)
     path = tmp_path / "speeds.txt"
     path.write_text(
-        "\n".join(("# name", "", "short 1 2", speeds_line("m", speeds), "bad a b c d e f g"))
+        "\n".join(("# name", "", "short 1 2", speeds_line("m", speeds), "bad a b c d e"))
     )
     ((name, read),) = read_speeds(path)
     assert name == "m" and repr(read) == repr(speeds)
