@@ -15,7 +15,7 @@ from autofinity.ports import Interval
 from autofinity.profiling.sampling import behaviour_of
 from autofinity.runtime.workers import Workers, wanted_ns
 
-_AT_WORK = 0.2  # of what the busiest thread used or waited for: less is waiting for most of a look
+_AT_WORK = 0.1  # of what the busiest thread used; a consumer of quick items has a sixth, steadily
 _STUDENT = (math.inf, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)
 """Student's t, two-sided 5 %, by degrees of freedom."""
 _MANY = 2.1  # beyond the table

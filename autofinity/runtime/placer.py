@@ -17,7 +17,7 @@ from autofinity.runtime.claims import Reserve, Reserved, reserve_alone
 from autofinity.runtime.continuous import Watch
 from autofinity.runtime.home_seats import at_home
 from autofinity.runtime.live_state import LiveState, Phase, Settings
-from autofinity.runtime.looking import refill_ns
+from autofinity.runtime.looking import LookCosts, refill_ns
 from autofinity.runtime.masks import binding, union, widened
 from autofinity.runtime.seats import dealt
 
@@ -83,7 +83,7 @@ class Placer:
             visit_ns=0,
             apart_ns=0,
             visits=state.visits + (phase == "settling"),
-            costs=state.costs.moved(refill_ns(self._topology, len(computing))),
+            costs=self._costs(state, reserved.cores.cpus),
             watch=Watch(),
         )
         if self._settings.by_sharing and phase == "placed":
@@ -105,6 +105,12 @@ class Placer:
             return state, ()
         state = state.noting(BY_SHARING)
         return self._seat(replace(state, seats=seats))
+
+    def _costs(self, state: LiveState, seats: Sequence[OsIndex]) -> LookCosts:
+        """Of looking, once threads are on these seats."""
+        if tuple(seats) == state.seats:
+            return state.costs
+        return state.costs.moved(refill_ns(self._topology, len(seats)))
 
     def let_go(self, numbers: frozenset[int]) -> Sequence[Action]:
         """Let threads run anywhere: they may have inherited a worker's narrow mask."""

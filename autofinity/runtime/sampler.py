@@ -159,7 +159,9 @@ class Sampler:
         answer = self._asking.second(state.starts, state.probes)
         if answer.stands:
             return self._final_probe(state, answer)
-        if not self._exhausted(state):
+        # Another phase may last: the first look is sooner repeated there than waited for.
+        apart = not answer.of_one_phase and 2 * state.visit_ns >= self._settings.sample_ns
+        if not self._exhausted(state) and not apart:
             return state, ()
         if answer.of_one_phase or not self._may_return(state):
             if not answer.of_one_phase:

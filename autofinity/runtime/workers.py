@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from autofinity.model.counters import CounterSample
 from autofinity.ports import Interval
 
-_FAIR_SHARE = 0.2  # of the busiest thread's CPU time in the same interval
+_FAIR_SHARE = 0.1  # of the busiest thread's CPU time in the same interval
 _LEAST_NS = 20_000_000  # of CPU time; two of the kernel's usual clock ticks
 _LEAST_RATE = 0.1  # of the interval: the busiest thread itself must compute, not merely blink
 _MOST_WAITING = 9  # times its CPU time that a thread's waiting for a CPU counts

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from autofinity.runtime.guard import Guard
+from autofinity.runtime.phases import Phase
 
 
 def guarded(before: list[float], after: list[float], *, flagged: bool = False) -> Guard:
@@ -57,3 +58,39 @@ def test_looking_each_time_seldom_finds_a_difference_that_is_not_there() -> None
         guard = guarded(noisy(1.0, 0.05, 8, seed), noisy(1.0, 0.05, 13, seed + 10_000))
         wrong += guard.verdict in ("better", "worse")
     assert wrong / 400 < 0.15  # nominal 5 %; few samples make the normal boundary too narrow
+
+
+SLOW, FAST = Phase({"llc_requests": 40.0}), Phase({"llc_requests": 4.0})
+
+
+def phased(gain: float) -> Guard:
+    """A program with a slow and a fast phase, in turn; afterwards mostly the slow one."""
+    source, guard = random.Random(1), Guard()
+
+    def rate(phase: Phase) -> float:
+        return (1.0 if phase == SLOW else 3.0) * (1 + source.gauss(0, 0.01))
+
+    for phase in (SLOW, FAST) * 4:
+        guard = guard.saw_before(rate(phase), phase)
+    for phase in (SLOW, SLOW, SLOW, FAST) * 8:
+        guard = guard.saw_after(gain * rate(phase), phase)
+    return guard
+
+
+@pytest.mark.parametrize(("gain", "verdict"), [(1.1, "better"), (0.9, "worse"), (1.0, "unclear")])
+def test_before_and_after_are_compared_over_the_same_phase(gain: float, verdict: str) -> None:
+    assert phased(gain).verdict == verdict
+
+
+def test_a_phase_that_was_not_seen_before_tells_nothing() -> None:
+    slow_only = Guard()
+    for _ in range(8):
+        slow_only = slow_only.saw_before(1.0, FAST)
+    for _ in range(20):
+        slow_only = slow_only.saw_after(0.3, SLOW)
+    assert (slow_only.after, slow_only.verdict) == ((), "undecided")
+
+
+def test_what_scatters_too_much_to_tell_is_not_undone() -> None:
+    guard = guarded(noisy(1.0, 0.1, 8, 5), noisy(1.02, 0.1, 30, 6))
+    assert (guard.verdict, guard.undo) == ("unclear", False)
