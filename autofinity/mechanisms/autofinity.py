@@ -31,8 +31,6 @@ from autofinity.runtime.decider import LivePolicy
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.looking import refill_ns
 
-_REFILLS = 2  # of a thread's share of an LLC, before looks count
-
 
 class InRun:
     """`autofinity`."""
@@ -60,7 +58,7 @@ class InRun:
         """Caches fill at their own pace, whatever a run stands for: so that they are warm before
         anything counts, the decider waits for longer than on a running program.
         """
-        refills_ns = _REFILLS * refill_ns(setting.topology, setting.threads)
+        refills_ns = 2 * refill_ns(setting.topology, setting.threads)
         return max(Settings().settle_ns, round(refills_ns * self._stretch))
 
     def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> LiveState:

@@ -32,7 +32,7 @@ from autofinity.runtime.asking import Asking, Decide
 from autofinity.runtime.claims import Reserve, reserve_alone
 from autofinity.runtime.continuous import look_cost_ns
 from autofinity.runtime.evidence import ONE_LLC, nothing_to_choose, unmeasured, without_policy
-from autofinity.runtime.follower import Follower, wants_outcome
+from autofinity.runtime.follower import Follower, on_trial, wants_outcome
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.phases import PHASE_COUNTERS
 from autofinity.runtime.placer import BY_SHARING, Placer
@@ -91,6 +91,8 @@ class LivePolicy:
         if state.phase == "watching":
             # The longer nothing comes together, the less often it is worth a look.
             return min(max(settings.look_ns, state.waited_ns // 20), settings.follow_ns)
+        if state.phase == "placed" and on_trial(state):
+            return min(max(settings.look_ns, settings.sample_ns // 4), settings.follow_ns)
         if state.phase == "placed" and wants_outcome(state):
             return min(max(settings.look_ns, settings.sample_ns), settings.follow_ns)
         if state.phase == "placed" and settings.every_ns:
@@ -106,7 +108,7 @@ class LivePolicy:
             case "watching":
                 return self._watch(state)
             case "settling":
-                return replace(state, phase="sampling"), ()
+                return self._settled(state, interval), ()
             case "sampling":
                 assert self._sampler is not None
                 return self._sampler.look(state, interval, rate)
@@ -116,6 +118,13 @@ class LivePolicy:
                 if self._left_for_good(state):
                     return self._left_alone(state)
                 return replace(state, phase="watching", steady=0), ()
+
+    def _settled(self, state: LiveState, interval: Interval) -> LiveState:
+        """An interval may end early: caches are warm when enough of them have passed."""
+        passed_ns = state.visit_ns + interval.end_ns - interval.start_ns
+        if passed_ns < self._settings.settle_ns:
+            return replace(state, visit_ns=passed_ns)
+        return replace(state, phase="sampling", visit_ns=0)
 
     def _watch(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
         count, promised = len(state.workers.computing), self._settings.threads

@@ -79,6 +79,10 @@ class Follower:
     def _guarded(self, state: LiveState, interval: Interval, rate: float) -> LiveState:
         if state.decision is None or state.guard.verdict != "undecided":
             return state
+        cold = state.visit_ns < self._settings.settle_ns
+        state = replace(state, visit_ns=state.visit_ns + interval.end_ns - interval.start_ns)
+        if cold:  # caches still fill after the move
+            return state
         phase = Phase.of(look_of(interval, state.workers).behaviour)
         return replace(state, guard=state.guard.saw_after(rate, phase))
 
@@ -110,6 +114,12 @@ class Follower:
             restless=True,
         )
         return state, self._placer.let_go(alive)
+
+
+def on_trial(state: LiveState) -> bool:
+    """Whether the guard still judges the placement, which it can where progress is known."""
+    judged = state.guard.before and state.guard.verdict == "undecided"
+    return bool(judged) and state.decision is not None and state.hint != DISTRIBUTED
 
 
 def wants_outcome(state: LiveState) -> bool:

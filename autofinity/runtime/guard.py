@@ -2,10 +2,12 @@
 
 Rates of progress (work per second) before and after a placement are compared on the logarithmic
 scale after every new rate, each with those that were seen at the same phase of the program:
-another phase has another rate, whatever the placement did. The boundary is Pocock's for ten looks
+another phase has another rate, whatever the placement did. A look that saw several phases is
+compared with all of them. The boundary is Pocock's for ten looks
 at 5 % (2.555 standard errors), so looking each time does not raise the share of wrong verdicts.
 What is the same, to within a hundredth, after the last look is undone: "affinity does not matter
-here" is an answer. Where rates scatter too much to tell, it is unclear, and the placement stands.
+here" is an answer. Where rates scatter too much to tell, it is unclear, and the placement stands,
+unless it rather looks worse (one-sided 5 %).
 
 A flagged sample (busy waiting without a heartbeat, or no measure of progress at all) is never a
 reason to undo anything: it is not taken in.
@@ -22,6 +24,7 @@ from autofinity.runtime.phases import Phase
 type Verdict = Literal["undecided", "better", "worse", "same", "unclear"]
 
 _BOUNDARY = 2.555  # Pocock 1977, two-sided 5 %, ten looks
+_LAST = 1.645  # one-sided 5 %, at the last look: what looks worse then is not kept
 _LOOKS = 10
 _FEWEST = 4  # rates on each side before the first look
 _FLOOR = 0.002  # relative standard deviation that is assumed at least: clocks and /proc are coarse
@@ -36,6 +39,8 @@ class Guard:
     before: tuple[tuple[Phase, float], ...] = ()
     after: tuple[float, ...] = ()
     """Each against the mean of those from before at the same phase."""
+    mixed: bool = False
+    """Whether some of them were of several phases."""
     verdict: Verdict = "undecided"
 
     def saw_before(self, rate: float, phase: Phase = _ANY, *, flagged: bool = False) -> Guard:
@@ -50,10 +55,12 @@ class Guard:
         """
         if flagged or not _usable(rate) or self.verdict != "undecided":
             return self
-        usual = self._usual(phase)
+        usual, mixed = self._usual(phase), self.mixed
+        if math.isnan(usual) and phase.within([seen for seen, _ in self.before]):
+            usual, mixed = _mean([rate for _, rate in self.before]), True
         if math.isnan(usual):
             return self
-        grown = replace(self, after=(*self.after, math.log(rate) - usual))
+        grown = replace(self, after=(*self.after, math.log(rate) - usual), mixed=mixed)
         return replace(grown, verdict=grown._judge())
 
     @property
@@ -70,7 +77,7 @@ class Guard:
         if len(self.before) < _FEWEST or len(self.after) < _FEWEST:
             return "undecided"
         difference = _mean(self.after)
-        before = [rate - self._usual(phase) for phase, rate in self.before]
+        before = [rate if self.mixed else rate - self._usual(phase) for phase, rate in self.before]
         error = math.sqrt(_variance(before) / len(before) + _variance(self.after) / len(self.after))
         if difference > _BOUNDARY * error:
             return "better"
@@ -78,6 +85,8 @@ class Guard:
             return "worse"
         if len(self.after) < _FEWEST + _LOOKS - 1:
             return "undecided"
+        if difference < -_LAST * error:
+            return "worse"
         return "same" if abs(difference) + _BOUNDARY * error <= _SAME else "unclear"
 
 

@@ -104,7 +104,7 @@ class LiveState:
     probes: tuple[Look, ...] = ()
     """Looks of the second look."""
     visit_ns: int = 0
-    """For how long the program has been sampled since its threads were last moved for it."""
+    """For how long the program has been sampled, or judged, since its threads were last moved."""
     visits: int = 0
     """How often they were."""
     apart_ns: int = 0

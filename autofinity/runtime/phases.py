@@ -59,6 +59,14 @@ class Phase:
             if name in other.per_kilo
         )
 
+    def within(self, others: Sequence[Phase]) -> bool:
+        """Whether it may be a mixture of other phases: every count lies among theirs."""
+        return bool(others) and all(
+            min(seen) / _KINDS[name].factor <= count <= max(seen) * _KINDS[name].factor
+            for name, count in self.per_kilo.items()
+            if (seen := [each.per_kilo[name] for each in others if name in each.per_kilo])
+        )
+
     def distance(self, other: Phase) -> float:
         """How far apart two phases that are alike are; for choosing the nearest."""
         return math.fsum(

@@ -94,3 +94,14 @@ def test_a_phase_that_was_not_seen_before_tells_nothing() -> None:
 def test_what_scatters_too_much_to_tell_is_not_undone() -> None:
     guard = guarded(noisy(1.0, 0.1, 8, 5), noisy(1.02, 0.1, 30, 6))
     assert (guard.verdict, guard.undo) == ("unclear", False)
+
+
+def test_a_look_at_several_phases_is_compared_with_all_of_them() -> None:
+    half = Phase({"llc_requests": 15.0})
+    for rate, verdict in ((0.5, "worse"), (1.7, "unclear"), (6.0, "better")):
+        guard = Guard()
+        for phase, before in ((SLOW, 1.0), (FAST, 3.0)) * 4:
+            guard = guard.saw_before(before, phase)
+        for number in range(20):
+            guard = guard.saw_after(rate * (1 + 0.01 * (number % 2)), half)
+        assert guard.verdict == verdict

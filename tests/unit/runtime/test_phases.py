@@ -53,3 +53,13 @@ def test_looks_are_compared_over_the_same_phases_in_the_same_mixture() -> None:
     assert all(start.behaviour["llc_requests"] == MERGING["llc_requests"] for start, _ in pairs)
     assert {id(start) for start, _ in pairs} == {id(starts[1]), id(starts[2])}
     assert paired([look(SORTING)], probes) == []
+
+
+def test_a_mixture_lies_among_its_phases() -> None:
+    sorting, merging = Phase.of(Behaviour(SORTING)), Phase.of(Behaviour(MERGING))
+    half = Phase.of(Behaviour(at_phase(18, loads=0.126, stores=0.122)))
+    assert half.within([sorting, merging])
+    assert not half.within([sorting]) and not half.within([])
+    assert not Phase.of(Behaviour(at_phase(60, loads=0.126, stores=0.122))).within(
+        [sorting, merging]
+    )
