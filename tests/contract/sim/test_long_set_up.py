@@ -26,9 +26,11 @@ THREADS = 2
 POLICY = RulePolicy(("llc_requests",), {}, (), PACKED)
 SECOND_NS = 40_000
 """Of simulated time, that stands for one second."""
+ROUNDS = 1500
+"""Long enough for caches to be warm after a move, which is not scaled."""
 
 
-def written(folder: Path, set_up_pages: int, rounds: int) -> str:
+def written(folder: Path, set_up_pages: int) -> str:
     """Two workers that touch so many pages each, a line of each, and then go over two of them."""
     folder.mkdir()
     builder = TraceBuilder()
@@ -41,7 +43,7 @@ def written(folder: Path, set_up_pages: int, rounds: int) -> str:
         builder.wait(worker, worker)
         for page in range(set_up_pages):
             builder.access(worker, region(1, first + page)[0], 2, 1, gap=2000, span=8)
-        for _ in range(rounds):
+        for _ in range(ROUNDS):
             for line in region(2, first):
                 builder.access(worker, line, 2, 1, gap=64, span=8)
         builder.post(worker, 10 + worker)
@@ -72,8 +74,8 @@ def watched(program: str) -> FirstSample:
 
 @pytest.mark.parametrize("pages", [0, 400])
 def test_a_simulated_program_is_sampled_after_its_set_up(tmp_path: Path, pages: int) -> None:
-    seen = watched(written(tmp_path / "trace", pages, rounds=400))
-    set_up = pages * 2000 / (pages * 2000 + 400 * 128 * 64)  # of all instructions
+    seen = watched(written(tmp_path / "trace", pages))
+    set_up = pages * 2000 / (pages * 2000 + ROUNDS * 128 * 64)  # of all instructions
     assert seen.at_ns > 0
     assert set_up <= seen.progress <= set_up + 0.5 * (1 - set_up)
     assert seen.phases == ["watching", "settling", "sampling", "placed"]
@@ -85,5 +87,5 @@ def test_a_simulated_program_is_sampled_after_its_set_up(tmp_path: Path, pages: 
 
 
 def test_a_program_without_a_set_up_is_sampled_after_two_looks(tmp_path: Path) -> None:
-    seen = watched(written(tmp_path / "trace", 0, rounds=400))
+    seen = watched(written(tmp_path / "trace", 0))
     assert len(seen.resident_bytes) <= 4
