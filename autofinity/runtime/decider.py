@@ -39,7 +39,7 @@ from autofinity.runtime.placer import BY_SHARING, Placer
 from autofinity.runtime.sampler import Sampler
 from autofinity.runtime.seats import shows_neighbours
 
-_NS_PER_MS = 1_000_000
+_LEAST_LOOK_NS = 50_000_000  # on a crowded machine every thread has had its turn by then
 STILL_GROWING = "its memory still grows: it is sampled all the same, and again should that end"
 
 
@@ -85,7 +85,7 @@ class LivePolicy:
         """How long the next look takes."""
         settings = self._settings
         if state.phase == "sampling":
-            return max(settings.sample_ns // settings.parts, 10 * _NS_PER_MS)
+            return max(settings.sample_ns // settings.parts, _LEAST_LOOK_NS)
         if state.phase == "settling":
             return settings.settle_ns
         if state.phase == "watching":

@@ -90,9 +90,9 @@ class Follower:
         hint = state.hint
         assert hint is not None
         state = state.noting(
-            f"taken back: {hint} was {state.guard.verdict} than before"
-            if state.guard.verdict == "worse"
-            else "taken back: affinity does not matter here"
+            "taken back: affinity does not matter here"
+            if state.guard.verdict == "same"
+            else f"taken back: {hint} was {state.guard.verdict} than before"
         )
         state = replace(state, refuted=state.refuted | {hint})
         return self._placer.place(state, DISTRIBUTED, "placed")

@@ -6,8 +6,8 @@ another phase has another rate, whatever the placement did. A look that saw seve
 compared with all of them. The boundary is Pocock's for ten looks
 at 5 % (2.555 standard errors), so looking each time does not raise the share of wrong verdicts.
 What is the same, to within a hundredth, after the last look is undone: "affinity does not matter
-here" is an answer. Where rates scatter too much to tell, it is unclear, and the placement stands,
-unless it rather looks worse (one-sided 5 %).
+here" is an answer. Where rates scatter too much to tell, it is unclear, and the placement stands
+if it was faster on the whole; one that was not is not kept.
 
 A flagged sample (busy waiting without a heartbeat, or no measure of progress at all) is never a
 reason to undo anything: it is not taken in.
@@ -21,10 +21,9 @@ from typing import Literal
 
 from autofinity.runtime.phases import Phase
 
-type Verdict = Literal["undecided", "better", "worse", "same", "unclear"]
+type Verdict = Literal["undecided", "better", "worse", "no better", "same", "unclear"]
 
 _BOUNDARY = 2.555  # Pocock 1977, two-sided 5 %, ten looks
-_LAST = 1.645  # one-sided 5 %, at the last look: what looks worse then is not kept
 _LOOKS = 10
 _FEWEST = 4  # rates on each side before the first look
 _FLOOR = 0.002  # relative standard deviation that is assumed at least: clocks and /proc are coarse
@@ -66,7 +65,7 @@ class Guard:
     @property
     def undo(self) -> bool:
         """Whether the placement is to be taken back."""
-        return self.verdict in ("worse", "same")
+        return self.verdict in ("worse", "no better", "same")
 
     def _usual(self, phase: Phase) -> float:
         """Mean of the rates from before at this phase; NaN where there is none."""
@@ -85,9 +84,9 @@ class Guard:
             return "worse"
         if len(self.after) < _FEWEST + _LOOKS - 1:
             return "undecided"
-        if difference < -_LAST * error:
-            return "worse"
-        return "same" if abs(difference) + _BOUNDARY * error <= _SAME else "unclear"
+        if abs(difference) + _BOUNDARY * error <= _SAME:
+            return "same"
+        return "unclear" if difference > 0 else "no better"
 
 
 def _usable(rate: float) -> bool:

@@ -10,10 +10,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from autofinity.model.counters import Behaviour
+from autofinity.model.counters import Behaviour, CounterSample
 from autofinity.ports import Interval
 from autofinity.profiling.sampling import behaviour_of
-from autofinity.runtime.workers import Workers, wanted_ns
+from autofinity.runtime.workers import Workers
 
 _AT_WORK = 0.1  # of what the busiest thread used; a consumer of quick items has a sixth, steadily
 _STUDENT = (math.inf, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)
@@ -39,13 +39,20 @@ def look_of(interval: Interval, workers: Workers) -> Look:
     tids = workers.tids
     samples = tuple(sample for sample in interval.samples if sample.tid in tids)
     narrowed = Interval(interval.start_ns, interval.end_ns, samples)
-    used = [wanted_ns(sample) for sample in samples]
+    used = [_at_work_ns(sample) for sample in samples]
     busiest = max(used, default=0)
     return Look(
         behaviour_of(narrowed, max(1, len(workers.computing))),
         interval.end_ns - interval.start_ns,
         len(used) == len(tids) and all(each >= _AT_WORK * busiest for each in used),
     )
+
+
+def _at_work_ns(sample: CounterSample) -> int:
+    """Time that a thread ran or could have run. A kernel tells how long one waited for a CPU when
+    it gets one, so looks are longer than that takes.
+    """
+    return sample.counts.get("task_clock_ns", 0) + sample.counts.get("run_delay_ns", 0)
 
 
 def length_ns(looks: Iterable[Look]) -> int:

@@ -43,7 +43,7 @@ class Workers:
                 alive[event.thread] = event.tid
             else:
                 alive.pop(event.thread, None)
-        used = {sample.tid: wanted_ns(sample) for sample in interval.samples}
+        used = {sample.tid: _wanted_ns(sample) for sample in interval.samples}
         busiest = max(used.values(), default=0)
         elapsed = interval.end_ns - interval.start_ns
         if busiest >= max(_LEAST_NS, _LEAST_RATE * elapsed):
@@ -63,7 +63,7 @@ class Workers:
         return frozenset(tid for number, tid in self.alive if number in computing)
 
 
-def wanted_ns(sample: CounterSample) -> int:
+def _wanted_ns(sample: CounterSample) -> int:
     """CPU time a thread had or waited for, in nanoseconds. Who hardly runs waits for each wake-up,
     too: its waiting does not make it a worker.
     """
