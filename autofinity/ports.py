@@ -7,12 +7,13 @@ mechanism is a pure function between the two, so one loop serves all three.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from autofinity.model.counters import CounterSample
 from autofinity.model.detection import Detector
+from autofinity.model.memory import MemoryByNode
 from autofinity.model.observation import Observation
 from autofinity.model.placement import FIRST_TOUCH, PagePlacement, Placement
 from autofinity.model.sharing import NumaVectors, SharingMatrix
@@ -124,6 +125,20 @@ class Process(Protocol):
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
         """Carry the actions out, as far as possible."""
+        ...
+
+
+class ShowsMemory(Process, Protocol):
+    """A process that says where its pages are."""
+
+    def memory(self) -> MemoryByNode | None:
+        """Its own memory now; None where that cannot be seen."""
+        ...
+
+    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+        """Numbers of its pages (`page_number`) on a logical node, some at a time. What it touches,
+        frees or moves meanwhile may be missing, or be named all the same.
+        """
         ...
 
 

@@ -236,6 +236,11 @@ class Simulation:
     def pu_of(self, stream: int) -> int: ...
     def move_page(self, page: int, node: int, process: int = 0) -> int: ...
     def node_of_page(self, page: int, process: int = 0) -> int: ...
+    def touched_pages(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+        """Of each touched page its number (process << 36 | page, larger ones by their first 4 KiB)
+        and its node.
+        """
+
     @property
     def process_times_ns(self) -> list[tuple[int, int, bool]]:
         """Begin and end (or now) of each process's region, and whether it has ended."""

@@ -110,7 +110,7 @@ def command(
     path = (db or default_path()).absolute()
     if migrate_pages and mechanism == BY_POLICY:
         raise UsageError(
-            "--migrate-pages alone moves nothing; expected a --mechanism that moves pages: "
+            "--migrate-pages is for a mechanism; expected a --mechanism that moves pages: "
             f"{names_moving_pages()}"
         )
     if hint is not None and (

@@ -20,6 +20,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "restore": "Give threads back the masks they had before they were bound.",
         "status": "What runs now, and the programs in the behaviour database.",
         "explain": "Which rule decided, and how narrowly: for a sample, or for a run.",
+        "advise": "What to do about a program, and why; nothing is bound or moved.",
         "detect": "Show who shares with whom in a program, and whose its pages are.",
         "doctor": "Say what this machine can measure and bind, and how to get more.",
     },

@@ -14,18 +14,20 @@ import os
 import select
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from autofinity.linux.bind import StartMask, allowed_now, cpuset_of
 from autofinity.linux.counted_threads import CountedThreads
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.look_budget import LookBudget
+from autofinity.linux.memory import memory_of, pages_on
 from autofinity.linux.pages import move
 from autofinity.linux.thread_masks import KeepMasks, ThreadMasks
 from autofinity.linux.thread_roll import ThreadRoll, Usage
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import CapabilityError
+from autofinity.model.memory import MemoryByNode
 from autofinity.model.sharing import NumaVectors, SharingMatrix, by_process, process_and_page
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Action, BindThreads, Interval, MovePages, Outcome, ThreadEvent
@@ -134,6 +136,18 @@ class LinuxProcess:
             reasons.update(refused)
         lines = tuple(f"{count} × {reason}" for reason, count in reasons.items())
         return Outcome(done, reasons.total(), lines, time.monotonic_ns() - started)
+
+    def memory(self) -> MemoryByNode | None:
+        """Of its processes together; None where the kernel does not tell."""
+        return memory_of(self._pids, self._node_os_indices)
+
+    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+        """Numbers of its pages on a logical node, up to a thousand at a time."""
+        return pages_on(self._pids, self._node_os_indices[node])
+
+    @property
+    def _pids(self) -> list[int]:
+        return sorted({usage.task.pid for usage in self._roll.usage.values()})
 
     def close(self) -> None:
         """Give every counter back to the kernel."""

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import sys
 from collections.abc import Callable, Sequence
 
 from autofinity.linux.access_events import PAGE_FAULTS, AccessEvent
 from autofinity.linux.address_sampling import TouchSampler, open_touches
+from autofinity.linux.handed_signals import signals_are_for
 from autofinity.linux.online import whole_machine
 from autofinity.linux.touch_sharing import TouchSharing
 from autofinity.model.errors import CapabilityError
 from autofinity.own_python import own_environment, own_python
 
 _LOOK_MS = 50
-_OF_TERMINALS = (signal.SIGINT, signal.SIGHUP)
 
 
 def watch_touches(
@@ -53,16 +52,13 @@ def watch_touches(
         os.close(ready)  # it ends by itself
         os.waitpid(pid, 0)
         raise
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in _OF_TERMINALS}
-    before[signal.SIGTERM] = signal.signal(signal.SIGTERM, lambda number, _: os.kill(pid, number))
     try:
-        os.write(ready, b"1")
-        os.close(ready)
-        tally = TouchSharing()
-        status = _follow(pid, sampler, tally, saw)
+        with signals_are_for(pid):
+            os.write(ready, b"1")
+            os.close(ready)
+            tally = TouchSharing()
+            status = _follow(pid, sampler, tally, saw)
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
         sampler.close()
     code = os.waitstatus_to_exitcode(status)
     return (code if code >= 0 else 128 - code), tally, sampler.lost

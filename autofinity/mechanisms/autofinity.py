@@ -30,6 +30,7 @@ from autofinity.ports import Action, Interval, Sensors
 from autofinity.runtime.decider import LivePolicy
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.looking import refill_ns
+from autofinity.runtime.masks import Binding
 
 
 class InRun:
@@ -38,8 +39,9 @@ class InRun:
     name = "autofinity"
     start = UNMANAGED
 
-    def __init__(self, setting: Setting) -> None:
-        policy = policy_of(setting)
+    def __init__(self, setting: Setting, bind: Binding = "core") -> None:
+        """Who binds nothing needs no policy: it only looks."""
+        policy = policy_of(setting) if bind != "none" else setting.policy
         self._stretch = NS_PER_S / setting.paper_second_ns
         self._clock_hz = setting.clock_hz
         self._live = LivePolicy(
@@ -49,7 +51,7 @@ class InRun:
             available=lambda: setting.topology.allowed,
             known=lambda threads: None,
             settings=Settings(
-                threads=setting.threads, bind="core", settle_ns=self._settle_ns(setting)
+                threads=setting.threads, bind=bind, settle_ns=self._settle_ns(setting)
             ),
         )
         self.sensors = Sensors(tuple(dict.fromkeys((*self._live.sensors.counters, "cycles"))))

@@ -12,14 +12,11 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from autofinity.mapping.pages import LEAST_LOCAL, locality_or_balance, moves
+from autofinity.model.memory import PAGE_MOVE_NS, REMOTE_READ_NS
 from autofinity.model.sharing import NumaVectors
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Interval
 
-PAGE_MOVE_NS = 10_000
-"""To copy a page of 4 KiB and shoot its translations down, about."""
-REMOTE_READ_NS = 100
-"""What a line costs more from another node, about."""
 FADING = 0.95
 """What is left of older samples at each look."""
 ALL_PAGES = 1 << 52

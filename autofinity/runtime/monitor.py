@@ -70,6 +70,14 @@ class Surroundings:
     journal: Journal
 
 
+class Teller(Observer[LiveState], Protocol):
+    """Sees every turn, and tells a person more than states do."""
+
+    def say(self, line: str) -> None:
+        """One line."""
+        ...
+
+
 type Make = Callable[[Request, Surroundings], Deciding[Any]]
 
 
@@ -118,9 +126,7 @@ def settings_of(request: Request) -> Settings:
     )
 
 
-def watch(
-    request: Request, teller: Observer[LiveState] | None = None, make: Make = by_policy
-) -> None:
+def watch(request: Request, teller: Teller | None = None, make: Make = by_policy) -> None:
     """Watch and place until the program ends; `teller` sees every turn too.
 
     Raises `AutofinityError` when that is impossible. Whatever else ends it leaves the program with
@@ -158,8 +164,7 @@ def watch(
     )
     try:
         with _hinting(request, journal) as pace:
-            observers = (*pace, teller) if teller else pace
-            _loop(request, around, make(request, around), *observers)
+            _loop(request, around, make(request, around), teller, *pace)
     except AutofinityError as error:
         journal.note(f"stopped watching: {error}")
         journal.leave()
@@ -174,6 +179,7 @@ def _loop(
     request: Request,
     around: Surroundings,
     mechanism: Deciding[Any],
+    teller: Teller | None,
     *observers: Observer[LiveState],
 ) -> None:
     allowed, journal = parse_cpu_list(request.allowed), around.journal
@@ -181,17 +187,21 @@ def _loop(
         request.pid,
         request.pidfd if request.pidfd >= 0 else open_pidfd(request.pid),
         allowed,
-        _counters(request, mechanism.sensors.counters, journal, around.policy),
+        counters_of(request, mechanism.sensors.counters, journal, around.policy),
         frozenset(parse_cpu_list(part) for part in request.bound.split(";") if part),
         journal.keep_masks,
-        _address_sensor(request, mechanism.sensors.detectors, around.topology),
+        address_sensor(request, mechanism.sensors.detectors, around.topology),
         around.topology.node_os_indices,
     )
     start = mechanism.begin(around.topology, allowed, request.threads)
     for line in start.notes:
         journal.note(line)
+    told = (teller,) if teller else ()
+    follow = _pages_follow(request, around, process, told)
     try:
-        state = run_loop(process, mechanism, start, mechanism.period_ns, journal, *observers)
+        state = run_loop(
+            process, mechanism, start, mechanism.period_ns, journal, *observers, *told, *follow
+        )
         why = why_undecided(state, request.threads)
         if why:
             journal.note(UNDECIDED + why)
@@ -201,7 +211,23 @@ def _loop(
         process.close()
 
 
-def _address_sensor(
+def _pages_follow(
+    request: Request, around: Surroundings, process: LinuxProcess, tellers: Sequence[Teller]
+) -> tuple[Observer[LiveState], ...]:
+    """Who lets pages follow threads that the policy has placed; a recipe moves its pages itself."""
+    if request.mechanism != "autofinity" or request.bind == "none" or around.topology.n_nodes < 2:
+        return ()
+    from autofinity.runtime.pages_follow import PagesFollow
+
+    def tell(line: str) -> None:
+        around.journal.note(line)
+        for teller in tellers:
+            teller.say(line)
+
+    return (PagesFollow(process, around.topology, tell),)
+
+
+def address_sensor(
     request: Request, detectors: Sequence[Detector], topology: Topology
 ) -> AddressSensor | None:
     """The sensor of the detector that sees by page faults; None: there is none. Where the PMU
@@ -264,7 +290,7 @@ def _policy(request: Request) -> tuple[RulePolicy | None, str, str]:
         return None, "", f"the policy is not used: {error}"
 
 
-def _counters(
+def counters_of(
     request: Request, asked: Sequence[str], journal: Journal, policy: RulePolicy | None
 ) -> Mapping[str, Encoding]:
     """What to open on each thread: the counters `asked` for, where this machine counts at all.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from autofinity._core import sim as core
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import PlacementError, SimulationError
+from autofinity.model.memory import MemoryByNode
 from autofinity.model.placement import Placement
 from autofinity.model.sharing import process_and_page
 from autofinity.ports import (
@@ -29,6 +30,7 @@ from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import MachineSpec
 
 _FAULTS = EVENT_INDEX["page_faults"]
+_PAGES_AT_A_TIME = 1024
 
 
 class SimProcess:
@@ -152,6 +154,19 @@ class SimProcess:
                     skipped += len(action.pages) - moved
                     reasons.append("pages that were untouched or there already did not move")
         return Outcome(done, skipped, tuple(dict.fromkeys(reasons)), cost_ns)
+
+    def memory(self) -> MemoryByNode:
+        """All pages that were touched, those of all programs together."""
+        _, nodes = self._simulation.touched_pages()
+        count = np.bincount(nodes, minlength=self._topology.n_nodes)
+        return MemoryByNode(tuple((count * self._spec.page_bytes).tolist()))
+
+    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+        """Numbers of its pages on a logical node, some at a time."""
+        pages, nodes = self._simulation.touched_pages()
+        found: list[int] = pages[nodes == node].tolist()
+        for start in range(0, len(found), _PAGES_AT_A_TIME):
+            yield found[start : start + _PAGES_AT_A_TIME]
 
     def _spend(self, kind: str, duration_ns: int, thread: int) -> None:
         if not 0 <= thread < len(self._workers):

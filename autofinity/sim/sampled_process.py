@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -42,6 +42,14 @@ class SampledProcess:
         self._whole: RegionEstimate | None = None
         self._next = 0
         self._now_ns = 0.0
+
+    def memory(self) -> None:
+        """Nobody sees it: each window has pages of its own."""
+
+    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+        """None."""
+        del node
+        yield from ()
 
     def advance(self, duration_ns: int) -> Interval:
         """The next window's stretch, whatever `duration_ns`. Raises `SimulationError`."""

@@ -10,6 +10,7 @@ from live_nodes import computing, nodes_used
 
 from autofinity.linux.bind import allowed_now, cpuset_of
 from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.linux.memory import memory_of
 from autofinity.model.affinity import Hint
 from autofinity.model.topology import Topology
 
@@ -29,6 +30,24 @@ def test_threads_of_a_program_are_bound_to_one_node_as_the_policy_says(
         masks = computing(process.pid)
         assert [len(mask) for mask in masks] == [1] * THREADS
         assert len(set(masks)) == THREADS
+
+
+def test_pages_go_along_to_the_node_that_all_threads_are_sent_to(
+    run: Any, programs: Path, policy_of: Any, topology: Topology
+) -> None:
+    options = ("--threads", str(THREADS), "--bind", "core", "--sample-s", "0.5")
+    program = (programs / "workers", str(THREADS), "3000", "2")
+    with run.lasting("--policy", policy_of(PACKED), *options, "--", *program) as process:
+
+        def followed() -> bool:
+            nodes = set(nodes_used(computing(process.pid), topology))
+            found = memory_of([process.pid], topology.node_os_indices)
+            return len(nodes) == 1 and found is not None and found.share(nodes.pop()) > 0.95
+
+        assert run.eventually(followed)
+        notes = run.last().notes
+    assert "left behind is" in notes
+    assert "pages have followed their threads" in notes
 
 
 def test_a_program_within_a_cpuset_is_placed_within_it(

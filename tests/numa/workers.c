@@ -1,7 +1,9 @@
-// N threads compute a sixth of the time for S seconds: workers N S. A sixth counts as computing,
-// and leaves an emulated machine to whoever watches.
+// N threads compute a sixth of the time for S seconds: workers N S [MIB]. A sixth counts as
+// computing, and leaves an emulated machine to whoever watches. Each has so many MiB of its own,
+// which it touches first on a CPU of another part of the machine.
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,6 +13,8 @@ enum { BURST_MS = 40, PAUSE_MS = 200 };
 enum { STEPS = 100000 };
 
 static double seconds;
+static size_t bytes_each;
+static int count;
 
 static double now(void) {
     struct timespec t;
@@ -18,21 +22,37 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void* compute(void* unused) {
+// The thread stays where it touched them until somebody moves it.
+static void touch_far_from_others(long number) {
+    if (bytes_each == 0) return;
+    cpu_set_t before, one;
+    sched_getaffinity(0, sizeof before, &before);
+    CPU_ZERO(&one);
+    CPU_SET(number * sysconf(_SC_NPROCESSORS_ONLN) / count, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    void* own = NULL;
+    if (posix_memalign(&own, 4096, bytes_each) == 0)
+        for (size_t at = 0; at < bytes_each; at += 4096) ((volatile char*)own)[at] = 1;
+    sched_setaffinity(0, sizeof before, &before);
+}
+
+static void* compute(void* number) {
+    touch_far_from_others((long)number);
     for (double end = now() + seconds; now() < end; usleep(PAUSE_MS * 1000)) {
         for (double pause = now() + BURST_MS * 1e-3; now() < pause;) {
             for (volatile int i = 0; i < STEPS; i++) continue;
         }
     }
-    return unused;
+    return NULL;
 }
 
 int main(int argc, char** argv) {
-    int count = argc > 1 ? atoi(argv[1]) : 4;
+    count = argc > 1 ? atoi(argv[1]) : 4;
     seconds = argc > 2 ? atof(argv[2]) : 1;
+    bytes_each = argc > 3 ? (size_t)atoi(argv[3]) << 20 : 0;
     if (count < 1 || count > 64) return 2;
     pthread_t threads[64];
-    for (int i = 0; i < count; i++) pthread_create(&threads[i], NULL, compute, NULL);
+    for (long i = 0; i < count; i++) pthread_create(&threads[i], NULL, compute, (void*)i);
     for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
     return 0;
 }

@@ -192,7 +192,7 @@ int parse_options(int argc, char** argv, Options* out) {
         }
     }
     if (out->migrate_pages && policy_decides(out)) {
-        return wrong("--migrate-pages alone moves nothing", NULL,
+        return wrong("--migrate-pages is for a mechanism", NULL,
                      "a --mechanism that moves pages: " MECHANISMS_MOVING_PAGES);
     }
     if (out->hint && (out->policy || out->fallback || out->every_s || !out->bind_threads ||

@@ -209,3 +209,28 @@ def test_without_a_placement_the_operating_system_moves_the_threads(
     assert all_intervals(machine.start(request, None, sensors, seed=3), 100_000) == all_intervals(
         several, 100_000
     )
+
+
+@pytest.mark.parametrize("page_bytes", [4096, 16384, 2 << 20])
+def test_a_process_says_where_its_pages_are_and_they_can_all_be_moved(
+    machine: SimMachine, program: str, page_bytes: int
+) -> None:
+    other = SimMachine(replace(machine.spec, page_bytes=page_bytes))
+    process = other.start(RunRequest(program, threads=2), masks(0, 12), Sensors())
+    process.advance(200_000)
+    found = process.memory()
+    assert found is not None
+    assert len(found.bytes_on) == other.topology.n_nodes
+    everything: list[int] = []
+    for node, size in enumerate(found.bytes_on):
+        pages = [page for batch in process.pages_on(node) for page in batch]
+        assert len(pages) * page_bytes == size
+        everything += pages
+    assert len(everything) == len(set(everything)) > 0
+    assert found.bytes_on[other.topology.by_os_index[OsIndex(0)].node] > 0
+    away = other.topology.n_nodes - 1
+    process.apply([MovePages(tuple(everything), (away,) * len(everything))])
+    moved = process.memory()
+    assert moved is not None
+    assert moved.share(away) == 1
+    assert moved.total_bytes == found.total_bytes

@@ -344,6 +344,20 @@ void bind_sim(nb::module_& module) {
             },
             nb::arg("page"), nb::arg("process") = 0,
             "Node of a virtual page number, or -1 while it is untouched.")
+        .def(
+            "touched_pages",
+            [](const Simulation& self) {
+                std::vector<std::uint64_t> pages, nodes;
+                for (const auto& [page, node] : self.touched_pages()) {
+                    pages.push_back(page);
+                    nodes.push_back(node);
+                }
+                const std::size_t count = pages.size();
+                return nb::make_tuple(array_of<std::uint64_t, 1>(std::move(pages), {count}),
+                                      array_of<std::uint64_t, 1>(std::move(nodes), {count}));
+            },
+            "Of each page that was touched, its number (process << 36 | page, larger ones by their "
+            "first 4 KiB) and its node: two uint64 [pages].")
         .def_prop_ro("process_times_ns",
                      [](const Simulation& self) {
                          std::vector<std::tuple<std::uint64_t, std::uint64_t, bool>> all;

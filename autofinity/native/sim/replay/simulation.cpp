@@ -115,4 +115,20 @@ std::int64_t Simulation::node_of_page(std::uint32_t process, std::uint64_t virtu
     return parts_.memory.node_of_page(page);
 }
 
+std::vector<std::pair<std::uint64_t, std::uint32_t>> Simulation::touched_pages() const {
+    const Memory& memory = parts_.memory;
+    std::vector<bool> listed(memory.units().count());
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> found;
+    for (std::uint32_t page = 0; page < parts_.program->n_pages(); ++page) {
+        const std::uint64_t number = virtual_page(page);
+        // The simulator's own pages (locks, page tables) have no address.
+        if (number == 0 || !memory.page_mapped(page)) continue;
+        const std::uint32_t unit = memory.units().of(page);
+        if (listed[unit]) continue;
+        listed[unit] = true;
+        found.emplace_back(memory.units().first_page(number), memory.node_of_page(page));
+    }
+    return found;
+}
+
 }  // namespace autofinity::sim

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "options.hpp"
@@ -70,6 +71,9 @@ class Simulation {
     }
     // Node of a page, or -1 while it is untouched.
     std::int64_t node_of_page(std::uint32_t process, std::uint64_t virtual_page) const;
+    // Of each unit that a program has touched, the first page (process << 36 | number) and the
+    // node.
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> touched_pages() const;
     // Throws where caches and directory do not agree, or an access was issued after a later one.
     void check() const;
 

@@ -1,0 +1,151 @@
+"""`autofinity advise`: what to do about a program, and why; nothing is bound or moved."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from autofinity.cli.detect_live import TraceOrProgram, live_program
+from autofinity.cli.last_output import flush_output
+from autofinity.cli.options.json import json_option
+from autofinity.cli.options.latencies import latencies_option
+from autofinity.cli.options.placing import simulated_option
+from autofinity.cli.options.run import policy_option
+from autofinity.cli.printer import complain, say, say_json
+from autofinity.cli.progress import Terminal
+from autofinity.foreign_text import one_line
+from autofinity.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from autofinity.workflow.advice.launched import Launched
+    from autofinity.workflow.advice.seen import Section, Seen
+
+
+@click.command("advise", cls=TraceOrProgram)
+@click.argument(
+    "trace",
+    metavar="[TRACE | -- PROGRAM [ARGS]...]",
+    required=False,
+    type=click.Path(path_type=Path),
+)
+@click.option("--pid", type=click.IntRange(min=1), help="A program that runs already.")
+@simulated_option
+@latencies_option
+@policy_option
+@click.option(
+    "--threads",
+    "-t",
+    type=click.IntRange(min=1),
+    help="Threads it computes with.  [default: those that are seen to compute, or of the trace]",
+)
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    trace: Path | None,
+    pid: int | None,
+    machine: str,
+    latencies: str | None,
+    policy: str | None,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Watch a program as `run` does and say what to do about it; nothing is bound or moved.
+
+    The program is started (PROGRAM, whose streams and exit code are its own), runs already (--pid),
+    or was captured (TRACE, replayed on a simulated machine). Told are placement, expected gain,
+    memory policy, NUMA balancing, SMT and how many threads pay, each with what it rests on.
+    """
+    program = live_program(ctx)
+    if sum(given is not None for given in (trace, pid, program)) != 1 or program == ():
+        raise UsageError(
+            "expected one of: the folder of a trace, --pid PID, `-- PROGRAM [ARGS]...`"
+        )
+    if trace is not None:
+        _tell(_simulated(trace, machine, latencies, policy, threads), as_json=as_json)
+        return
+    from autofinity.runtime.policies import chosen_policy, read_policy
+
+    choice = chosen_policy(policy)
+    if choice is not None:
+        read_policy(choice.path)
+    if pid is not None:
+        from autofinity.workflow.advice.here import seen_here
+
+        _tell(seen_here(pid, choice, threads or 0), as_json=as_json)
+        return
+    assert program is not None
+    from autofinity.workflow.advice.launched import seen_launched
+
+    done = seen_launched(program, choice, threads=threads or 0, to_stderr=as_json)
+    try:
+        _tell_of_launched(program[0], done, as_json=as_json)
+    except OSError as error:
+        flush_output()  # what is left of it is dropped
+        complain(f"the advice could not be written: {error.strerror}")
+        flush_output()
+    sys.exit(done.exit_code)
+
+
+def _tell_of_launched(program: str, done: Launched, *, as_json: bool) -> None:
+    if done.trouble:
+        complain(f"no advice: {one_line(done.trouble)}")
+    if done.seen is not None:
+        _tell(done.seen, as_json=as_json, err=not as_json, exit_code=done.exit_code)
+    elif as_json:
+        nothing = {"program": program, "exit_code": done.exit_code, "no_advice": done.trouble}
+        say_json(nothing, indent=2)
+
+
+def _simulated(
+    trace: Path, machine: str, latencies: str | None, policy: str | None, threads: int | None
+) -> Seen:
+    from autofinity.workflow.advice.simulated import seen_simulated
+    from autofinity.workflow.backends import simulated
+    from autofinity.workflow.policies import named_policy, policy_for
+
+    simulator = simulated(machine, latencies, reporter=Terminal())
+    chosen = named_policy(policy) if policy is not None else policy_for(machine, Terminal())
+    asked = f"{policy}, named by --policy" if policy else f"the shipped one for {machine}"
+    return seen_simulated(simulator, trace, chosen, asked, threads)
+
+
+def _tell(seen: Seen, *, as_json: bool, err: bool = False, exit_code: int | None = None) -> None:
+    from autofinity.workflow.advice.advice import advice_on
+
+    sections = advice_on(seen)
+    if as_json:
+        say_json(_document(seen, sections, exit_code), indent=2)
+        return
+    say(one_line(f"advice on {seen.program}, on {seen.topology.name}; nothing was done"), err=err)
+    for section in sections:
+        say(f"\n{section.question}: {one_line(section.advice)}", err=err)
+        for line in section.evidence:
+            say(f"  {one_line(line)}", err=err)
+    if seen.not_measured:
+        say("\nnot measured here", err=err)
+        for line in seen.not_measured:
+            say(f"  {one_line(line)}", err=err)
+
+
+def _document(
+    seen: Seen, sections: tuple[Section, ...], exit_code: int | None
+) -> dict[str, object]:
+    return {
+        "program": seen.program,
+        "machine": seen.topology.name,
+        "watched_s": seen.state.waited_ns / 1e9,
+        "exit_code": exit_code,
+        **{
+            section.question.lower().replace(" ", "_"): {
+                "advice": section.advice,
+                "evidence": list(section.evidence),
+                **section.facts,
+            }
+            for section in sections
+        },
+        "not_measured": list(seen.not_measured),
+    }

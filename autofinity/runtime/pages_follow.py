@@ -1,0 +1,181 @@
+"""Memory goes along: an observer of the loop that sees where pages and threads are after threads
+were placed, says what is left behind, and lets it follow where that pays.
+
+    placed, and a look later ─► memory by node ─► `left_behind` ─► one line
+                                                      │
+                  it has cost as much as moving it ◄──┘──► MovePages, some each look ─► one line
+
+Moving pays once remote reads are taken to have cost the program what moving will: then the wrong
+decision costs at most as much again as having done nothing. Remote reads cost what the misses of
+the last-level cache that were sampled would, were they `REMOTE_READ_NS` longer each; where nobody
+counts them, a tenth of the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from autofinity.model.memory import MOVED_BYTES_PER_S, REMOTE_READ_NS
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.ports import Interval, MovePages, Outcome, ShowsMemory
+from autofinity.runtime.left_behind import LeftBehind, left_behind
+from autofinity.runtime.live_state import LiveState
+
+ASSUMED_LOSS = 0.1
+"""Share of its time that a program loses whose pages are all remote, where misses are not known."""
+_BATCHES_A_LOOK = 64  # of some thousand pages, so that the program is seen meanwhile
+_MIB = 1 << 20
+
+
+@dataclass(slots=True)
+class _Placed:
+    """Since threads were last placed."""
+
+    seats: object
+    since_ns: int
+    found: LeftBehind | None = None
+    seen_after_ns: int = 0
+    """When `found` was seen, since they were placed."""
+    over: bool = False
+
+
+class PagesFollow:
+    """Sees every turn of a loop over `process`; what is to be known is told a line at a time."""
+
+    def __init__(
+        self, process: ShowsMemory, topology: Topology, tell: Callable[[str], None]
+    ) -> None:
+        self._process = process
+        self._topology = topology
+        self._tell = tell
+        self._homes: dict[int, int] = {}
+        """Node on which each thread touched its pages, by number."""
+        self._placed: _Placed | None = None
+        self._moving: Iterator[tuple[tuple[int, ...], int]] | None = None
+        self._moved = self._stayed = 0
+
+    def saw(
+        self, before: LiveState, after: LiveState, interval: Interval, outcome: Outcome | None
+    ) -> None:
+        """One turn of the loop."""
+        del outcome
+        if self._topology.n_nodes < 2 or interval.ended:
+            return
+        self._note_homes(before, interval)
+        if after.phase != "placed" or not after.cpus:
+            self._placed = self._moving = None
+            return
+        seats = after.placed, after.seats, after.cpus
+        if self._placed is None or self._placed.seats != seats:
+            # They go there only now.
+            self._placed, self._moving = _Placed(seats, interval.end_ns), None
+            return
+        now = self._nodes_of(after.placed, interval.cpus)
+        if now is None or self._placed.over:
+            return
+        if self._moving is not None:
+            self._move_some(after, now)
+        else:
+            self._weigh(self._placed, after, now, interval.end_ns - self._placed.since_ns)
+
+    def _note_homes(self, before: LiveState, interval: Interval) -> None:
+        """Until threads are bound they are at home where they are; later ones where they begin."""
+        for number in interval.threads("end"):
+            self._homes.pop(number, None)
+        for number, cpu in enumerate(interval.cpus):
+            pu = self._topology.by_os_index.get(cpu)
+            if pu is not None and (not before.cpus or number not in self._homes):
+                self._homes[number] = pu.node
+
+    def _nodes_of(self, numbers: Sequence[int], cpus: Sequence[OsIndex]) -> list[int] | None:
+        """Of these threads now; None where one is nowhere that is known."""
+        pus = self._topology.by_os_index
+        if any(number >= len(cpus) or cpus[number] not in pus for number in numbers):
+            return None
+        return [pus[cpus[number]].node for number in numbers]
+
+    def _weigh(self, placed: _Placed, state: LiveState, now: Sequence[int], for_ns: int) -> None:
+        # A look at all pages takes a while with much memory: they are looked at ever less often.
+        if placed.found is None or for_ns >= 2 * placed.seen_after_ns:
+            found = self._look(state, now)
+            if found is None:
+                placed.over = True
+                self._tell("pages stay where they are: the kernel does not say where that is")
+                return
+            if placed.found is None:
+                self._tell(_found_text(found, self._topology))
+            placed.found, placed.seen_after_ns = found, for_ns
+        found = placed.found
+        if not found.belongs:
+            placed.over = True
+        elif _lost_s(found, state, for_ns) * MOVED_BYTES_PER_S >= found.bytes_to_move:
+            self._moving, self._moved, self._stayed = self._batches(found), 0, 0
+            self._move_some(state, now)
+
+    def _look(self, state: LiveState, now: Sequence[int]) -> LeftBehind | None:
+        memory = self._process.memory()
+        if memory is None:
+            return None
+        homes = [self._homes[number] for number in state.placed]
+        return left_behind(memory, homes, now)
+
+    def _batches(self, found: LeftBehind) -> Iterator[tuple[tuple[int, ...], int]]:
+        """Pages to move, and the node that each batch of them comes from."""
+        for node in found.belongs:
+            for pages in self._process.pages_on(node):
+                yield tuple(pages), node
+
+    def _move_some(self, state: LiveState, now: Sequence[int]) -> None:
+        assert self._moving is not None and self._placed is not None
+        assert self._placed.found is not None
+        belongs = self._placed.found.belongs
+        before = self._moved
+        for _ in range(_BATCHES_A_LOOK):
+            pages, node = next(self._moving, ((), -1))
+            if node < 0:
+                self._have_followed(state, now)
+                return
+            turns = belongs[node]
+            nodes = tuple(turns[page % len(turns)] for page in pages)
+            outcome = self._process.apply((MovePages(pages, nodes),))
+            self._moved += outcome.done
+            self._stayed += len(pages) - outcome.done
+        if self._moved == before and self._stayed:  # not permitted, or there is no room
+            self._have_followed(state, now)
+
+    def _have_followed(self, state: LiveState, now: Sequence[int]) -> None:
+        assert self._placed is not None
+        self._moving, self._placed.over = None, True
+        self._homes.update(zip(state.placed, now, strict=True))
+        stayed = f"; {self._stayed} could not be moved" if self._stayed else ""
+        self._tell(f"{self._moved} pages have followed their threads{stayed}")
+
+
+def _lost_s(found: LeftBehind, state: LiveState, for_ns: int) -> float:
+    """Seconds that remote reads are taken to have cost each thread since it was placed."""
+    return loss(state) * (found.bytes_to_move / found.total_bytes) * for_ns / 1e9
+
+
+def loss(state: LiveState) -> float:
+    """Share of the time that a program loses whose pages are all remote."""
+    seen = state.outcome or state.sample
+    if seen is None or "llc_misses" not in seen.values:
+        return ASSUMED_LOSS
+    return min(1.0, seen.values["llc_misses"] * REMOTE_READ_NS / 1e9)
+
+
+def _found_text(found: LeftBehind, topology: Topology) -> str:
+    total = f"{found.total_bytes / _MIB:.1f} MiB"
+    numbers = topology.node_os_indices
+    if found.one_node is not None:
+        return (
+            f"nearly all of its memory ({total}) is on node {numbers[found.one_node]}, and threads "
+            "on several nodes use it: `numactl --interleave=all`, or data that each thread touches "
+            "first, spreads the load; no page is moved"
+        )
+    line = f"left behind is {found.share:.0%} of its memory ({total})"
+    where = ", ".join(
+        f"{size / _MIB:.1f} MiB on node {numbers[node]}" for node, size in found.bytes_left.items()
+    )
+    return line + (f": {where}" if where else "")

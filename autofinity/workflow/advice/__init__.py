@@ -1,0 +1,1 @@
+"""Advice on a program: seen here or on a simulated machine, answered question by question."""

@@ -1,0 +1,49 @@
+"""Whether the kernel's NUMA balancing is to be on for this program."""
+
+from __future__ import annotations
+
+from autofinity.workflow.advice.memory import ONE_NODE, Use
+from autofinity.workflow.advice.seen import Section, Seen
+
+WORTH_FOLLOWING = 0.2
+"""Share of remote reads from which on faults to find pages may pay for themselves."""
+_SYSCTL = "sysctl kernel.numa_balancing"
+_MODES = {"0": "off", "1": "on", "2": "on, for memory tiers alone", "3": "on, and for memory tiers"}
+
+
+def numa_balancing(seen: Seen, use: Use, policy: object) -> Section:
+    """`policy` is the memory policy that is advised."""
+    state = seen.numa_balancing
+    facts: dict[str, object] = {"state": state or None, "wanted": None, "line": None}
+    if seen.topology.n_nodes < 2:
+        return Section("NUMA balancing", ONE_NODE, (), facts)
+    if state is None:
+        now = ("a simulated machine has none unless a mechanism is it (`autofinity compare`)",)
+    elif not state:
+        now = (f"the kernel has no NUMA balancing ({_SYSCTL} is missing)",)
+    else:
+        now = (f"{_SYSCTL} is {state}: {_MODES.get(state, 'a mode that is not known')}",)
+    wanted, why = _wanted(use, policy)
+    remote = "not known" if use.remote is None else f"{use.remote:.0%} ({use.how})"
+    line = None
+    if wanted is not None and state and (state in ("1", "3")) != wanted:
+        line = f"sudo {_SYSCTL.replace('sysctl', 'sysctl -w')}={int(wanted)}"
+    facts |= {"wanted": wanted, "line": line}
+    advice = {True: "on", False: "off", None: "as it is"}[wanted] + f": {why}"
+    if line:
+        advice += f" ({line}, for the whole system)"
+    return Section("NUMA balancing", advice, (*now, f"share of remote reads: {remote}"), facts)
+
+
+def _wanted(use: Use, policy: object) -> tuple[bool | None, str]:
+    if use.remote is None:
+        return None, "whether reads are remote is not known"
+    if policy == "interleave":
+        return False, "pages that are interleaved stay where they are, and its faults cost time"
+    if policy == "bind":
+        return False, "all is to be on one node, so its faults cost time and move nothing"
+    if use.shared is not None and use.shared >= 0.5:
+        return False, "pages that all nodes use have no node to go to, and its faults cost time"
+    if use.remote < WORTH_FOLLOWING:
+        return False, "few reads are remote, so its faults cost time and move little"
+    return True, "pages would go to the node that uses them, while threads stay on their nodes"

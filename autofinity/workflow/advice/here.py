@@ -1,0 +1,131 @@
+"""A program that runs on this machine: watched as `run` watches it, and left alone."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from autofinity.linux.bind import StartMask, allowed_now
+from autofinity.linux.capabilities import Ladder, probe
+from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.linux.kernel_file import read_text
+from autofinity.linux.numa_hinting import SYSCTL, hinting_is_on
+from autofinity.linux.online import SYSFS
+from autofinity.linux.process import LinuxProcess, open_pidfd
+from autofinity.linux.program_key import running_program
+from autofinity.linux.sysfs_topology import read_sysfs
+from autofinity.model.detection import FaultSampling
+from autofinity.model.errors import UsageError
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.policy.on_machine import on_machine
+from autofinity.runtime.attaching import masks_at_start
+from autofinity.runtime.evidence import ONE_LLC, STAYS, nothing_to_choose
+from autofinity.runtime.journal import Journal, RunHeader
+from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.machine_facts import facts_here, speeds_here
+from autofinity.runtime.monitor import Surroundings, address_sensor, by_policy, counters_of
+from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, Choice, read_policy
+from autofinity.runtime.request import Request
+from autofinity.runtime.undecided import why_undecided
+from autofinity.workflow.advice.look import look_at
+from autofinity.workflow.advice.seen import Seen
+
+_OF_MEMORY = ("llc_misses", "dram_reads_remote")
+"""Counted too, on several nodes and where this CPU has events for it."""
+
+
+def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
+    """See process `pid` until the policy has answered, or it ends. `threads`: promised; 0: those
+    that are seen to compute.
+
+    Raises `UsageError` for a process that is not there, `CapabilityError` for one that may not be
+    watched, `PolicyError`, `TopologyError`.
+    """
+    if not Path(f"/proc/{pid}").exists():
+        raise UsageError(f"there is no process {pid}; expected the pid of a running program")
+    policy = read_policy(choice.path)[0] if choice is not None else None
+    ladder = probe()
+    allowed = masks_at_start(pid)
+    request = _request(pid, threads, allowed, ladder.tier, choice)
+    topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", SYSFS), allowed=allowed)
+    present, at_start = frozenset(topology.by_os_index), StartMask.of(pid, allowed)
+    journal = Journal(None, RunHeader("", request.program, pid, ladder.tier, 0, "", "none", ""))
+    around = Surroundings(topology, policy, lambda: allowed_now(pid, at_start) & present, journal)
+    decider = by_policy(request, around)
+    several = topology.n_nodes > 1
+    touches = several and (hinting_is_on() or ladder["memory sampling"].available)
+    counters = (*decider.sensors.counters, *(_OF_MEMORY if several else ()))
+    process = LinuxProcess(
+        pid,
+        open_pidfd(pid),
+        allowed,
+        counters_of(request, tuple(dict.fromkeys(counters)), journal, None),
+        faults=address_sensor(request, [FaultSampling(table="none")] if touches else [], topology),
+        node_os_indices=topology.node_os_indices,
+    )
+    try:
+        looked = look_at(process, decider, decider.begin(topology, allowed, threads))
+        available = around.available() or allowed & present
+    finally:
+        process.close()
+    state = looked.state
+    threads = threads or len(state.workers.computing) or state.most_computing
+    if policy is not None:
+        policy = on_machine(policy, facts_here(topology)(max(threads, 1)))
+    return Seen(
+        program=Path(request.program).name,
+        topology=topology,
+        available=available,
+        policy=policy,
+        asked=f"{choice.path}, {choice.origin}" if choice else f"{NO_POLICY}; {NO_POLICY_REMEDY}",
+        state=state,
+        undecided=_undecided(state, request.threads),
+        threads=threads,
+        cpus=tuple(cpu for cpu in looked.cpus if cpu in present),
+        memory=looked.memory,
+        touched=looked.touched,
+        numa_balancing=read_text(SYSCTL).strip(),
+        node_gbs=speeds_here(topology).node_gbs,
+        not_measured=_not_measured(topology, available, ladder, touches=touches),
+    )
+
+
+def _undecided(state: LiveState, threads: int) -> str:
+    # What to do instead is not for who is only advised.
+    return why_undecided(state, threads).partition("; ")[0].removesuffix(f": {STAYS}")
+
+
+def _not_measured(
+    topology: Topology, available: frozenset[OsIndex], ladder: Ladder, *, touches: bool
+) -> tuple[str, ...]:
+    lines = []
+    counters = ladder["hardware counters"]
+    if not counters.available:
+        lines.append(f"no hardware counters: {counters.detail}; {counters.remedy}")
+    if topology.n_nodes > 1 and not touches:
+        sampling = ladder["memory sampling"]
+        lines.append(f"who touches which page: {sampling.detail}; {sampling.remedy}")
+    if nothing_to_choose(topology, available):
+        lines.append(f"{ONE_LLC}; allow CPUs of several, where the machine has them")
+    return tuple(lines)
+
+
+def _request(
+    pid: int, threads: int, allowed: frozenset[OsIndex], tier: str, choice: Choice | None
+) -> Request:
+    program = running_program(pid)
+    return Request(
+        pid=pid,
+        pidfd=-1,
+        program=program.path,
+        key=program.key,
+        threads=threads,
+        allowed=format_cpu_list(allowed),
+        bind="none",
+        tier=tier,
+        ladder="",
+        policy=choice.path if choice is not None else None,
+        db=None,
+        bound="",
+        sample_s=1.0,
+    )

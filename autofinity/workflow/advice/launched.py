@@ -1,0 +1,69 @@
+"""A program that is started here to be advised on: it runs as it would alone, to its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autofinity.linux.handed_signals import signals_are_for
+from autofinity.model.errors import AutofinityError, UsageError
+from autofinity.runtime.policies import Choice
+from autofinity.workflow.advice.here import seen_here
+from autofinity.workflow.advice.seen import Seen
+
+_OURS = (signal.SIGPIPE, signal.SIGXFSZ)
+"""Python ignores them, and what is ignored stays so over exec."""
+
+_ENDED = "the program ended before anything was seen of it"
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """What came of it."""
+
+    exit_code: int
+    """The program's, 128 + n for signal n; 126 or 127 where it cannot be run."""
+    seen: Seen | None
+    trouble: str
+    """Why nothing was seen; empty where something was."""
+
+
+def seen_launched(
+    argv: Sequence[str], choice: Choice | None, *, threads: int = 0, to_stderr: bool = False
+) -> Launched:
+    """Run it on our standard streams, or with stdout on stderr (`to_stderr`), and see it. Whatever
+    fails on our side, it runs. Raises `UsageError` for no program.
+    """
+    if not argv:
+        raise UsageError("no program to run; expected its name and arguments")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        pid = os.posix_spawnp(
+            argv[0],
+            list(argv),
+            os.environ,
+            file_actions=[(os.POSIX_SPAWN_DUP2, 2, 1)] if to_stderr else [],
+            setsigdef=_OURS,
+        )
+    except OSError as error:
+        code = 127 if isinstance(error, FileNotFoundError) else 126
+        return Launched(code, None, f"cannot run {argv[0]}: {error.strerror}")
+    seen, trouble = None, ""
+    with signals_are_for(pid):
+        try:
+            seen = seen_here(pid, choice, threads)
+        except AutofinityError as error:
+            trouble = _ENDED if _has_ended(pid) else str(error)
+        finally:
+            _, status = os.waitpid(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    return Launched(code if code >= 0 else 128 - code, seen, trouble)
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether our child has; it can be waited for afterwards all the same."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None

@@ -1,0 +1,143 @@
+"""Which memory policy: first touch, interleave or bind; by where pages are and who touches them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autofinity.model.sharing import NumaVectors
+from autofinity.model.topology import Topology
+from autofinity.runtime.left_behind import ONE_NODES, remote_share
+from autofinity.workflow.advice.placement import Chosen
+from autofinity.workflow.advice.seen import Section, Seen
+
+_MIB = 1 << 20
+ONE_NODE = "one NUMA node: there is nothing to choose"
+_FEWEST_TOUCHES = 64  # that say who uses what
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How pages are used, as far as it was seen."""
+
+    remote: float | None
+    """Share of reads that go to another node; None: it is not known where pages are."""
+    how: str
+    """Where `remote` is from."""
+    shared: float | None
+    """Share of the sampled touches that are of pages that several nodes touch; None: not sampled.
+    """
+    one_node: int | None
+    """The logical node with nearly all pages."""
+
+
+def use_of(seen: Seen) -> Use:
+    """From reads that were counted, else touches that were sampled, else where pages are."""
+    one_node = None
+    if seen.memory is not None and seen.memory.share(seen.memory.fullest) >= ONE_NODES:
+        one_node = seen.memory.fullest
+    touches = _touches(seen.touched)
+    shared = touches[1] / touches[0] if touches else None
+    counted = _counted(seen)
+    if counted is not None:
+        return Use(counted, "counted reads", shared, one_node)
+    if touches:
+        return Use(touches[2] / touches[0], "sampled touches", shared, one_node)
+    if seen.memory is not None and seen.memory.total_bytes and seen.nodes:
+        how = "if every thread uses all pages alike"
+        return Use(remote_share(seen.memory, seen.nodes), how, shared, one_node)
+    return Use(None, "", shared, one_node)
+
+
+def _counted(seen: Seen) -> float | None:
+    """Share of the reads of memory that were remote; None where they were not counted."""
+    remote, local = seen.rate("dram_reads_remote"), seen.rate("dram_reads_local")
+    misses = seen.rate("llc_misses")
+    if remote is None or (local is None and misses is None):
+        return None
+    reads = remote + local if local is not None else max(remote, misses or 0.0)
+    return remote / reads if reads > 0 else None
+
+
+def _touches(touched: NumaVectors | None) -> tuple[int, int, int] | None:
+    """All touches, those of pages that several nodes touch, and those from another node than the
+    page's; None where too few were seen.
+    """
+    if touched is None:
+        return None
+    total = shared = remote = 0
+    for page, counts in touched.pages.items():
+        if page not in touched.nodes:
+            continue
+        total += sum(counts)
+        shared += sum(counts) if sum(map(bool, counts)) > 1 else 0
+        remote += sum(counts) - counts[touched.nodes[page]]
+    return (total, shared, remote) if total >= _FEWEST_TOUCHES else None
+
+
+def memory_policy(seen: Seen, chosen: Chosen | None, use: Use) -> Section:
+    """For the placement that is advised, else for where the threads are."""
+    pus = seen.topology.by_os_index
+    cpus = chosen.cores.cpus if chosen is not None else seen.cpus
+    to = sorted({pus[cpu].node for cpu in cpus if cpu in pus})
+    facts: dict[str, object] = {
+        "nodes": seen.kernel_nodes(range(seen.topology.n_nodes)),
+        "bytes_on_node": list(seen.memory.bytes_on) if seen.memory is not None else None,
+        "threads_on_node": [seen.nodes.count(n) for n in range(seen.topology.n_nodes)],
+        "remote_share": use.remote,
+        "remote_share_by": use.how or None,
+        "shared_touch_share": use.shared,
+        "policy": None,
+        "line": None,
+    }
+    if seen.topology.n_nodes < 2:
+        return Section("memory policy", ONE_NODE, (), facts)
+    evidence = _evidence(seen, use)
+    if seen.memory is None or not to:
+        advice = "first touch, the system's own: where its pages are was not seen"
+        return Section("memory policy", advice, evidence, {**facts, "policy": "first touch"})
+    several = len(to) > 1
+    numbers = ",".join(map(str, seen.kernel_nodes(to)))
+    if seen.memory.total_bytes <= _cache_bytes(seen.topology):
+        policy, line = "first touch", None
+        why = "the system's own; all of its pages fit into one last-level cache"
+    elif several and use.one_node is not None:
+        policy, line = "interleave", f"numactl --interleave={numbers}"
+        why = f"nearly all pages are on node {seen.kernel_nodes([use.one_node])[0]}"
+        if use.shared is not None and use.shared < 0.5:
+            why += (
+                ", each of use to one node only: better yet, let each thread touch its data first"
+            )
+    elif not several and use.one_node != to[0] and seen.memory.total_bytes:
+        policy, line = "bind", f"numactl --membind={numbers}"
+        why = "all threads are to be on one node; a run moves what lies elsewhere when that pays"
+    else:
+        policy, line = "first touch", None
+        why = "the system's own, with threads bound from the start"
+    facts |= {"policy": policy, "line": line}
+    advice = f"{policy}: {why}" + (f" ({line})" if line else "")
+    return Section("memory policy", advice, evidence, facts)
+
+
+def _cache_bytes(topology: Topology) -> int:
+    """Of the largest cache; 0 where none is known."""
+    return max((cache.size_bytes for cache in topology.caches), default=0)
+
+
+def _evidence(seen: Seen, use: Use) -> tuple[str, ...]:
+    lines = []
+    if seen.memory is not None:
+        on = "; ".join(
+            f"node {number} {size / _MIB:.1f} MiB, threads: {seen.nodes.count(node)}"
+            for node, (number, size) in enumerate(
+                zip(seen.topology.node_os_indices, seen.memory.bytes_on, strict=True)
+            )
+            if size or seen.nodes.count(node)
+        )
+        lines.append(f"pages and threads are on {on or 'nothing yet'}")
+    if use.remote is not None:
+        lines.append(f"{use.remote:.0%} of its reads are of another node's memory ({use.how})")
+    if use.shared is not None:
+        lines.append(f"{use.shared:.0%} of sampled touches are of pages that several nodes touch")
+    elif seen.memory is not None:
+        lines.append("who touches which page was not sampled")
+    return tuple(lines)

@@ -1,0 +1,106 @@
+"""Where the threads should be: what the policy says, and how to start the program there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autofinity.affinity.best_matches import all_cores
+from autofinity.affinity.hints import get_affinity
+from autofinity.affinity.launchers import launcher_line
+from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.model.affinity import Hint
+from autofinity.model.errors import PlacementError
+from autofinity.model.placement import CoreSet
+from autofinity.policy.explain import Explanation, explain, explanation_data, explanation_text
+from autofinity.policy.readable import hint_text
+from autofinity.runtime.evidence import ONE_LLC, nothing_to_choose
+from autofinity.workflow.advice.seen import Section, Seen
+
+_TOOLS = ("taskset", "numactl", "omp")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What the policy says of a program."""
+
+    hint: Hint
+    cores: CoreSet
+    why: Explanation
+
+
+def chosen_of(seen: Seen) -> Chosen | None:
+    """None where the policy was not asked, or the threads find no room."""
+    if seen.policy is None or seen.state.decision is None or seen.state.sample is None:
+        return None
+    sample = seen.state.sample.values
+    why = explain(
+        seen.policy, {name: sample[name] for name in seen.policy.counters if name in sample}
+    )
+    try:
+        cores_here = all_cores(seen.topology, seen.available)
+        hint = seen.policy.at(why.decision.hint, seen.threads, cores_here)
+        cores = get_affinity(seen.topology, seen.threads, hint, seen.available)
+    except PlacementError:
+        return None
+    return Chosen(hint, cores, why)
+
+
+def placement(seen: Seen, chosen: Chosen | None) -> Section:
+    """Hint, cores and command lines; or to leave the threads alone, and why."""
+    where = f"seen were {len(seen.cpus)} threads on CPUs {format_cpu_list(seen.cpus)}"
+    facts: dict[str, object] = {
+        "threads": seen.threads,
+        "cpus_seen": list(seen.cpus),
+        "policy": seen.asked,
+        "nothing_to_choose": nothing_to_choose(seen.topology, seen.available),
+    }
+    evidence: tuple[str, ...] = (where,) if seen.cpus else ()
+    if facts["nothing_to_choose"]:
+        evidence += (ONE_LLC,)
+    if chosen is None or seen.policy is None:
+        why = seen.undecided or f"there are too few CPUs for {seen.threads} threads"
+        advice = "leave the threads where the system puts them"
+        facts |= {"hint": None, "undecided": why}
+        evidence = (f"nothing was decided: {why}", f"policy: {seen.asked}", *evidence)
+        return Section("placement", advice, evidence, facts)
+    hint, cpus = chosen.hint, chosen.cores.cpus
+    lines = {tool: launcher_line(tool, cpus, seen.topology) for tool in _TOOLS}
+    second = seen.policy.second_after(chosen.why.decision.hint)
+    final = second is None
+    evidence += (
+        f"policy: {seen.asked}",
+        *_short(explanation_text(seen.policy, chosen.why)),
+    )
+    if seen.policy.rules:
+        evidence += (
+            "it was learned from samples of threads that are distributed (SLP), and this one is of "
+            "threads where the system had put them",
+        )
+    if second is not None:
+        evidence += (
+            f"not final: before it moves anybody a run looks again in {second.sampled_in}",
+        )
+    facts |= {
+        "hint": str(hint),
+        "hint_text": hint_text(hint),
+        "cpus": list(cpus),
+        "affinity": str(chosen.cores.affinity),
+        "lines": lines,
+        "decision": explanation_data(seen.policy, chosen.why),
+        "final": final,
+    }
+    advice = f"{hint}: {hint_text(hint)}; CPUs {format_cpu_list(cpus)}"
+    how = tuple(f"{line} PROGRAM" for line in lines.values())
+    return Section("placement", advice, (*how, *evidence), facts)
+
+
+def _short(explanation: str) -> tuple[str, ...]:
+    """Without the hint, which is said already, and what each value alone would change."""
+    lines = explanation.splitlines()[1:]
+    begin = next((at for at, line in enumerate(lines) if line.startswith("one value alone")), None)
+    if begin is None:
+        return tuple(lines)
+    end = begin + 1
+    while end < len(lines) and lines[end].startswith("  "):
+        end += 1
+    return (*lines[:begin], *lines[end:])

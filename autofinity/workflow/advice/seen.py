@@ -1,0 +1,73 @@
+"""What was seen of a program that nobody moved: all that advice goes by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autofinity.model.memory import MemoryByNode
+from autofinity.model.policy import RulePolicy
+from autofinity.model.sharing import NumaVectors
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.runtime.live_state import LiveState
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A program and its machine."""
+
+    program: str
+    topology: Topology
+    available: frozenset[OsIndex]
+    """CPUs that may be used."""
+    policy: RulePolicy | None
+    asked: str
+    """Which policy that is, and who chose it; or why there is none."""
+    state: LiveState
+    """Of the decider, which has bound nothing."""
+    undecided: str
+    """Why the policy was not asked; empty where it was."""
+    threads: int
+    """That compute, or were promised."""
+    cpus: tuple[OsIndex, ...] = ()
+    """Where each thread that computes was last."""
+    memory: MemoryByNode | None = None
+    touched: NumaVectors | None = None
+    """Sampled touches of pages by node; None where nothing samples them."""
+    numa_balancing: str | None = None
+    """kernel.numa_balancing, empty where the kernel has none; None on a simulated machine."""
+    node_gbs: float = math.nan
+    """Bandwidth of a node's memory, as the machine file says or was measured; NaN: not known."""
+    smt_slowdown: float | None = None
+    """Of a thread while a sibling issues, too; None where no machine file says."""
+    not_measured: tuple[str, ...] = ()
+    """What cannot be seen here, and what would help, a line each."""
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """Logical node of each thread that computes."""
+        pus = self.topology.by_os_index
+        return tuple(pus[cpu].node for cpu in self.cpus if cpu in pus)
+
+    def rate(self, counter: str) -> float | None:
+        """Of the sample, per thread and second; None where it was not measured."""
+        sample = self.state.sample
+        return sample.values.get(counter) if sample is not None else None
+
+    def kernel_nodes(self, nodes: Sequence[int]) -> list[int]:
+        """The kernel's numbers of logical nodes."""
+        return [int(self.topology.node_os_indices[node]) for node in nodes]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One question, answered."""
+
+    question: str
+    advice: str
+    """What to do."""
+    evidence: tuple[str, ...]
+    """What that rests on: numbers with units, a line each."""
+    facts: dict[str, object]
+    """The same for programs; names say the units."""

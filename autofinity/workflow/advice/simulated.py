@@ -1,0 +1,73 @@
+"""A captured program on a simulated machine, its threads where a model of the system puts them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autofinity.mechanisms.autofinity import InRun
+from autofinity.mechanisms.recipe import Setting
+from autofinity.model.detection import AccessSampling
+from autofinity.model.facts import facts_of
+from autofinity.model.policy import RulePolicy
+from autofinity.policy.on_machine import on_machine
+from autofinity.ports import RunRequest, Sensors
+from autofinity.runtime.policies import NO_POLICY
+from autofinity.runtime.undecided import why_undecided
+from autofinity.sim.speeds import speeds_of
+from autofinity.workflow.advice.look import look_at
+from autofinity.workflow.advice.seen import Seen
+from autofinity.workflow.simulate import DEFAULT_PERIOD_US, threads_of
+
+if TYPE_CHECKING:
+    from autofinity.sim.machine import SimMachine
+
+_COUNTED = ("dram_reads_local", "dram_reads_remote")
+_SAMPLED = AccessSampling(period=500, sample_ns=0.0)
+"""Accesses that nobody pays for: a simulated machine shows them as they are."""
+
+
+def seen_simulated(
+    machine: SimMachine,
+    trace: Path,
+    policy: RulePolicy | None,
+    asked: str,
+    threads: int | None = None,
+) -> Seen:
+    """See it until the policy has answered. `asked` says which policy that is, or why there is
+    none. Raises `TraceError`, `PlacementError`, `SimulationError`, and `CapabilityError` for a
+    sampled trace, of whose threads the system cannot be let to dispose.
+    """
+    team, speeds = threads_of(trace, threads), speeds_of(machine.spec)
+    if policy is not None:
+        policy = on_machine(policy, facts_of(machine.topology, speeds, team))
+    setting = Setting(
+        machine.topology,
+        team,
+        machine.clock_hz,
+        paper_second_ns=round(DEFAULT_PERIOD_US * 1000),
+        policy=policy,
+    )
+    recipe = InRun(setting, bind="none")
+    counters = tuple(dict.fromkeys((*recipe.sensors.counters, *_COUNTED)))
+    detectors = (_SAMPLED,) if machine.topology.n_nodes > 1 else ()
+    process = machine.start(
+        RunRequest(str(trace), threads=team), None, Sensors(counters, detectors)
+    )
+    start = recipe.begin(machine.topology, machine.topology.allowed, team)
+    looked = look_at(process, recipe, start)
+    return Seen(
+        program=trace.name,
+        topology=machine.topology,
+        available=machine.topology.allowed,
+        policy=policy,
+        asked=asked if policy is not None else NO_POLICY,
+        state=looked.state,
+        undecided=why_undecided(looked.state, team),
+        threads=team,
+        cpus=looked.cpus,
+        memory=looked.memory,
+        touched=looked.touched,
+        node_gbs=speeds.node_gbs,
+        smt_slowdown=machine.spec.core.smt_slowdown,
+    )

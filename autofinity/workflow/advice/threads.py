@@ -1,0 +1,62 @@
+"""Whether there are threads more than pay: they wait for memory that is all given out."""
+
+from __future__ import annotations
+
+import math
+
+from autofinity.workflow.advice.seen import Section, Seen
+
+SATURATED = 0.8
+"""Share of a memory's bandwidth from which on reads wait for each other."""
+_LINE_BYTES = 64
+
+
+def thread_count(seen: Seen) -> Section:
+    """By the reads of memory that were counted, beside what its nodes can give."""
+    facts: dict[str, object] = {
+        "threads": seen.threads,
+        "read_gbs": None,
+        "memory_gbs": None,
+        "used_share": None,
+        "enough_threads": None,
+    }
+    question = "threads"
+    again = f"not measured: time it with fewer than {seen.threads} threads, too"
+    misses = _reads_per_s(seen)
+    if misses is None:
+        return Section(question, again, ("reads of memory were not counted",), facts)
+    read_gbs = misses * seen.threads * _LINE_BYTES / 1e9
+    facts["read_gbs"] = read_gbs
+    told = f"{seen.threads} threads read {read_gbs:.2f} GB/s from memory"
+    if math.isnan(seen.node_gbs):
+        why = (
+            "what this machine's memory can give is not known; `autofinity doctor --measure` tells"
+        )
+        return Section(question, again, (told, why), facts)
+    if seen.memory is None or not seen.memory.total_bytes:
+        return Section(question, again, (told, "where its pages are was not seen"), facts)
+    # The fullest node is waited for first: of each byte that is read, its share comes from there.
+    at = seen.memory.fullest
+    share = seen.memory.share(at)
+    most_gbs = seen.node_gbs / share
+    used = read_gbs / most_gbs
+    facts |= {"memory_gbs": most_gbs if math.isfinite(most_gbs) else None, "used_share": used}
+    told += (
+        f", {used:.0%} of what memory can give with {share:.0%} of the pages on node "
+        f"{seen.topology.node_os_indices[at]}: {most_gbs:.1f} GB/s"
+    )
+    if used < SATURATED:
+        advice = "no more than memory can feed"
+        return Section(question, advice, (told,), facts)
+    enough = max(1, round(seen.threads * SATURATED / used))
+    facts["enough_threads"] = enough
+    advice = f"memory is saturated: {enough} threads, or pages on more nodes, may do as well"
+    return Section(question, advice, (told,), facts)
+
+
+def _reads_per_s(seen: Seen) -> float | None:
+    """Lines from memory, per thread and second; those that were prefetched are not in misses."""
+    local, remote = seen.rate("dram_reads_local"), seen.rate("dram_reads_remote")
+    if local is not None and remote is not None:
+        return local + remote
+    return seen.rate("llc_misses")

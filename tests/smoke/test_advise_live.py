@@ -1,0 +1,159 @@
+"""A program that runs here is advised on: it runs as it would alone, and nothing is moved."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_masks import allowed, masks_of
+from live_run import prefer
+from made_up_machine import machine
+from topology_sysfs_tree import write_sysfs
+
+from autofinity.linux.numa_hinting import SYSCTL
+from autofinity.model.errors import UsageError
+from autofinity.runtime.policies import Choice
+from autofinity.workflow.advice import here
+from autofinity.workflow.advice.here import seen_here
+from autofinity.workflow.advice.seen import Seen
+
+type Runner = Any  # of conftest.py
+
+two_cpus = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="two threads compute side by side; one CPU is allowed"
+)
+
+
+def advise(run: Runner, *words: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
+    command = [str(run.launcher), "advise", *map(str, words)]
+    return subprocess.run(command, env=run.env | env, capture_output=True, text=True)
+
+
+def seen_of(program: Path, choice: Choice | None = None, seconds: str = "300") -> Seen:
+    """A program of two threads that compute, as `advise --pid` sees it."""
+    with subprocess.Popen([program, "2", seconds], preexec_fn=prefer) as process:
+        try:
+            found = seen_here(process.pid, choice)
+            assert set(masks_of(process.pid)) == {allowed()}
+        finally:
+            process.kill()
+    return found
+
+
+def test_a_launched_program_has_its_own_streams_and_exit_code_and_advice_is_beside_it(
+    run: Runner,
+) -> None:
+    done = advise(run, "--", "sh", "-c", "echo out; exit 37")
+    assert done.returncode == 37
+    assert done.stdout == "out\n"
+    told = advise(run, "--json", "--", "sh", "-c", "echo out; kill -TERM $$")
+    assert told.returncode == 128 + signal.SIGTERM
+    assert json.loads(told.stdout)["exit_code"] == 128 + signal.SIGTERM
+    assert "out\n" in told.stderr
+    nowhere = advise(run, "--", "/nowhere")
+    assert nowhere.returncode == 127
+    assert "cannot run /nowhere" in nowhere.stderr
+    nothing = advise(run, "--json", "--", "/nowhere")
+    assert json.loads(nothing.stdout)["exit_code"] == 127
+    assert advise(run, "--", "/").returncode == 126
+
+
+def test_a_program_that_ends_while_it_is_looked_at_ends_as_it_would(run: Runner) -> None:
+    done = advise(run, "--json", "--", "sleep", "0.3")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["placement"]["hint"] is None
+    assert "fewer than two of its threads computed" in document["placement"]["undecided"]
+    assert document["memory_policy"]["bytes_on_node"] is None
+
+
+@two_cpus
+def test_a_running_program_is_advised_on_and_left_as_it_was(
+    run: Runner, spinner: Path, policy: Path
+) -> None:
+    with subprocess.Popen([spinner, "2", "300"], preexec_fn=prefer) as process:
+        try:
+            done = advise(run, "--pid", str(process.pid), "--policy", policy, "--json")
+            assert set(masks_of(process.pid)) == {allowed()}
+            assert process.poll() is None
+        finally:
+            process.kill()
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["program"] == "spinner"
+    assert document["smt"]["threads"] == 2
+    assert len(document["placement"]["cpus_seen"]) == 2
+    assert document["exit_code"] is None
+    assert not run.db.exists()
+
+
+@two_cpus
+def test_where_two_nodes_are_shown_memory_is_told_of_by_node(
+    spinner: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not Path("/proc/self/numa_maps").exists():
+        pytest.skip("the kernel has no numa_maps (CONFIG_NUMA)")
+    first, second = sorted(allowed())[:2]
+    topology = machine(packages=2, cores=1, number=lambda core, rank: (first, second)[core])
+    monkeypatch.setenv("AUTOFINITY_SYSFS", str(write_sysfs(tmp_path / "sys", topology)))
+    found = seen_of(spinner)
+    assert found.topology.n_nodes == 2
+    assert set(found.nodes) <= {0, 1}
+    assert found.memory is not None
+    assert found.memory.bytes_on[0] > 0
+
+
+@two_cpus
+def test_a_kernel_without_numa_balancing_is_told_of_as_such(
+    spinner: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(here, "SYSCTL", tmp_path / "nowhere")
+    assert seen_of(spinner).numa_balancing == ""
+    if SYSCTL.exists():
+        monkeypatch.undo()
+        assert seen_of(spinner).numa_balancing == SYSCTL.read_text().strip()
+
+
+@two_cpus
+def test_memory_that_the_kernel_does_not_show_is_not_known(
+    spinner: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autofinity.linux.process.memory_of", lambda pids, numbers: None)
+    assert seen_of(spinner).memory is None
+
+
+def test_what_is_not_there_or_is_no_program_is_one_clear_line(run: Runner, policy: Path) -> None:
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    with pytest.raises(UsageError, match="there is no process"):
+        seen_here(gone.pid, None)
+    for pid in (str(gone.pid), str(1 << 70)):
+        done = advise(run, "--pid", pid)
+        assert done.returncode == 2
+        assert "there is no process" in done.stderr
+    for words in (("--pid", "0"), ("--pid", "x")):
+        assert advise(run, *words).returncode == 2
+    broken = policy.with_name("broken.json")
+    broken.write_text("{")
+    done = advise(run, "--policy", broken, "--", "touch", policy.with_name("ran"))
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    assert not policy.with_name("ran").exists()
+
+
+def test_another_users_program_is_refused_with_the_remedy() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user to be refused")
+    check = (
+        "import os; from autofinity.workflow.advice.here import seen_here; "
+        "os.setgroups([]); os.setgid(65534); os.setuid(65534); seen_here(1, None)"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True)
+    assert "CapabilityError: what process 1 runs cannot be seen" in done.stderr
+    assert "root's rights" in done.stderr

@@ -1,0 +1,35 @@
+"""Programs whose pages lie where somebody touched them first."""
+
+from __future__ import annotations
+
+from sim_programs import first_touch, load_all, region
+
+from autofinity._core.trace import Trace, TraceBuilder
+
+
+def own_pages(threads: int, pages_each: int, rounds: int) -> Trace:
+    """Every thread touches its own pages first, then reads them again and again."""
+    return _reading(threads, pages_each, rounds, initialised_by_one=False)
+
+
+def initialised_by_one(threads: int, pages_each: int, rounds: int) -> Trace:
+    """The same, but the first thread touches all pages first."""
+    return _reading(threads, pages_each, rounds, initialised_by_one=True)
+
+
+def _reading(threads: int, pages_each: int, rounds: int, *, initialised_by_one: bool) -> Trace:
+    builder = TraceBuilder()
+    streams = [builder.stream() for _ in range(threads)]
+    parts = [region(pages_each, thread * pages_each) for thread in range(threads)]
+    for stream, part in zip(streams, parts, strict=True):
+        first_touch(builder, streams[0] if initialised_by_one else stream, part)
+    for stream in streams:
+        builder.barrier(stream, 1, threads)
+    builder.roi_begin(streams[0])
+    for stream, part in zip(streams, parts, strict=True):
+        builder.barrier(stream, 2, threads)
+        for _ in range(rounds):
+            load_all(builder, stream, part, gap=16)
+        builder.barrier(stream, 3, threads)
+    builder.roi_end(streams[0])
+    return builder.build()

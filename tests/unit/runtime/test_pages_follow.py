@@ -1,0 +1,159 @@
+"""When pages follow, by looks that are made up: what changes on the way, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from made_up_machine import machine
+
+from autofinity.model.counters import Behaviour
+from autofinity.model.memory import MOVED_BYTES_PER_S, MemoryByNode
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.ports import Action, Interval, MovePages, Outcome, ThreadEvent
+from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.pages_follow import ASSUMED_LOSS, PagesFollow, loss
+from autofinity.runtime.workers import Workers
+
+TOPOLOGY: Topology = machine(packages=2, llcs=1, cores=2)
+S = 1_000_000_000
+PAGE = 4096
+BATCH = 100
+
+
+class Program:
+    """Two threads that began on nodes 0 and 1, with so many pages on each, look by look."""
+
+    def __init__(self, pages: tuple[int, int] = (500, 500), *, refuses: bool = False) -> None:
+        self.nodes = dict(enumerate([0] * pages[0] + [1] * pages[1], 1))
+        self.refuses = refuses
+        self.moved: list[MovePages] = []
+        self.looks = 0
+        self.told: list[str] = []
+        self.follow = PagesFollow(self, TOPOLOGY, self.told.append)
+        self.at_ns = 0
+        self.state = LiveState(phase="watching", workers=Workers(((0, 10), (1, 11)), (0, 1)))
+
+    def advance(self, duration_ns: int) -> Interval:
+        raise AssertionError("the loop's to call")
+
+    def apply(self, actions: Sequence[Action]) -> Outcome:
+        (action,) = actions
+        assert isinstance(action, MovePages)
+        self.moved.append(action)
+        if self.refuses:
+            return Outcome(0, len(action.pages), ("EPERM",))
+        self.nodes.update(zip(action.pages, action.nodes, strict=True))
+        return Outcome(len(action.pages), 0)
+
+    def memory(self) -> MemoryByNode | None:
+        self.looks += 1
+        on = list(self.nodes.values())
+        return MemoryByNode((PAGE * on.count(0), PAGE * on.count(1)))
+
+    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+        found = [page for page, on in self.nodes.items() if on == node]
+        for start in range(0, len(found), BATCH):
+            yield found[start : start + BATCH]
+
+    def look(self, state: LiveState, cpus: tuple[int, ...], s: float = 1.0) -> None:
+        begin = self.at_ns
+        self.at_ns += round(s * S)
+        events = () if begin else tuple(ThreadEvent("begin", n, 10 + n, 0) for n in (0, 1))
+        interval = Interval(begin, self.at_ns, (), events, cpus=tuple(map(OsIndex, cpus)))
+        self.follow.saw(self.state, state, interval, None)
+        self.state = state
+
+    def placed(self, *seats: int) -> LiveState:
+        cpus = tuple(map(OsIndex, seats))
+        return replace(self.state, phase="placed", placed=(0, 1), seats=cpus, cpus=frozenset(cpus))
+
+
+def pays_after_s(pages: int, share: float) -> float:
+    return pages * PAGE / MOVED_BYTES_PER_S / (ASSUMED_LOSS * share)
+
+
+def test_pages_follow_after_the_time_in_which_they_have_cost_as_much_as_moving_them() -> None:
+    program = Program()
+    program.look(program.state, (0, 2))
+    packed = program.placed(0, 1)
+    program.look(packed, (0, 2))
+    assert program.told == []  # threads go there only now
+    wait_s = pays_after_s(500, 0.5)
+    program.look(packed, (0, 1), wait_s / 4)
+    assert program.told == ["left behind is 50% of its memory (3.9 MiB): 2.0 MiB on node 1"]
+    program.look(packed, (0, 1), wait_s / 2)
+    assert program.moved == []
+    program.look(packed, (0, 1), wait_s / 2)
+    assert set(program.nodes.values()) == {0}
+    assert program.told[1:] == ["500 pages have followed their threads"]
+    program.look(packed, (0, 1), 100 * wait_s)
+    assert len(program.told) == 2
+
+
+def test_pages_are_looked_at_ever_less_often_while_moving_does_not_pay() -> None:
+    program = Program((500_000, 500_000))
+    program.look(program.state, (0, 2))
+    packed = program.placed(0, 1)
+    for _ in range(30):
+        program.look(packed, (0, 1))
+    assert program.moved == []
+    assert program.looks == 5  # after 1, 2, 4, 8 and 16 s
+
+
+def test_threads_that_are_placed_anew_while_pages_move_are_weighed_anew() -> None:
+    program = Program((20_000, 20_000))
+    program.look(program.state, (0, 2))
+    packed = program.placed(0, 1)
+    program.look(packed, (0, 2))
+    program.look(packed, (0, 1), 100)
+    assert 0 < sum(len(action.pages) for action in program.moved) < 20_000
+    before = len(program.moved)
+    back = program.placed(0, 2)
+    program.look(back, (0, 1))
+    assert len(program.moved) == before
+    program.look(back, (0, 2), 0.001)
+    assert program.told[-1].startswith("left behind is 0% of its memory")
+    assert len(program.moved) == before
+
+
+def test_what_may_not_be_moved_is_said_and_not_tried_for_ever() -> None:
+    program = Program((10_000, 10_000), refuses=True)
+    program.look(program.state, (0, 2))
+    packed = program.placed(0, 1)
+    program.look(packed, (0, 2))
+    for _ in range(9):
+        program.look(packed, (0, 1), 100)
+    assert program.told[-1].startswith("0 pages have followed their threads; ")
+    assert program.told[-1].endswith(" could not be moved")
+    assert len(program.moved) == 64
+
+
+def test_threads_that_are_not_bound_or_not_seen_move_no_page() -> None:
+    program = Program()
+    program.look(program.state, (0, 2))
+    left = replace(program.placed(0, 1), phase="left alone", cpus=frozenset())
+    unseen = program.placed(0, 1)
+    for state, cpus in ((left, (0, 1)), (unseen, (0,)), (unseen, (0, -1)), (unseen, (0, 99))):
+        for _ in range(3):
+            program.look(state, cpus, 100)
+    assert (program.moved, program.told) == ([], [])
+
+
+def test_the_last_look_at_a_program_that_has_ended_is_none() -> None:
+    program = Program()
+    packed = program.placed(0, 1)
+    for _ in range(3):
+        program.follow.saw(packed, packed, Interval(0, 9 * S, (), ended=True), None)
+    assert (program.looks, program.told) == (0, [])
+
+
+def test_what_remote_reads_cost_goes_by_the_misses_that_were_sampled() -> None:
+    def state(**values: float) -> LiveState:
+        return LiveState(sample=Behaviour(values))
+
+    assert loss(LiveState()) == ASSUMED_LOSS
+    assert loss(state(instructions=1e9)) == ASSUMED_LOSS
+    assert loss(state(llc_misses=1e6)) == 0.1
+    assert loss(state(llc_misses=1e9)) == 1
+    assert loss(replace(state(llc_misses=1e6), outcome=Behaviour({"llc_misses": 0.0}))) == 0

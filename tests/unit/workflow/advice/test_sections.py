@@ -1,0 +1,304 @@
+"""Each question of the advice, by what was seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from advised import MIB, ONE_NODE, TWO_NODES, sampled, seen
+from made_up_machine import machine
+
+from autofinity.evaluation.times import geometric_mean, times_of
+from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.memory import MemoryByNode
+from autofinity.model.policy import Condition, Rule, RulePolicy, SecondLook, looked_at
+from autofinity.model.sharing import NumaVectors
+from autofinity.model.topology import Cache, OsIndex
+from autofinity.policy.selector import decide
+from autofinity.runtime.evidence import ONE_LLC
+from autofinity.workflow.advice.advice import advice_on
+from autofinity.workflow.advice.balancing import numa_balancing
+from autofinity.workflow.advice.gain import gain
+from autofinity.workflow.advice.memory import Use, memory_policy, use_of
+from autofinity.workflow.advice.placement import chosen_of, placement
+from autofinity.workflow.advice.seen import Section, Seen
+from autofinity.workflow.advice.smt import smt
+from autofinity.workflow.advice.threads import thread_count
+from autofinity.workflow.observations import matches_for, observations_of
+from autofinity.workflow.policies import named_policy
+
+ONE_NODES_PAGES = MemoryByNode((120 * MIB, 8 * MIB))
+SPREAD = Hint.parse("SLP")
+
+
+def memory(one: Seen) -> Section:
+    return memory_policy(one, chosen_of(one), use_of(one))
+
+
+def touched(*pages: tuple[int, tuple[int, ...]]) -> NumaVectors:
+    """Each with the node it is on, and how often each node touched it."""
+    return NumaVectors(
+        {number: counts for number, (_, counts) in enumerate(pages)},
+        nodes={number: node for number, (node, _) in enumerate(pages)},
+    )
+
+
+def test_a_decided_program_is_told_its_cores_and_how_to_start_there() -> None:
+    one = seen(**sampled(PACKED, instructions=1e9))
+    found = placement(one, chosen_of(one))
+    assert found.advice.startswith("slp: ")
+    assert found.advice.endswith("CPUs 0-3")
+    assert found.facts["cpus"] == [0, 1, 2, 3]
+    assert found.facts["lines"]["taskset"] == "taskset -c 0,1,2,3"  # type: ignore[index]
+    assert "taskset -c 0,1,2,3 PROGRAM" in found.evidence
+    assert "seen were 4 threads on CPUs 0-1,4-5" in found.evidence
+    assert found.facts["final"] is True
+
+
+def test_an_answer_that_a_run_would_look_at_twice_is_said_not_to_be_final() -> None:
+    counters = ("instructions",)
+    again = RulePolicy(looked_at(counters), {}, (), DISTRIBUTED)
+    policy = RulePolicy(counters, {}, (), PACKED, second=SecondLook(SPREAD, (PACKED,), again))
+    one = seen(**{**sampled(PACKED, instructions=1e9), "policy": policy})
+    found = placement(one, chosen_of(one))
+    assert found.facts["final"] is False
+    assert "not final: before it moves anybody a run looks again in SLP" in found.evidence
+
+
+def test_who_is_undecided_is_left_alone_and_told_why() -> None:
+    found = placement(seen(), None)
+    assert found.advice == "leave the threads where the system puts them"
+    assert found.evidence[0] == "nothing was decided: there is no policy"
+    assert found.facts["hint"] is None
+    narrow = seen(available=frozenset(map(OsIndex, (0, 1))))
+    assert ONE_LLC in placement(narrow, None).evidence
+
+
+def test_more_threads_than_room_are_left_alone() -> None:
+    one = seen(**sampled(PACKED, instructions=1e9), threads=99)
+    assert chosen_of(one) is None
+    found = placement(one, None)
+    assert found.evidence[0] == "nothing was decided: there are too few CPUs for 99 threads"
+
+
+def test_a_gain_is_never_made_up() -> None:
+    nothing = gain(seen(), None)
+    assert (nothing.advice, nothing.facts["gain"]) == ("not known", None)
+    rule = Rule((Condition("instructions", 0, 1e12),), PACKED, covered=12, wrong=3)
+    policy = RulePolicy(("instructions",), {"instructions": ()}, (rule,), SPREAD)
+    one = seen(**{**sampled(PACKED, instructions=1e9), "policy": policy})
+    found = gain(one, chosen_of(one))
+    assert found.advice == "not known"
+    assert "does not say of what machine" in found.evidence[0]
+    assert found.evidence[1] == (
+        "rule 1 covers a weight of 12 of the training cases, 3 of it wrongly"
+    )
+    assert (found.facts["covered"], found.facts["wrong"]) == (12, 3)
+
+
+@pytest.mark.parametrize(
+    ("provenance", "why"),
+    [
+        ({"machine": "opteron-6164he", "threads": [4, 8]}, "does not say"),
+        ({"machine": 7, "threads": [8]}, "does not say"),
+        ({"machine": "nowhere", "threads": [8]}, "no observations of nowhere are shipped"),
+        ({"machine": "../secret", "threads": [8]}, "no observations of ../secret are shipped"),
+        ({"machine": "i9-13900k", "threads": [8]}, "learned from other observations"),
+        (
+            {"machine": "i9-13900k", "threads": [8], "observations": {"digest": "0" * 64}},
+            "learned from other observations",
+        ),
+    ],
+)
+def test_what_a_policy_was_learned_from_counts_only_if_it_is_what_is_shipped(
+    provenance: dict[str, object], why: str
+) -> None:
+    policy = RulePolicy(("instructions",), {}, (), PACKED, provenance)
+    one = seen(**{**sampled(PACKED, instructions=1e9), "policy": policy})
+    found = gain(one, chosen_of(one))
+    assert found.advice == "not known"
+    assert why in found.evidence[0]
+
+
+def test_the_gain_is_what_programs_gained_that_the_same_rule_decided() -> None:
+    policy = named_policy("altix-450")
+    assert not policy.rules  # so all of its programs fell under the default
+    sample = dict.fromkeys(policy.counters, 1000000.0)
+    one = seen(**{**sampled(PACKED, **sample), "policy": policy})
+    state = replace(one.state, decision=decide(policy, sample))
+    one = replace(one, state=state)
+    found = gain(one, chosen_of(one))
+    table = observations_of("altix-450")
+    match, all_times = matches_for(table), times_of(table)
+    wanted = {}
+    for workload, times in all_times.roi_s.items():
+        if workload.threads == 4:
+            under_os = all_times.baselines[workload]["os"]
+            wanted[workload.program] = under_os / times[match(4, policy.default)]
+    assert found.facts["gains"] == pytest.approx(wanted)
+    assert found.facts["gain"] == pytest.approx(geometric_mean(wanted.values()))
+    low, high = found.facts["interval"]  # type: ignore[misc]
+    assert min(wanted.values()) <= low < found.facts["gain"] < high <= max(wanted.values())  # type: ignore[operator]
+    assert f"{len(wanted)} of the programs" in found.evidence[0]
+    assert found.advice.startswith(f"{found.facts['gain']:.2f} times the speed")
+
+
+def test_what_one_thread_initialised_for_several_nodes_is_to_be_interleaved() -> None:
+    found = memory(seen(memory=ONE_NODES_PAGES))
+    assert found.facts["policy"] == "interleave"
+    assert found.facts["line"] == "numactl --interleave=0,1"
+    assert "nearly all pages are on node 0" in found.advice
+    assert "data first" not in found.advice
+    assert found.facts["bytes_on_node"] == [120 * MIB, 8 * MIB]
+    assert found.facts["threads_on_node"] == [2, 2]
+    private = touched(*[(0, (8, 0))] * 10, *[(0, (0, 8))] * 10)
+    better = memory(seen(memory=ONE_NODES_PAGES, touched=private))
+    assert better.facts["policy"] == "interleave"
+    assert "let each thread touch its data first" in better.advice
+
+
+def test_threads_that_are_to_be_on_one_node_are_bound_to_its_memory_unless_it_is_there() -> None:
+    found = memory(seen(**sampled(PACKED, instructions=1e9)))
+    assert (found.facts["policy"], found.facts["line"]) == ("bind", "numactl --membind=0")
+    there = memory(seen(**sampled(PACKED, instructions=1e9), memory=ONE_NODES_PAGES))
+    assert there.facts["policy"] == "first touch"
+
+
+def test_pages_beside_their_threads_stay_by_first_touch() -> None:
+    found = memory(seen())
+    assert (found.facts["policy"], found.facts["line"]) == ("first touch", None)
+
+
+def test_memory_that_fits_into_a_cache_goes_wherever_it_likes() -> None:
+    cache = Cache(3, 128 * MIB, 64, 16, 4)
+    topology = machine(packages=2, llcs=1, cores=4, caches=(cache,))
+    found = memory(seen(**sampled(PACKED, instructions=1e9), topology=topology))
+    assert (found.facts["policy"], found.facts["line"]) == ("first touch", None)
+    assert "fit into one last-level cache" in found.advice
+
+
+def test_memory_that_was_not_seen_is_no_evidence() -> None:
+    found = memory(seen(memory=None))
+    assert found.facts["policy"] == "first touch"
+    assert "was not seen" in found.advice
+    assert found.facts["remote_share"] is None
+    assert found.facts["bytes_on_node"] is None
+
+
+def test_remote_reads_are_counted_else_sampled_else_worked_out_from_where_pages_are() -> None:
+    alike = use_of(seen(memory=ONE_NODES_PAGES))
+    assert alike.remote == pytest.approx(0.5)
+    assert alike.how == "if every thread uses all pages alike"
+    pages = touched((0, (30, 10)), (1, (0, 40)), (0, (0, 20)))
+    sampled_use = use_of(seen(touched=pages))
+    assert (sampled_use.remote, sampled_use.how) == (0.3, "sampled touches")
+    assert sampled_use.shared == 0.4
+    few = use_of(seen(touched=touched((0, (3, 1)))))
+    assert few.shared is None
+    both = {"dram_reads_local": 3e6, "dram_reads_remote": 1e6}
+    assert use_of(seen(**sampled(PACKED, **both), touched=pages)).remote == 0.25
+    misses = {"llc_misses": 4e6, "dram_reads_remote": 1e6}
+    assert use_of(seen(**sampled(PACKED, **misses))).remote == 0.25
+    nothing = {"llc_misses": 0.0, "dram_reads_remote": 0.0}
+    assert use_of(seen(**sampled(PACKED, **nothing), memory=None)).remote is None
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("", "the kernel has no NUMA balancing"),
+        ("0", "is 0: off"),
+        ("1", "is 1: on"),
+        ("2", "for memory tiers alone"),
+        ("9", "a mode that is not known"),
+        (None, "a simulated machine has none"),
+    ],
+)
+def test_the_state_of_numa_balancing_is_told_as_it_is(state: str | None, said: str) -> None:
+    found = numa_balancing(seen(numa_balancing=state), Use(0.5, "counted reads", 0.0, None), None)
+    assert said in found.evidence[0]
+    assert found.facts["wanted"] is True
+    line = "sudo sysctl -w kernel.numa_balancing=1" if state in ("0", "2", "9") else None
+    assert found.facts["line"] == line
+
+
+@pytest.mark.parametrize(
+    ("use", "policy", "wanted"),
+    [
+        (Use(0.5, "", 0.0, None), "first touch", True),
+        (Use(0.1, "", 0.0, None), "first touch", False),
+        (Use(0.5, "", 0.9, None), "first touch", False),
+        (Use(0.5, "", 0.0, 0), "interleave", False),
+        (Use(0.5, "", 0.0, None), "bind", False),
+        (Use(None, "", None, None), "first touch", None),
+    ],
+)
+def test_numa_balancing_helps_where_remote_pages_have_a_node_to_go_to(
+    use: Use, policy: str, wanted: bool | None
+) -> None:
+    found = numa_balancing(seen(numa_balancing="1"), use, policy)
+    assert found.facts["wanted"] is wanted
+    assert (found.facts["line"] is not None) == (wanted is False)
+
+
+def test_on_one_node_there_is_nothing_to_choose_of_memory() -> None:
+    one = seen(
+        topology=ONE_NODE,
+        available=ONE_NODE.allowed,
+        cpus=tuple(map(OsIndex, (0, 1, 2, 3))),
+        memory=MemoryByNode((MIB,)),
+    )
+    for section in (memory(one), numa_balancing(one, use_of(one), None)):
+        assert section.advice == "one NUMA node: there is nothing to choose"
+
+
+def test_smt_is_threads_against_cores() -> None:
+    assert smt(seen()).advice.startswith("none here")
+    siblings = machine(packages=2, cores=2, smt=2)
+    has = {"topology": siblings, "available": siblings.allowed}
+    on = tuple(map(OsIndex, (0, 1, 2, 4)))
+    found = smt(seen(**has, cpus=on))
+    assert found.facts["wanted"] is False
+    assert found.facts["threads_sharing_a_core"] == 2
+    crowd = smt(seen(**has, threads=8, cpus=on))
+    assert crowd.facts["wanted"] is None
+    assert crowd.advice.startswith("not measured")
+    assert smt(seen(**has, threads=8, smt_slowdown=2.5)).facts["wanted"] is False
+    paid = smt(seen(**has, threads=8, smt_slowdown=1.6))
+    assert paid.facts["wanted"] is True
+    assert "1.25 times the work" in paid.advice
+
+
+def test_threads_are_more_than_pay_where_memory_has_no_more_to_give() -> None:
+    unknown = thread_count(seen())
+    assert unknown.advice == "not measured: time it with fewer than 4 threads, too"
+    reads = sampled(PACKED, dram_reads_local=20e6, dram_reads_remote=30e6)
+    assert "doctor --measure" in thread_count(seen(**reads)).evidence[1]
+    # Four threads at 50 M lines of 64 bytes a second: 12.8 GB/s.
+    wide = thread_count(seen(**reads, node_gbs=16.0))
+    assert wide.facts["used_share"] == pytest.approx(0.4)
+    assert wide.facts["enough_threads"] is None
+    full = thread_count(seen(**reads, node_gbs=12.8, memory=MemoryByNode((MIB, 0))))
+    assert full.facts["used_share"] == pytest.approx(1.0)
+    assert full.facts["enough_threads"] == 3
+    assert full.advice.startswith("memory is saturated: 3 threads")
+    unlimited = thread_count(seen(**reads, node_gbs=math.inf))
+    assert (unlimited.facts["used_share"], unlimited.facts["memory_gbs"]) == (0, None)
+    hidden = thread_count(seen(**reads, node_gbs=12.8, memory=None))
+    assert hidden.facts["used_share"] is None
+
+
+def test_every_question_is_answered_whatever_was_seen() -> None:
+    questions = [section.question for section in advice_on(seen())]
+    assert questions == [
+        "placement",
+        "expected gain",
+        "memory policy",
+        "NUMA balancing",
+        "SMT",
+        "threads",
+    ]
+    bare = seen(cpus=(), memory=None, threads=0, numa_balancing="")
+    assert [section.question for section in advice_on(bare)] == questions
+    assert TWO_NODES.n_nodes == 2
