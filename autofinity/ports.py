@@ -53,6 +53,9 @@ class Interval:
     empty where nobody looks."""
     triggers: int = 0
     """How often a detector was set off (`TlbMatching`)."""
+    resident_bytes: float = float("nan")
+    """Memory that the program and its descendants hold at the end of the interval; NaN where it
+    cannot be known. A simulated program has what its region of interest has touched so far."""
     overhead_ns: Mapping[str, int] = field(default_factory=dict)
     """What detecting, and what was done about it, has taken from the program's cores since the
     previous interval, summed over them, by kind: "fault", "update", "shootdown", "interrupt",

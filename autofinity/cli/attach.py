@@ -56,7 +56,7 @@ from autofinity.store.behaviour_file import default_path
     type=click.FloatRange(min=0, max=86_400, min_open=True),
     default=1.0,
     show_default=True,
-    help="Length of the sample in seconds.",
+    help="Length of a sample in seconds; it takes a quarter to twice of it, as the answer needs.",
 )
 @click.option(
     "--every",

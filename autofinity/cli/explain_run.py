@@ -64,8 +64,8 @@ def _tell_decision(found: RunNow, policy: RulePolicy) -> None:
         say(f"hint {found.run.hint} was known; by the sample that it was decided by:")
     why = explain(policy, found.sample)
     say(explanation_text(policy, why), newline=False)
-    second = policy.second_after(why.decision.hint)
-    if second is not None and found.run.probe:
+    second = policy.second
+    if second is not None and found.run.probe:  # it was taken, so it had the last word
         asked = second.values(_asked(policy, found.sample), _asked(policy, found.run.probe))
         say(f"{second_text(second)}:")
         for line in explanation_text(second.policy, explain(second.policy, asked)).splitlines():

@@ -14,6 +14,7 @@ from autofinity.model.topology import OsIndex
 
 NS_PER_S = 1_000_000_000
 _NS_PER_TICK = NS_PER_S // os.sysconf("SC_CLK_TCK")
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 # Threads that serve others, by the names their runtimes give them (15 characters at most).
 _HELPER_PREFIXES = (
@@ -104,6 +105,12 @@ def family_of(pid: int, without: frozenset[int] = frozenset(), limit: int = 4096
             text = read_text(f"/proc/{current}/task/{tid}/children")
             queue.extend(int(child) for child in text.split() if int(child) not in without)
     return found
+
+
+def resident_bytes_of(pid: int) -> int:
+    """Memory that a process holds, by `statm`; 0 when it is gone."""
+    words = read_text(f"/proc/{pid}/statm").split()
+    return int(words[1]) * _PAGE_BYTES if len(words) > 1 else 0
 
 
 def switches_of(task: Task) -> tuple[int, int]:

@@ -9,6 +9,7 @@ Looking takes a hundredth of a core at most, and binding undoes nothing that oth
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import time
@@ -116,6 +117,8 @@ class LinuxProcess:
             ended=self._ended,
             pages=pages,
             cpus=self._roll.last_cpus,
+            # That of a program that is gone says nothing.
+            resident_bytes=math.nan if self._ended else float(self._roll.resident_bytes),
         )
 
     def apply(self, actions: Sequence[Action]) -> Outcome:

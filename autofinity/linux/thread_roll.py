@@ -12,7 +12,14 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from autofinity.linux.proc import Task, family_of, switches_of, tasks_of, times_of
+from autofinity.linux.proc import (
+    Task,
+    family_of,
+    resident_bytes_of,
+    switches_of,
+    tasks_of,
+    times_of,
+)
 from autofinity.model.topology import OsIndex
 from autofinity.ports import ThreadEvent
 
@@ -70,6 +77,8 @@ class ThreadRoll:
         """By kernel id."""
         self.usage: dict[int, Usage] = {}
         """By kernel id."""
+        self.resident_bytes = 0
+        """Of all processes together, at the last look. Pages that they share count in each."""
 
     def look(self, now_ns: int) -> list[ThreadEvent]:
         """Who has ended and begun since the last look, in this order."""
@@ -89,6 +98,7 @@ class ThreadRoll:
                 self.numbers[tid] = self._lowest_free_number()
                 events.append(ThreadEvent("begin", self.numbers[tid], tid, now_ns))
             self.usage[tid] = Usage.of(task)
+        self.resident_bytes = sum(map(resident_bytes_of, self._family))
         return events
 
     @property

@@ -7,28 +7,29 @@ Learning, CC 2013, figure 3.
 - `autofinity-restart`: as the paper evaluates it (section 3.1): sampled in one run in the
   distributed affinity, then run again in the chosen one.
 
-Deviations: the decider's looks (0.1 s) and samples (1 s; the paper's are 10 s) are scaled as all
-periods. It is shown the run as if it had been that much longer: times and counts alike, so that
-counts per second are those measured.
+Deviations: the decider's looks (0.1 s) and samples (a quarter of a second to 2 s; the paper's are
+10 s) are scaled as all periods. It is shown the run as if it had been that much longer: times and
+counts alike, so that counts per second are those measured. How long it waits for caches to fill
+after a move is not scaled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from autofinity.affinity.best_matches import all_cores
 from autofinity.mechanisms.recipe import NS_PER_S, UNMANAGED, Setting
 from autofinity.mechanisms.static import Static, hinted
+from autofinity.mechanisms.stretched import stretched
 from autofinity.model.affinity import DISTRIBUTED
-from autofinity.model.counters import CounterSample
 from autofinity.model.errors import UsageError
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.selector import decide
-from autofinity.ports import Action, Interval, Sensors, ThreadEvent
+from autofinity.ports import Action, Interval, Sensors
 from autofinity.runtime.decider import LivePolicy
 from autofinity.runtime.live_state import LiveState, Settings
+from autofinity.runtime.looking import refill_ns
 from autofinity.runtime.masks import Binding
 
 
@@ -49,9 +50,18 @@ class InRun:
             decide,
             available=lambda: setting.topology.allowed,
             known=lambda threads: None,
-            settings=Settings(threads=setting.threads, bind=bind),
+            settings=Settings(
+                threads=setting.threads, bind=bind, settle_ns=self._settle_ns(setting)
+            ),
         )
-        self.sensors = Sensors((*(policy.counters if policy else ()), "cycles"))
+        self.sensors = Sensors(tuple(dict.fromkeys((*self._live.sensors.counters, "cycles"))))
+
+    def _settle_ns(self, setting: Setting) -> int:
+        """Caches fill at their own pace, whatever a run stands for: so that they are warm before
+        anything counts, the decider waits for longer than on a running program.
+        """
+        refills_ns = 2 * refill_ns(setting.topology, setting.threads)
+        return max(Settings().settle_ns, round(refills_ns * self._stretch))
 
     def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> LiveState:
         """No thread has been seen."""
@@ -63,33 +73,7 @@ class InRun:
 
     def step(self, state: LiveState, interval: Interval) -> tuple[LiveState, Sequence[Action]]:
         """The decider's, shown a longer run."""
-        return self._live.step(state, self._stretched(interval))
-
-    def _stretched(self, interval: Interval) -> Interval:
-        long = self._stretch
-
-        def sample(of: CounterSample) -> CounterSample:
-            busy_ns = of.counts["cycles"] * NS_PER_S / self._clock_hz
-            counts = {name: round(count * long) for name, count in of.counts.items()}
-            return CounterSample(
-                of.tid,
-                round(of.start_ns * long),
-                round(of.end_ns * long),
-                {**counts, "task_clock_ns": round(busy_ns * long)},
-                round(of.enabled_ns * long),
-                round(of.running_ns * long),
-            )
-
-        return replace(
-            interval,
-            start_ns=round(interval.start_ns * long),
-            end_ns=round(interval.end_ns * long),
-            samples=tuple(map(sample, interval.samples)),
-            thread_events=tuple(
-                ThreadEvent(e.kind, e.thread, e.tid, round(e.at_ns * long))
-                for e in interval.thread_events
-            ),
-        )
+        return self._live.step(state, stretched(interval, self._stretch, self._clock_hz))
 
 
 def restarted(setting: Setting) -> Static:

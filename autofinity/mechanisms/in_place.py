@@ -1,24 +1,15 @@
 """Threads into a core set with as few of them as possible far from where they are.
 
-A thread that leaves its node leaves the pages behind that it touched first. So it gets, in this
-order, its own PU, one of its core, of its cache, of its node, of its socket, any.
+A thread that leaves its node leaves the pages behind that it touched first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from autofinity.model.topology import PU, OsIndex, Topology
+from autofinity.model.topology import OsIndex, Topology
 from autofinity.profiling.placements import class_of
-
-_NEARNESS: tuple[Callable[[PU], int], ...] = (
-    lambda pu: pu.os_index,
-    lambda pu: pu.core,
-    lambda pu: pu.llc,
-    lambda pu: pu.node,
-    lambda pu: pu.package,
-    lambda pu: 0,
-)
+from autofinity.runtime.home_seats import seated_near
 
 
 def in_place(
@@ -33,18 +24,7 @@ def in_place(
         return tuple(wanted)
     if len(set(now)) == len(now) and class_of(topology, now) == class_of(topology, wanted):
         return tuple(now)
-    found: dict[int, OsIndex] = {}
-    free = list(wanted)
-    for part in _NEARNESS:
-        for thread, cpu in enumerate(now):
-            if thread in found:
-                continue
-            own = part(topology.by_os_index[cpu])
-            seat = next((s for s in free if part(topology.by_os_index[s]) == own), None)
-            if seat is not None:
-                found[thread] = seat
-                free.remove(seat)
-    return tuple(found[thread] for thread in range(len(now)))
+    return seated_near(topology, dict(enumerate(now)), wanted)
 
 
 def on_their_nodes(

@@ -50,6 +50,6 @@ class SeatTrial:
         """
         assert self.guard is not None
         guard = self.guard.saw_after(self.rates[-1])
-        if guard.undo:
+        if guard.undo or guard.verdict == "unclear":
             return replace(self, guard=None, final=True), self.before
         return replace(self, guard=guard if guard.verdict == "undecided" else None), now

@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 
 from autofinity.model.counters import Behaviour
 from autofinity.model.topology import Topology
+from autofinity.runtime.looking import refill_ns
 
 _CHANGE = 0.25  # of the reference, relative
 _LEAST_RATE = 1e4  # a second and thread; rarer events change by chance
 _LOOKS = 2  # in a row
 _BUDGET = 0.05  # of the time since the last placement
-_REFILL_BYTES_PER_S = 5e9  # one core reading from memory; machines of ten years ago reach it
 _SAMPLE_SLOWDOWN = 0.2  # the spread affinity may suit the program less
 _LEAST_MARGIN = 0.05
 
@@ -57,10 +57,7 @@ class Watch:
 
 def look_cost_ns(topology: Topology, threads: int, sample_ns: int) -> float:
     """What sampling anew costs the program: two moves of all threads, and a slower sample."""
-    llc = max(topology.caches, key=lambda cache: cache.level, default=None)
-    # All threads of a cache refill it together, each its share: so it is filled once.
-    share = llc.size_bytes / min(max(threads, 1), llc.shared_by_cores or 1) if llc else 0
-    return 2 * share / _REFILL_BYTES_PER_S * 1e9 + _SAMPLE_SLOWDOWN * sample_ns
+    return 2 * refill_ns(topology, threads) + _SAMPLE_SLOWDOWN * sample_ns
 
 
 def decisive(margin: float) -> bool:

@@ -101,7 +101,7 @@ class Journal:
             self.note(line)
         if after.phase != before.phase:
             self._write(lambda database: self._moved_on(database, after))
-        if after.decision is not None and after.decision is not before.decision:
+        if after.asked is not None and after.asked is not before.asked:
             self._write(lambda database: self._asked(database, after))
         if after.sample is not None and after.sample is not before.sample:
             self._write(lambda database: self._sampled(database, after))
@@ -117,7 +117,10 @@ class Journal:
             for reason in outcome.reasons if outcome else ():
                 self.note(f"not bound: {reason}")
             self._write(lambda database: self._bound(database, after, bound))
-        if after.phase == "placed" and before.phase != "placed":
+        # What was taken back is not to be tried by the next run either.
+        if after.phase == "placed" and (
+            before.phase != "placed" or after.refuted != before.refuted
+        ):
             self._write(lambda database: self._decided(database, after))
         self._flush()
 
@@ -232,9 +235,9 @@ class Journal:
             self._publish_claims(database)
 
     def _asked(self, database: BehaviourDB, state: LiveState) -> None:
-        assert state.sample is not None
-        probe = state.probe.values if state.probe is not None else {}
-        self._update(database, sample=state.sample.values, probe=probe)
+        assert state.asked is not None
+        sample, probe = state.asked
+        self._update(database, sample=sample.values, probe=probe.values if probe else {})
 
     def _ended(self, database: BehaviourDB, totals: Mapping[str, int]) -> None:
         self._update(database, totals=totals, phase="ended", cpus="", ended=True)
@@ -287,7 +290,8 @@ class Journal:
         if hint is None or not header.policy or state.unasked:
             return
         threads = self._threads(state)
-        if state.sample is not None:
+        # One that was known is on record already.
+        if state.sample is not None or state.decision is not None:
             database.remember_hint(header.program, threads, hint, header.policy)
         # What was chosen beside others is no answer for a start that finds the machine free.
         if header.bind == "none" or self._path is None or state.crowded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
@@ -12,8 +13,11 @@ from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval
 from autofinity.runtime.continuous import Watch
 from autofinity.runtime.guard import Guard
+from autofinity.runtime.looking import LookCosts
+from autofinity.runtime.looks import Look, look_of
 from autofinity.runtime.masks import Binding
 from autofinity.runtime.seats import SharedSoFar
+from autofinity.runtime.steady import Onset
 from autofinity.runtime.workers import Workers
 
 _NS_PER_MS = 1_000_000
@@ -29,6 +33,9 @@ class Settings:
     """Threads the program promises to compute with; 0: watch them appear."""
     bind: Binding = "llc"
     sample_ns: int = 1_000 * _NS_PER_MS
+    """A sample lasts a quarter of it at least, and twice of it at most."""
+    settle_ns: int = 100 * _NS_PER_MS
+    """After threads have moved: their caches are cold, and nothing counts."""
     look_ns: int = 100 * _NS_PER_MS
     """Between two looks while threads appear."""
     follow_ns: int = 1_000 * _NS_PER_MS
@@ -37,8 +44,11 @@ class Settings:
     """How long promised threads are waited for before those that are there are placed."""
     steady_looks: int = 3
     """Looks without a new worker after which watched threads count as complete."""
-    parts: int = 8
-    """Looks a sample is made of: the guard needs several rates."""
+    parts: int = 16
+    """Looks in `sample_ns`."""
+    visits: int = 4
+    """Times that threads are put where they are sampled, both looks together, until both have seen
+    the same phase."""
     restless_looks: int = 8
     """Looks with changing workers in a row after which a placed program is let go."""
     every_ns: int = 0
@@ -82,7 +92,27 @@ class LiveState:
     """Whether other runs were in its way."""
     unasked: bool = False
     """Whether it is no answer of the policy: a fallback, or by who shares with whom alone."""
-    parts: tuple[Interval, ...] = ()
+    homes: Mapping[int, OsIndex] = field(default_factory=dict)
+    """Where threads last ran before they were bound, by number: near their pages."""
+    onset: Onset = field(default_factory=Onset)
+    """Whether the program still initialises."""
+    early: bool = False
+    """Whether it was sampled while its memory still grew."""
+    costs: LookCosts = field(default_factory=LookCosts)
+    starts: tuple[Look, ...] = ()
+    """Looks in the affinity that threads start in, since sampling began."""
+    probes: tuple[Look, ...] = ()
+    """Looks of the second look."""
+    visit_ns: int = 0
+    """For how long the program has been sampled, or judged, since its threads were last moved."""
+    visits: int = 0
+    """How often they were."""
+    apart_ns: int = 0
+    """For how long, since then, threads were not all at work."""
+    asked: tuple[Behaviour, Behaviour | None] | None = None
+    """What the policy was asked with when it decided, the second look's sample last."""
+    refuted: frozenset[Hint] = frozenset()
+    """Hints that were tried in this run and got worse: they are not tried again."""
     sample: Behaviour | None = None
     seats: tuple[OsIndex, ...] = ()
     """PU of each thread of `placed`, before masks are made as wide as they may be."""
@@ -93,6 +123,8 @@ class LiveState:
     """Affinity that `sample` was taken in."""
     settled: bool = False
     """Whether one look has passed since the present placement."""
+    outcomes: tuple[Look, ...] = ()
+    """Looks in the affinity that was chosen."""
     outcome: Behaviour | None = None
     """The same program sampled again in the affinity that was chosen, when that is another one."""
     again: bool = False
@@ -123,7 +155,16 @@ class LiveState:
             steady=0 if changed else self.steady + 1,
             waited_ns=self.waited_ns + interval.end_ns - interval.start_ns,
             sharing=self.sharing.after(interval),
+            homes=self._homes_after(interval),
+            onset=self.onset.after(interval, look_of(interval, workers)),
         )
+
+    def _homes_after(self, interval: Interval) -> Mapping[int, OsIndex]:
+        ended = interval.threads("end") | interval.threads("begin")  # numbers are used again
+        known = {number: cpu for number, cpu in self.homes.items() if number not in ended}
+        seen = {number: cpu for number, cpu in enumerate(interval.cpus) if cpu >= 0}
+        # Once threads are bound, where they run is our doing.
+        return seen | known if self.cpus else known | seen
 
     def noting(self, line: str) -> Self:
         """With one more note, unless it is there already."""

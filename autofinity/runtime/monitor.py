@@ -39,6 +39,7 @@ from autofinity.runtime.journal import Journal, RunHeader
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.loop import Observer, run_loop
 from autofinity.runtime.machine_text import machine_text
+from autofinity.runtime.phases import PHASE_COUNTERS
 from autofinity.runtime.policies import CHOSEN, CHOSEN_BY_USER, NO_POLICY, read_policy
 from autofinity.runtime.rebuilding import start_rebuild_if_due
 from autofinity.runtime.request import Request
@@ -300,7 +301,10 @@ def counters_of(
     table = event_table(this_cpu())
     # Instructions say how well an affinity did; without them a sample cannot be learned from.
     wanted = (*asked, *({"instructions"} - set(asked)))
-    unknown = [name for name in wanted if name not in measurable(request.tier)]
+    # A phase is told by what there is; nothing is lost to the policy without it.
+    extra = frozenset(PHASE_COUNTERS).difference(policy.counters if policy else ())
+    needed = [name for name in wanted if name == "instructions" or name not in extra]
+    unknown = [name for name in needed if name not in measurable(request.tier)]
     if unknown:
         said = f"this CPU has no event for {', '.join(unknown)}"
         # Of a policy that cannot be asked at all it is said that nobody is bound.

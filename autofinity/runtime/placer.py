@@ -4,17 +4,20 @@ and each next to those it shares with.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import PlacementError
+from autofinity.model.placement import CoreSet
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action
 from autofinity.runtime.claims import Reserve, Reserved, reserve_alone
 from autofinity.runtime.continuous import Watch
+from autofinity.runtime.home_seats import at_home
 from autofinity.runtime.live_state import LiveState, Phase, Settings
+from autofinity.runtime.looking import LookCosts, refill_ns
 from autofinity.runtime.masks import binding, union, widened
 from autofinity.runtime.seats import dealt
 
@@ -41,15 +44,18 @@ class Placer:
         # Who binds nothing takes nothing.
         self._reserve = reserve_alone if settings.bind == "none" else reserve
 
-    def reserve(self, threads: int, hint: Hint) -> Reserved:
-        """The best match of a hint among what may be used now, beside other runs. Raises
-        `PlacementError`.
+    def reserve(
+        self, threads: int, hint: Hint, homes: Mapping[int, OsIndex] | None = None
+    ) -> Reserved:
+        """The best match of a hint among what may be used now, beside other runs, as near as can be
+        to the threads' `homes` (by position). Raises `PlacementError`.
         """
-        return self._reserve(
-            threads,
-            self.available(),
-            lambda cpus: get_affinity(self._topology, threads, hint, cpus),
-        )
+
+        def pick(cpus: frozenset[OsIndex]) -> CoreSet:
+            cores = get_affinity(self._topology, threads, hint, cpus)
+            return at_home(self._topology, homes, cores, cpus) if homes else cores
+
+        return self._reserve(threads, self.available(), pick)
 
     def place(
         self, state: LiveState, hint: Hint, phase: Phase
@@ -57,7 +63,7 @@ class Placer:
         """The computing threads to the best match of a hint; without one they are left alone."""
         computing = state.workers.computing
         try:
-            reserved = self.reserve(len(computing), hint)
+            reserved = self.reserve(len(computing), hint, _homes(state))
         except PlacementError as error:
             return self.leave_alone(state, error)
         if reserved.note:
@@ -73,7 +79,11 @@ class Placer:
             crowded=bool(reserved.note),
             affinity=None if self._settings.bind == "none" else reserved.cores.affinity,
             settled=False,
-            parts=(),
+            outcomes=(),
+            visit_ns=0,
+            apart_ns=0,
+            visits=state.visits + (phase == "settling"),
+            costs=self._costs(state, reserved.cores.cpus),
             watch=Watch(),
         )
         if self._settings.by_sharing and phase == "placed":
@@ -95,6 +105,12 @@ class Placer:
             return state, ()
         state = state.noting(BY_SHARING)
         return self._seat(replace(state, seats=seats))
+
+    def _costs(self, state: LiveState, seats: Sequence[OsIndex]) -> LookCosts:
+        """Of looking, once threads are on these seats."""
+        if tuple(seats) == state.seats:
+            return state.costs
+        return state.costs.moved(refill_ns(self._topology, len(seats)))
 
     def let_go(self, numbers: frozenset[int]) -> Sequence[Action]:
         """Let threads run anywhere: they may have inherited a worker's narrow mask."""
@@ -135,3 +151,9 @@ class Placer:
 
     def _seat(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
         return self.bind(state, [frozenset({cpu}) for cpu in state.seats])
+
+
+def _homes(state: LiveState) -> dict[int, OsIndex]:
+    """Of the threads that compute, by position."""
+    numbers = enumerate(state.workers.computing)
+    return {n: state.homes[number] for n, number in numbers if number in state.homes}

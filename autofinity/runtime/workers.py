@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from autofinity.model.counters import CounterSample
 from autofinity.ports import Interval
 
-_FAIR_SHARE = 0.2  # of the busiest thread's CPU time in the same interval
+_FAIR_SHARE = 0.1  # of the busiest thread's CPU time in the same interval
 _LEAST_NS = 20_000_000  # of CPU time; two of the kernel's usual clock ticks
 _LEAST_RATE = 0.1  # of the interval: the busiest thread itself must compute, not merely blink
 _MOST_WAITING = 9  # times its CPU time that a thread's waiting for a CPU counts
@@ -64,8 +64,8 @@ class Workers:
 
 
 def _wanted_ns(sample: CounterSample) -> int:
-    """CPU time a thread had or waited for. Who hardly runs waits for each wake-up, too: its waiting
-    does not make it a worker.
+    """CPU time a thread had or waited for, in nanoseconds. Who hardly runs waits for each wake-up,
+    too: its waiting does not make it a worker.
     """
     had = sample.counts.get("task_clock_ns", 0)
     return had + min(sample.counts.get("run_delay_ns", 0), _MOST_WAITING * had)

@@ -29,6 +29,7 @@ from autofinity.sim.pu_choice import choose_pus
 from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import MachineSpec
 
+_FAULTS = EVENT_INDEX["page_faults"]
 _PAGES_AT_A_TIME = 1024
 
 
@@ -86,6 +87,7 @@ class SimProcess:
                 for worker in self._workers
             ),
             triggers=self._senses.triggers(self._simulation),
+            resident_bytes=float(self._spec.page_bytes * totals[:, _FAULTS].sum()),
             overhead_ns=self._take_overhead(),
         )
 

@@ -63,6 +63,7 @@ class FakeSharing:
             nodes = {page: self.nodes.get(page, 0) for page in so_far}
             pages = NumaVectors(so_far, nodes=nodes)
         counts = dict.fromkeys(self.counters, COUNTED * duration_ns // 1000)
+        counts |= {"page_faults": 0}  # its set-up is over
         return Interval(
             start,
             self.now_ns,

@@ -32,7 +32,7 @@ static const char HELP[] =
     "                    else the threads that are seen to compute)\n"
     "  --bind llc|core   bind each thread to the CPUs of a last-level cache (default) or to one\n"
     "  --no-bind         measure and decide, bind nothing\n"
-    "  --sample-s S      length of the sample in seconds (default 1)\n"
+    "  --sample-s S      usual length of a sample in seconds (default 1)\n"
     "  --mechanism NAME  who decides: the policy, or who shares with whom, or both\n" MECHANISM_HELP
     "  --migrate-pages   let pages follow the threads that use them (with a --mechanism)\n"
     "  --arm             root: switch kernel.numa_balancing on while PROGRAM runs, so that pages\n"

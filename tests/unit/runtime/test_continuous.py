@@ -129,7 +129,7 @@ def test_a_program_that_flickers_is_not_followed_for_more_than_it_costs() -> Non
 
 
 def test_what_nothing_can_be_told_of_is_followed_only() -> None:
-    program = Changing(lambda second: 5e6 if second < 30 else 2e5, counter="page_faults")
+    program = Changing(lambda second: 5e6 if second < 30 else 2e5, counter="context_switches")
     state = watched(program)
     assert max(program.spread_at_s()) < 2
     assert any("only its threads are followed" in note for note in state.notes)

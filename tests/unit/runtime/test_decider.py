@@ -145,8 +145,8 @@ def test_an_unknown_program_starts_distributed_is_sampled_and_then_placed_by_the
     assert last == [[0, 1, 2, 3]] * 4
     assert len(process.applied) == 2
     assert len(asked) == 1
-    # Eight looks of 125 ms with 5 M counts each, per thread and second.
-    assert asked[0]["data_cache_accesses"] == 40_000_000
+    # Four looks of 62.5 ms with 5 M counts each, per thread and second.
+    assert asked[0]["data_cache_accesses"] == 80_000_000
     assert state.phase == "placed"
     assert state.hint == PACKED
 
@@ -204,7 +204,7 @@ def test_a_second_look_that_could_show_nothing_new_is_not_taken() -> None:
 
 def test_threads_that_join_during_a_second_look_begin_the_first_one_anew() -> None:
     process = FakeProcess(
-        dict.fromkeys(range(4), 0) | {4: 16}, counters={"data_cache_accesses": 5}, turns=80
+        dict.fromkeys(range(4), 0) | {4: 10}, counters={"data_cache_accesses": 5}, turns=80
     )
     asked: list[Mapping[str, float]] = []
     state = run(process, policy=two_looks(PACKED), asked=asked)
@@ -220,11 +220,11 @@ def test_the_chosen_affinity_is_sampled_too_once_its_threads_are_undisturbed() -
     assert calm.outcome is not None
     assert calm.outcome["data_cache_accesses"] == 5_000_000
     # A thread that joins in the very look puts the sample off, and the program ends first.
-    joined = FakeProcess(dict.fromkeys(range(4), 0) | {4: 14}, counters=counters, turns=17)
+    joined = FakeProcess(dict.fromkeys(range(4), 0) | {4: 10}, counters=counters, turns=13)
     disturbed = run(joined)
     assert disturbed.sample is not None
     assert disturbed.outcome is None
-    less = FakeProcess(dict.fromkeys(range(4), 0), counters=counters, turns=17)
+    less = FakeProcess(dict.fromkeys(range(4), 0), counters=counters, turns=13)
     assert run(less).outcome is not None
     # Nothing was bound: no affinity, nothing to compare.
     unbound = run(
@@ -240,10 +240,10 @@ def test_nothing_is_placed_while_threads_still_appear() -> None:
     assert process.applied[0][0] > 8
 
 
-def test_promised_threads_are_placed_as_soon_as_all_compute() -> None:
+def test_promised_threads_are_placed_as_soon_as_all_compute_and_two_looks_are_alike() -> None:
     process = FakeProcess(dict.fromkeys(range(4), 0))
     run(process, settings=Settings(threads=4))
-    assert process.applied[0][0] == 1
+    assert process.applied[0][0] == 2
 
 
 def test_fewer_threads_than_promised_are_placed_after_patience_and_noted() -> None:

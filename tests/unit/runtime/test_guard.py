@@ -7,6 +7,7 @@ import random
 import pytest
 
 from autofinity.runtime.guard import Guard
+from autofinity.runtime.phases import Phase
 
 
 def guarded(before: list[float], after: list[float], *, flagged: bool = False) -> Guard:
@@ -57,3 +58,54 @@ def test_looking_each_time_seldom_finds_a_difference_that_is_not_there() -> None
         guard = guarded(noisy(1.0, 0.05, 8, seed), noisy(1.0, 0.05, 13, seed + 10_000))
         wrong += guard.verdict in ("better", "worse")
     assert wrong / 400 < 0.15  # nominal 5 %; few samples make the normal boundary too narrow
+
+
+SLOW, FAST = Phase({"llc_requests": 40.0}), Phase({"llc_requests": 4.0})
+
+
+def phased(gain: float) -> Guard:
+    """A program with a slow and a fast phase, in turn; afterwards mostly the slow one."""
+    source, guard = random.Random(1), Guard()
+
+    def rate(phase: Phase) -> float:
+        return (1.0 if phase == SLOW else 3.0) * (1 + source.gauss(0, 0.01))
+
+    for phase in (SLOW, FAST) * 4:
+        guard = guard.saw_before(rate(phase), phase)
+    for phase in (SLOW, SLOW, SLOW, FAST) * 8:
+        guard = guard.saw_after(gain * rate(phase), phase)
+    return guard
+
+
+@pytest.mark.parametrize(("gain", "verdict"), [(1.1, "better"), (0.9, "worse")])
+def test_before_and_after_are_compared_over_the_same_phase(gain: float, verdict: str) -> None:
+    assert phased(gain).verdict == verdict
+    assert phased(1.0).verdict not in ("better", "worse")
+
+
+def test_a_phase_that_was_not_seen_before_tells_nothing() -> None:
+    slow_only = Guard()
+    for _ in range(8):
+        slow_only = slow_only.saw_before(1.0, FAST)
+    for _ in range(20):
+        slow_only = slow_only.saw_after(0.3, SLOW)
+    assert (slow_only.after, slow_only.verdict) == ((), "undecided")
+
+
+def test_what_scatters_too_much_to_tell_stands_if_it_was_faster_on_the_whole() -> None:
+    before = [0.9, 1.1] * 4
+    faster = guarded(before, [0.94, 1.16] * 15)
+    assert (faster.verdict, faster.undo) == ("unclear", False)
+    slower = guarded(before, [0.86, 1.06] * 15)
+    assert (slower.verdict, slower.undo) == ("no better", True)
+
+
+def test_a_look_at_several_phases_is_compared_with_all_of_them() -> None:
+    half = Phase({"llc_requests": 15.0})
+    for rate, verdict in ((0.5, "worse"), (1.9, "unclear"), (6.0, "better")):
+        guard = Guard()
+        for phase, before in ((SLOW, 1.0), (FAST, 3.0)) * 4:
+            guard = guard.saw_before(before, phase)
+        for number in range(20):
+            guard = guard.saw_after(rate * (1 + 0.01 * (number % 2)), half)
+        assert guard.verdict == verdict

@@ -1,0 +1,92 @@
+"""Asking the policy: the one place where it is asked while a program runs, and whether the looks so
+far are enough for its answer to stand.
+
+A decision has a margin: how far the values are from others that would change it. The looks that it
+was made from scatter, so their mean is known to some accuracy only. An answer stands when its
+margin is larger than that; otherwise one more look is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from autofinity.model.counters import Behaviour
+from autofinity.model.policy import Decision, RulePolicy
+from autofinity.policy.evidence import can_ask
+from autofinity.policy.selector import values_of
+from autofinity.runtime.looks import Look, mean_of, scatter
+from autofinity.runtime.phases import paired
+
+type Decide = Callable[[RulePolicy, Mapping[str, float]], Decision]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the policy says by the looks so far."""
+
+    decision: Decision
+    stands: bool
+    """Whether its margin is larger than the scatter of the looks."""
+    start: Behaviour
+    """What it was asked with: the sample where threads start."""
+    probe: Behaviour | None = None
+    """And that of the second look, at the same phases."""
+    of_one_phase: bool = True
+    """Whether both are of the same phases; False: there were no two looks at the same one."""
+
+
+class Asking:
+    """A policy, to be asked with looks."""
+
+    def __init__(self, policy: RulePolicy, decide: Decide) -> None:
+        self.policy = policy
+        self._decide = decide
+
+    def tells(self, seen: Behaviour) -> bool:
+        """Whether anything was measured that the rules ask for."""
+        return can_ask(self.policy, seen.values)
+
+    def without_looking(self) -> Decision | None:
+        """The answer of a policy that asks for no counter; None of any other."""
+        return None if self.policy.counters else self._decide(self.policy, {})
+
+    def first(self, starts: Sequence[Look]) -> Answer:
+        """By looks where threads start: at least one."""
+        mean = mean_of(starts)
+        decision = self._decide(self.policy, self._asked(mean))
+        each = [self._asked(look.behaviour) for look in starts]
+        return Answer(decision, _stands(self.policy, decision, each), mean)
+
+    def second(self, starts: Sequence[Look], probes: Sequence[Look]) -> Answer:
+        """By looks of both kinds, compared over the same phases: at least one of each."""
+        assert self.policy.second is not None
+        second = self.policy.second
+        pairs = paired(starts, probes)
+        before, after = zip(*pairs, strict=True) if pairs else (starts, probes)
+        start, probe = mean_of(before), mean_of(after)
+        decision = self._decide(
+            second.policy, second.values(self._asked(start), self._asked(probe))
+        )
+        each = [
+            second.values(self._asked(one.behaviour), self._asked(other.behaviour))
+            for one, other in pairs
+        ]
+        stands = bool(pairs) and _stands(second.policy, decision, each)
+        return Answer(decision, stands, start, probe, of_one_phase=bool(pairs))
+
+    def _asked(self, seen: Behaviour) -> dict[str, float]:
+        """What the policy looks at; NaN where it was not measured."""
+        return {name: seen[name] for name in self.policy.counters}
+
+
+def _stands(policy: RulePolicy, decision: Decision, samples: Sequence[Mapping[str, float]]) -> bool:
+    values = [values_of(policy, sample) for sample in samples]
+    # A margin that is NaN is one of values that were not measured: more looks show no more.
+    return not decision.margin <= scatter(values, dict.fromkeys(_conditioned(policy)))
+
+
+def _conditioned(policy: RulePolicy) -> Iterator[str]:
+    for rule in policy.rules:
+        for condition in rule.conditions:
+            yield condition.counter

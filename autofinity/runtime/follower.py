@@ -1,0 +1,132 @@
+"""A placed program: what became of it, whether it paid, and its threads as they come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from autofinity.model.affinity import DISTRIBUTED
+from autofinity.ports import Action, Interval
+from autofinity.runtime.continuous import Watch
+from autofinity.runtime.live_state import LiveState, Settings
+from autofinity.runtime.looks import length_ns, look_of, mean_of
+from autofinity.runtime.phases import Phase
+from autofinity.runtime.placer import Placer
+
+type _Turn = tuple[LiveState, Sequence[Action]]
+
+
+class Follower:
+    """Looks at threads that are placed, and at those that are not any more."""
+
+    def __init__(self, placer: Placer, settings: Settings) -> None:
+        self._placer = placer
+        self._settings = settings
+
+    def outcome(self, state: LiveState, interval: Interval) -> LiveState:
+        """The sample in the chosen affinity: from the second undisturbed look on."""
+        if not wants_outcome(state):
+            return state
+        if state.workers.computing != state.placed:
+            return replace(state, outcomes=(), settled=False)
+        if not state.settled:
+            return replace(state, settled=True)
+        looks = (*state.outcomes, look_of(interval, state.workers))
+        if length_ns(looks) < self._settings.sample_ns:
+            return replace(state, outcomes=looks)
+        return replace(state, outcomes=(), outcome=mean_of(looks))
+
+    def look_again(
+        self, state: LiveState, interval: Interval, counters: Iterable[str]
+    ) -> LiveState:
+        """Continuous mode: one more look at a placed program, by the counters of its policy."""
+        if state.workers.computing != state.placed:
+            return replace(state, watch=Watch())
+        seen = look_of(interval, state.workers).behaviour
+        counted = [
+            name
+            for name in (*counters, "instructions")
+            if name in seen.values and name not in state.missing
+        ]
+        if not counted:
+            return state.noting(
+                "no hardware counter shows whether the program changes: only its threads are "
+                "followed"
+            )
+        elapsed = interval.end_ns - interval.start_ns
+        return replace(state, watch=state.watch.after(seen, elapsed, counted))
+
+    def follow(self, state: LiveState, interval: Interval, rate: float) -> _Turn:
+        """One look at a placed program; `rate` is its progress per second."""
+        state = self._guarded(state, interval, rate)
+        if state.guard.undo and state.hint is not None and state.hint != DISTRIBUTED:
+            return self._taken_back(state)
+        newcomers = interval.threads("begin")
+        if state.workers.computing == state.placed:
+            state = replace(state, unsettled=0)
+            other_cpus = self._placer.available() != state.allowed
+            if self._settings.every_ns and state.hint and other_cpus:
+                return self._placer.place(
+                    state.noting("its cgroup allows other CPUs: placed anew"), state.hint, "placed"
+                )
+            return state, self._placer.let_go(newcomers)
+        if state.steady == 0:
+            return self._unsettled(state, newcomers)
+        if state.hint is None or len(state.workers.computing) < 2:
+            return state, self._placer.let_go(newcomers)
+        return self._placer.place(replace(state, unsettled=0), state.hint, "placed")
+
+    def _guarded(self, state: LiveState, interval: Interval, rate: float) -> LiveState:
+        if state.decision is None or state.guard.verdict != "undecided":
+            return state
+        cold = state.visit_ns < self._settings.settle_ns
+        state = replace(state, visit_ns=state.visit_ns + interval.end_ns - interval.start_ns)
+        if cold:  # caches still fill after the move
+            return state
+        phase = Phase.of(look_of(interval, state.workers).behaviour)
+        return replace(state, guard=state.guard.saw_after(rate, phase))
+
+    def _taken_back(self, state: LiveState) -> _Turn:
+        hint = state.hint
+        assert hint is not None
+        state = state.noting(
+            "taken back: affinity does not matter here"
+            if state.guard.verdict == "same"
+            else f"taken back: {hint} was {state.guard.verdict} than before"
+        )
+        state = replace(state, refuted=state.refuted | {hint})
+        return self._placer.place(state, DISTRIBUTED, "placed")
+
+    def _unsettled(self, state: LiveState, newcomers: frozenset[int]) -> _Turn:
+        state = replace(state, unsettled=state.unsettled + 1)
+        if state.unsettled < self._settings.restless_looks:
+            return state, self._placer.let_go(newcomers)
+        # A program that starts and ends workers all the time (a build, a server that forks)
+        # would hand each of them its creator's narrow mask: it is better off without any.
+        state = state.noting("let go: its threads come and go faster than they are placed")
+        alive = frozenset(number for number, _ in state.workers.alive)
+        state = replace(
+            state,
+            phase="left alone",
+            placed=state.workers.computing,
+            allowed=self._placer.available(),
+            unsettled=0,
+            restless=True,
+        )
+        return state, self._placer.let_go(alive)
+
+
+def on_trial(state: LiveState) -> bool:
+    """Whether the guard still judges the placement, which it can where progress is known."""
+    judged = state.guard.before and state.guard.verdict == "undecided"
+    return bool(judged) and state.decision is not None and state.hint != DISTRIBUTED
+
+
+def wants_outcome(state: LiveState) -> bool:
+    """Whether the chosen affinity is still to be sampled, to learn from."""
+    return (
+        state.sample is not None
+        and state.outcome is None
+        and None not in (state.affinity, state.sampled_in)
+        and state.affinity not in (state.sampled_in, state.probed_in)
+    )

@@ -1,0 +1,111 @@
+"""Seats of an affinity, so that as few threads as possible are far from home. Pure.
+
+A thread's caches are filled, and its pages are on the node where it touched them first: both where
+it ran before it was bound. Whoever is bound elsewhere fills caches anew, and reads its pages from
+another node for the rest of the run; and a thread that is sent away for a second look has to come
+back. Cores of a cache are as good as each other, and so are caches of a class: threads that form
+the affinity already stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+
+from autofinity.model.placement import CoreSet
+from autofinity.model.topology import PU, OsIndex, Topology
+from autofinity.profiling.placements import class_of
+
+_NEARNESS: tuple[Callable[[PU], int], ...] = (
+    lambda pu: pu.os_index,
+    lambda pu: pu.core,
+    lambda pu: pu.llc,
+    lambda pu: pu.node,
+    lambda pu: pu.package,
+    lambda pu: 0,
+)
+
+
+def at_home(
+    topology: Topology,
+    homes: Mapping[int, OsIndex],
+    cores: CoreSet,
+    available: Collection[OsIndex],
+) -> CoreSet:
+    """A core set of the affinity of `cores`, among the CPUs `available`, one PU a thread: homes
+    where they form that affinity; else seats of `cores` near home, and home itself where the seat
+    is one of its cache. `homes` is by thread, and need not have all.
+    """
+    threads = len(cores.cpus)
+    known = {n: cpu for n, cpu in homes.items() if n < threads and cpu in available}
+    if len(known) == threads:
+        home = tuple(known[n] for n in range(threads))
+        if _form_alike(topology, home, cores):
+            return replace(cores, cpus=home, occupancy=_occupancy(topology, home))
+    seats = list(seated_near(topology, known, cores.cpus))
+    pus = topology.by_os_index
+    for thread, cpu in known.items():
+        used = {pus[seat].core for other, seat in enumerate(seats) if other != thread}
+        seat, own = pus[seats[thread]], pus[cpu]
+        if (seat.llc, seat.efficiency) == (own.llc, own.efficiency) and own.core not in used:
+            seats[thread] = cpu
+    return replace(cores, cpus=tuple(seats))
+
+
+def _occupancy(topology: Topology, cpus: Sequence[OsIndex]) -> tuple[tuple[int, ...], ...]:
+    """Threads in each LLC domain of each socket."""
+    counts: dict[int, dict[int, int]] = {}
+    for pu in topology.pus:
+        counts.setdefault(pu.package, {}).setdefault(pu.llc, 0)
+    for cpu in cpus:
+        pu = topology.by_os_index[cpu]
+        counts[pu.package][pu.llc] += 1
+    return tuple(tuple(llcs.values()) for llcs in counts.values())
+
+
+def _form_alike(topology: Topology, cpus: Sequence[OsIndex], cores: CoreSet) -> bool:
+    """Whether PUs are of the affinity of `cores`, of as many cores, of the same kinds, and on nodes
+    no further apart.
+    """
+    here, there = ([topology.by_os_index[cpu] for cpu in some] for some in (cpus, cores.cpus))
+    return (
+        len(set(cpus)) == len(cpus)
+        and class_of(topology, cpus) == cores.affinity
+        and len({pu.core for pu in here}) == len({pu.core for pu in there})
+        and sorted(pu.efficiency for pu in here) == sorted(pu.efficiency for pu in there)
+        and _apart(topology, here) <= _apart(topology, there)
+    )
+
+
+def _apart(topology: Topology, pus: Sequence[PU]) -> float:
+    """Sum of the distances between the nodes that are used."""
+    nodes = {pu.node for pu in pus}
+    return sum(topology.distances[a][b] for a in nodes for b in nodes)
+
+
+def seated_near(
+    topology: Topology, homes: Mapping[int, OsIndex], wanted: Sequence[OsIndex]
+) -> tuple[OsIndex, ...]:
+    """The PUs `wanted`, one a thread, dealt out so that each gets, in this order, its home, one of
+    that core, of that cache, of that node, of that socket, any. `homes` is by position in the
+    result; who has none, or one that the topology does not know, gets what is left.
+    """
+    known = {
+        thread: topology.by_os_index[cpu]
+        for thread, cpu in homes.items()
+        if cpu in topology.by_os_index and thread < len(wanted)
+    }
+    found: dict[int, OsIndex] = {}
+    free = list(wanted)
+    for part in _NEARNESS:
+        seats: dict[int, list[OsIndex]] = {}
+        for cpu in free:
+            seats.setdefault(part(topology.by_os_index[cpu]), []).append(cpu)
+        for thread, home in known.items():
+            near = seats.get(part(home))
+            if thread not in found and near:
+                found[thread] = near.pop(0)
+        given = set(found.values())
+        free = [cpu for cpu in free if cpu not in given]
+    rest = iter(free)
+    return tuple(found[n] if n in found else next(rest) for n in range(len(wanted)))

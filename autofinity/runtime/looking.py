@@ -1,0 +1,45 @@
+"""What looking costs the program, and how much of that a run can bear. Pure.
+
+A sample is taken in an affinity that need not suit the program, and every thread moves there and on
+to the answer. Both are time that the program loses. All looks of a run together may cost 0.3 % of
+a minute; a run that goes on earns more with every minute, so looks come further and further apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autofinity.model.topology import Topology
+
+SHARE = 0.003
+"""Of the time, that looking may cost."""
+_LEAST_NS = 60e9  # every run stands for a minute at least
+_SLOWDOWN = 0.08  # distributed against the best hint, mean of the training programs
+_REFILL_BYTES_PER_S = 5e9  # one core reading from memory; machines of ten years ago reach it
+
+
+def refill_ns(topology: Topology, threads: int) -> float:
+    """What it costs to move all threads once: each fills its share of a last-level cache anew."""
+    llc = max(topology.caches, key=lambda cache: cache.level, default=None)
+    # All threads of a cache refill it together, each its share: so it is filled once.
+    share = llc.size_bytes / min(max(threads, 1), llc.shared_by_cores or 1) if llc else 0
+    return share / _REFILL_BYTES_PER_S * 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class LookCosts:
+    """What the looks of a run have cost so far. Start with `LookCosts()`."""
+
+    spent_ns: float = 0.0
+
+    def moved(self, refill_ns: float) -> LookCosts:
+        """All threads once more."""
+        return LookCosts(self.spent_ns + refill_ns)
+
+    def sampled(self, elapsed_ns: int) -> LookCosts:
+        """For so long."""
+        return LookCosts(self.spent_ns + _SLOWDOWN * elapsed_ns)
+
+    def sample_left_ns(self, run_ns: int) -> float:
+        """How long a program that has run for so long may still be sampled."""
+        return max(0.0, SHARE * max(run_ns, _LEAST_NS) - self.spent_ns) / _SLOWDOWN

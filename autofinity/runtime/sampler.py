@@ -1,0 +1,204 @@
+"""As many looks as the answer needs: where threads start and, where the policy looks twice, packed.
+
+    settling ─► sampling ─┬─ the answer's margin is within the scatter: one more look
+        ▲                 ├─ threads were not all at work: the look does not count
+        │                 ├─ a second look: packed, until both saw the same phase ──┐
+        └─────────────────┴─ the other place again, where they did not ◄────────────┘
+                          └─► placed
+
+What is repeated is bounded: by the time a sample may take, by how often threads are moved for it,
+and by what all looks of the run may cost (`looking`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from autofinity.affinity.best_matches import all_cores
+from autofinity.model.affinity import DISTRIBUTED
+from autofinity.model.counters import Behaviour
+from autofinity.model.policy import Decision
+from autofinity.model.topology import Topology
+from autofinity.ports import Action, Interval
+from autofinity.runtime.asking import Answer, Asking
+from autofinity.runtime.continuous import Watch, decisive
+from autofinity.runtime.guard import Guard
+from autofinity.runtime.live_state import LiveState, Settings
+from autofinity.runtime.looks import Look, length_ns, look_of, mean_of
+from autofinity.runtime.phases import Phase
+from autofinity.runtime.placer import Placer
+from autofinity.runtime.undecided import UNDECIDED
+
+_FEWEST = 4  # looks where threads start: the guard needs as many rates
+_FEWEST_AGAIN = 2  # of the second look, which may cost the program most
+NOT_AT_WORK = "its threads were not all at work in any look"
+ANOTHER_PHASE = "the second look found no phase that the first one had seen"
+WITHIN_SCATTER = "the looks scatter by more than the answer's margin: it may be a tie"
+
+type _Turn = tuple[LiveState, Sequence[Action]]
+
+
+def afresh(state: LiveState) -> LiveState:
+    """With no sample begun, and nothing to judge a placement by."""
+    return replace(
+        state,
+        guard=Guard(),
+        again=False,
+        starts=(),
+        probes=(),
+        probe=None,
+        probed_in=None,
+        visits=0,
+    )
+
+
+class Sampler:
+    """Takes looks until the policy's answer stands, and places by it."""
+
+    def __init__(
+        self,
+        topology: Topology,
+        asking: Asking,
+        placer: Placer,
+        settings: Settings,
+        unmeasured: Callable[[LiveState], _Turn],
+    ) -> None:
+        """`unmeasured` is what to do where nothing that the rules ask for is counted."""
+        self._unmeasured = unmeasured
+        self._topology = topology
+        self._asking = asking
+        self._placer = placer
+        self._settings = settings
+
+    def begin(self, state: LiveState) -> _Turn:
+        """Threads go where they are sampled first."""
+        return self._placer.place(afresh(state), DISTRIBUTED, "settling")
+
+    def without_looking(self) -> Decision | None:
+        """The answer of a policy that asks for no sample; None of any other."""
+        return self._asking.without_looking()
+
+    def look(self, state: LiveState, interval: Interval, rate: float) -> _Turn:
+        """One look at a program that is being sampled; `rate` is its progress per second."""
+        if state.workers.computing != state.placed and state.restarts < self._settings.restarts:
+            state = replace(state, phase="watching", steady=0, restarts=state.restarts + 1)
+            return state.noting("threads came or went during the sample: it began anew"), ()
+        look = look_of(interval, state.workers)
+        state = replace(state, costs=state.costs.sampled(look.elapsed_ns))
+        if not look.all_at_work:
+            return self._idle(state, look)
+        state = replace(state, visit_ns=state.visit_ns + look.elapsed_ns)
+        if state.again:
+            return self._second(replace(state, probes=(*state.probes, look)))
+        guard = state.guard.saw_before(rate, Phase.of(look.behaviour))
+        state = replace(state, starts=(*state.starts, look), guard=guard)
+        return self._second(state) if state.probes else self._first(state)
+
+    def settle(self, state: LiveState, decision: Decision) -> _Turn:
+        """Place by the decision, as it is meant for so many threads as compute; in continuous mode
+        nearly a tie leaves the former answer. What got worse in this run is not tried again.
+        """
+        cores = all_cores(self._topology, self._placer.available())
+        hint = self._asking.policy.at(decision.hint, len(state.workers.computing), cores)
+        standing = state.standing
+        if hint in state.refuted:
+            state = state.noting(f"{hint} was tried and taken back: it is not tried again")
+            hint = DISTRIBUTED
+        elif standing not in (None, hint) and not decisive(decision.margin):
+            assert standing is not None
+            state = state.noting(f"{hint} is nearly a tie: {standing} stays")
+            hint = standing
+        state = replace(state, decision=decision, unasked=False)
+        state, actions = self._placer.place(state, hint, "placed")
+        # Where the last sample was taken in this very affinity, it is what changes are told by, so
+        # that one which comes right after it is not taken for the program's way.
+        seen = {state.sampled_in: state.sample, state.probed_in: state.probe}
+        if state.affinity is not None:
+            state = replace(state, watch=Watch(reference=seen.get(state.affinity)))
+        return replace(state, starts=(), probes=()), actions
+
+    def _idle(self, state: LiveState, look: Look) -> _Turn:
+        """A look that does not count. A program of which none does is left to the system."""
+        state = replace(state, apart_ns=state.apart_ns + look.elapsed_ns)
+        if state.apart_ns < self._most_ns:
+            return state, ()
+        return self._placer.let_all_go(state.noting(UNDECIDED + NOT_AT_WORK))
+
+    def _first(self, state: LiveState) -> _Turn:
+        if len(state.starts) < _FEWEST or 4 * length_ns(state.starts) < self._settings.sample_ns:
+            return state, ()
+        policy, seen = self._asking.policy, mean_of(state.starts)
+        missing = tuple(name for name in policy.counters if name not in seen.values)
+        state = replace(state, missing=missing)
+        if not self._asking.tells(seen):
+            return self._unmeasured(state)
+        if missing:
+            state = state.noting(
+                f"not measured here: {', '.join(missing)}; conditions on them do not hold"
+            )
+        answer = self._asking.first(state.starts)
+        if not answer.stands and not self._exhausted(state):
+            return state, ()
+        sampled_in = state.affinity
+        state = replace(
+            state, sample=answer.start, sampled_in=sampled_in, outcome=None, decision=None
+        )
+        second = policy.second_after(answer.decision.hint)
+        if second is not None:
+            probing, actions = self._placer.place(
+                replace(state, again=True), second.sampled_in, "settling"
+            )
+            if probing.affinity != sampled_in:  # else there is nothing new to be seen
+                return replace(probing, decision=answer.decision, asked=_of(answer)), actions
+        return self._finally(state, answer)
+
+    def _second(self, state: LiveState) -> _Turn:
+        if len(state.probes) < _FEWEST_AGAIN:
+            return state, ()
+        answer = self._asking.second(state.starts, state.probes)
+        if answer.stands:
+            return self._final_probe(state, answer)
+        # Another phase may last: the first look is sooner repeated there than waited for.
+        apart = not answer.of_one_phase and 2 * state.visit_ns >= self._settings.sample_ns
+        if not self._exhausted(state) and not apart:
+            return state, ()
+        if answer.of_one_phase or not self._may_return(state):
+            if not answer.of_one_phase:
+                state = state.noting(ANOTHER_PHASE)
+            return self._final_probe(state, answer)
+        second = self._asking.policy.second
+        assert second is not None
+        there = DISTRIBUTED if state.again else second.sampled_in
+        if state.again:
+            state = _probed(state)
+        return self._placer.place(replace(state, again=not state.again), there, "settling")
+
+    def _final_probe(self, state: LiveState, answer: Answer) -> _Turn:
+        return self._finally(_probed(state) if state.again else state, answer)
+
+    def _finally(self, state: LiveState, answer: Answer) -> _Turn:
+        if not answer.stands:
+            state = state.noting(WITHIN_SCATTER)
+        return self.settle(replace(state, asked=_of(answer)), answer.decision)
+
+    @property
+    def _most_ns(self) -> int:
+        return 2 * self._settings.sample_ns
+
+    def _exhausted(self, state: LiveState) -> bool:
+        left_ns = state.costs.sample_left_ns(state.waited_ns)
+        return state.visit_ns >= self._most_ns or left_ns <= 0
+
+    def _may_return(self, state: LiveState) -> bool:
+        return state.visits < self._settings.visits and (
+            state.costs.sample_left_ns(state.waited_ns) > 0
+        )
+
+
+def _probed(state: LiveState) -> LiveState:
+    return replace(state, probe=mean_of(state.probes), probed_in=state.affinity)
+
+
+def _of(answer: Answer) -> tuple[Behaviour, Behaviour | None]:
+    return answer.start, answer.probe

@@ -1,0 +1,92 @@
+"""When a program's set-up is over: found from memory that is touched for the first time, and from
+what the looks show. Pure.
+
+While a program initialises it touches new pages as fast as it can, and what it does then (filling
+arrays, reading input, sorting what is near) is seldom what it does later. So nothing is decided
+
+- before the rate of new memory has fallen far below what it was at most, or was low from the start;
+- and before two looks in a row show the same phase. A program may change all the time, so that is
+  waited for briefly only.
+
+New memory is what the resident size grows by, where that is known: a program that gives pages back
+and takes them again faults for ever and does not grow. Elsewhere it is page faults. A program that
+grows for ever cannot be told from one with a long set-up: after half a minute it is sampled all the
+same, and once more should the growth end.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from autofinity.ports import Interval
+from autofinity.runtime.looks import Look
+from autofinity.runtime.phases import Phase
+
+type Stage = Literal["setting up", "changing", "steady", "growing for ever"]
+
+_NS_PER_S = 1_000_000_000
+_PAGE_BYTES = 4096  # what a fault brings at least
+_QUIET_BYTES_PER_S = 10e6  # new memory a second of CPU time: 2,500 faults, a quarter of a per cent
+_QUIET_SHARE = 0.05  # of the fastest that was seen
+_LOOKS = 2  # quiet ones in a row
+_MOST_SETUP_NS = 30 * _NS_PER_S
+_MOST_CHANGING_NS = _NS_PER_S
+
+
+@dataclass(frozen=True, slots=True)
+class Onset:
+    """What was seen of a program's beginning. Start with `Onset()`."""
+
+    seen_ns: int = 0
+    fastest: float = 0.0
+    """New memory in bytes per second of CPU time, at most."""
+    quiet: int = 0
+    """Looks in a row in which hardly any new memory was touched."""
+    quiet_ns: int = 0
+    """How long that is."""
+    resident_bytes: float = math.nan
+    """After the last look; NaN where nobody can tell."""
+    phase: Phase | None = None
+    """Of the last look."""
+    held: bool = False
+    """Whether it was like the one before."""
+
+    def after(self, interval: Interval, look: Look) -> Onset:
+        """With one more look. An interval without CPU time shows nothing."""
+        cpu_ns = sum(sample.counts.get("task_clock_ns", 0) for sample in interval.samples)
+        elapsed_ns = interval.end_ns - interval.start_ns
+        seen = replace(
+            self, seen_ns=self.seen_ns + elapsed_ns, resident_bytes=interval.resident_bytes
+        )
+        if cpu_ns <= 0:
+            return seen
+        rate = self._new_bytes(interval) * _NS_PER_S / cpu_ns
+        fastest = max(self.fastest, rate)
+        if rate > max(_QUIET_BYTES_PER_S, _QUIET_SHARE * fastest):
+            return replace(seen, fastest=fastest, quiet=0, quiet_ns=0, phase=None, held=False)
+        phase = Phase.of(look.behaviour)
+        return replace(
+            seen,
+            fastest=fastest,
+            quiet=self.quiet + 1,
+            quiet_ns=self.quiet_ns + elapsed_ns,
+            phase=phase,
+            held=self.phase is not None and phase.like(self.phase),
+        )
+
+    @property
+    def stage(self) -> Stage:
+        """Where the program stands. In the last two of them it may be sampled."""
+        if self.quiet < _LOOKS:
+            return "setting up" if self.seen_ns < _MOST_SETUP_NS else "growing for ever"
+        if not self.held and self.quiet_ns < _MOST_CHANGING_NS:
+            return "changing"
+        return "steady"
+
+    def _new_bytes(self, interval: Interval) -> float:
+        grown = interval.resident_bytes - self.resident_bytes
+        if math.isfinite(grown):
+            return max(0.0, grown)
+        return _PAGE_BYTES * sum(sample.counts.get("page_faults", 0) for sample in interval.samples)

@@ -1,0 +1,290 @@
+"""Decided within the run: after the set-up, by as many looks as needed, over the same phase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from made_up_machine import machine
+from told_looks import at_phase
+
+from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.counters import CounterSample
+from autofinity.model.policy import Condition, Decision, Rule, RulePolicy, SecondLook, looked_at
+from autofinity.model.ratios import GAINS, SPEED_GAIN
+from autofinity.model.topology import OsIndex
+from autofinity.policy.selector import decide
+from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
+from autofinity.runtime.decider import STILL_GROWING, LivePolicy
+from autofinity.runtime.journal import Journal, RunHeader
+from autofinity.runtime.live_state import LiveState, Settings
+from autofinity.runtime.looking import SHARE
+from autofinity.runtime.loop import Observer, run_loop
+from autofinity.runtime.sampler import ANOTHER_PHASE, NOT_AT_WORK, WITHIN_SCATTER
+from autofinity.store.behaviour_db import BehaviourDB
+
+S = 1_000_000_000
+MACHINE = machine(packages=2, llcs=2, cores=4)
+SORTING, MERGING = at_phase(4, loads=0.135), at_phase(35, loads=0.118)
+HEAVY = Condition("llc_requests", 2e7, float("inf"))
+ONE_LOOK = RulePolicy(
+    ("llc_requests",), {"llc_requests": (2e7,)}, (Rule((HEAVY,), PACKED),), DISTRIBUTED
+)
+"""Packed for whoever asks much of the LLC."""
+GAIN = next(ratio for ratio in GAINS if ratio.name == SPEED_GAIN)
+FASTER = RulePolicy(
+    looked_at(("llc_requests", "instructions")),
+    {SPEED_GAIN: (1.0,)},
+    (Rule((Condition(SPEED_GAIN, 1.0, float("inf")),), PACKED),),
+    DISTRIBUTED,
+    ratios=(GAIN,),
+)
+TWO_LOOKS = replace(
+    ONE_LOOK,
+    counters=("llc_requests", "instructions"),
+    second=SecondLook(PACKED, (PACKED,), FASTER),
+)
+"""And only where that made it faster."""
+
+type Rates = Callable[[float, bool], Mapping[str, float]]
+"""By seconds since the start, and whether the threads are packed: rates per thread."""
+
+
+@dataclass
+class Program:
+    """Four threads."""
+
+    rates: Rates
+    seconds: float = 60.0
+    setup_s: float = 0.0
+    """For how long all memory that it touches is new."""
+    idle: frozenset[int] = frozenset()
+    progress_per_s: Callable[[bool], float] | None = None
+    cpus: tuple[int, ...] = ()
+    now: int = 0
+    progress: float = 0.0
+    packed: bool = False
+    applied: list[tuple[float, bool, tuple[frozenset[OsIndex], ...]]] = field(default_factory=list)
+
+    def advance(self, duration_ns: int) -> Interval:
+        start, self.now = self.now, self.now + duration_ns
+        rates = dict(self.rates(start / S, self.packed))
+        rates["page_faults"] = 1e5 if start / S < self.setup_s else 0.0
+        samples = tuple(
+            CounterSample(
+                100 + n,
+                start,
+                self.now,
+                {
+                    **{name: round(rate * duration_ns / S) for name, rate in rates.items()},
+                    "task_clock_ns": 0 if n in self.idle and start > S else duration_ns,
+                },
+                duration_ns,
+                duration_ns,
+            )
+            for n in range(4)
+        )
+        if self.progress_per_s:
+            self.progress += self.progress_per_s(self.packed) * duration_ns / S
+        events = [ThreadEvent("begin", n, 100 + n, 0) for n in range(4) if start == 0]
+        return Interval(
+            start,
+            self.now,
+            samples,
+            tuple(events),
+            progress=self.progress if self.progress_per_s else float("nan"),
+            ended=self.now >= self.seconds * S,
+            cpus=tuple(map(OsIndex, self.cpus)),
+        )
+
+    def apply(self, actions: Sequence[Action]) -> Outcome:
+        for action in actions:
+            assert isinstance(action, BindThreads)
+            masks = action.placement.masks
+            self.packed = len({frozenset(cpu // 4 for cpu in mask) for mask in masks}) == 1
+            self.applied.append((self.now / S, self.packed, masks))
+        return Outcome(4, 0)
+
+    @property
+    def moves(self) -> list[bool]:
+        """Whether they were packed, after each placement."""
+        return [packed for _, packed, _ in self.applied]
+
+
+def run(
+    program: Program,
+    policy: RulePolicy = ONE_LOOK,
+    *observers: Observer[LiveState],
+    **settings: object,
+) -> LiveState:
+    mechanism = LivePolicy(
+        MACHINE,
+        policy,
+        decide,
+        lambda: MACHINE.allowed,
+        lambda threads: None,
+        replace(Settings(threads=4), **settings),  # type: ignore[arg-type]
+    )
+    start = mechanism.begin(MACHINE, MACHINE.allowed, 4)
+    return run_loop(program, mechanism, start, mechanism.period_ns, *observers)
+
+
+def steadily(rates: Mapping[str, float]) -> Rates:
+    return lambda second, packed: rates
+
+
+@pytest.mark.parametrize("setup_s", [0.0, 0.5, 3.0, 20.0])
+def test_nothing_is_decided_while_a_program_still_initialises(setup_s: float) -> None:
+    """The sorter: what it does while it touches its memory would say distributed."""
+    program = Program(lambda s, packed: SORTING if s < setup_s else MERGING, setup_s=setup_s)
+    state = run(program)
+    assert state.hint == PACKED
+    first_s = program.applied[0][0]
+    # Looks come a twentieth of what was waited so far apart.
+    assert setup_s < first_s <= 1.15 * setup_s + 0.3
+
+
+def test_a_program_that_grows_for_ever_is_sampled_all_the_same_and_that_is_said() -> None:
+    program = Program(steadily(MERGING), setup_s=1e9)
+    state = run(program)
+    assert 30 <= program.applied[0][0] <= 32
+    assert STILL_GROWING in state.notes
+    assert state.hint == PACKED
+
+
+def test_a_set_up_that_was_longer_than_was_waited_for_is_sampled_again_at_its_end() -> None:
+    program = Program(lambda s, packed: SORTING if s < 40 else MERGING, setup_s=40, seconds=80)
+    state = run(program)
+    assert state.hint == PACKED
+    assert program.moves[-1] and not any(program.moves[:-1])
+    assert program.applied[-1][0] < 45
+    assert "its memory grows no more: sampled anew" in state.notes
+
+
+def test_a_clear_answer_comes_from_a_quarter_of_a_second() -> None:
+    program = Program(steadily(MERGING))
+    run(program)
+    spread_s, packed_s = (at_s for at_s, _, _ in program.applied)
+    assert packed_s - spread_s == pytest.approx(0.1 + 4 * 0.0625)
+
+
+def test_a_sample_is_repeated_while_its_margin_is_within_its_own_scatter() -> None:
+    """Rates to both sides of the boundary, by turns: 15 % above it on the whole."""
+
+    def noisy(second: float, packed: bool) -> Mapping[str, float]:
+        high = int(second / 0.0625) % 2
+        return at_phase(23 * (1.3 if high else 0.7))
+
+    program = Program(noisy)
+    state = run(program)
+    spread_s, packed_s = (at_s for at_s, _, _ in program.applied)
+    assert packed_s - spread_s > 0.5
+    assert state.hint == PACKED
+
+
+def test_a_tie_is_not_looked_at_for_ever_and_is_called_one() -> None:
+    program = Program(lambda s, packed: at_phase(20 + (8 if int(s / 0.0625) % 2 else -8)))
+    state = run(program)
+    assert WITHIN_SCATTER in state.notes
+    assert state.phase == "placed"
+    sampled_s = sum(at_s for at_s, _, _ in program.applied[1:2]) - program.applied[0][0]
+    assert sampled_s <= 2.25
+
+
+def phases(second: float, packed: bool) -> Mapping[str, float]:
+    """Packing makes both phases a fifth faster; the second one is three times slower anyway."""
+    gain = 1.2 if packed else 1.0
+    if second < 0.6:
+        return at_phase(25, loads=0.135, speed=3e9 * gain)
+    return at_phase(35, loads=0.118, speed=1e9 * gain)
+
+
+def test_a_second_look_at_another_phase_does_not_count_and_the_first_is_taken_again() -> None:
+    program = Program(phases)
+    state = run(program, TWO_LOOKS)
+    assert state.hint == PACKED
+    assert program.moves == [False, True, False, True]  # sampled, looked twice, sampled, answer
+    assert ANOTHER_PHASE not in state.notes
+    assert state.asked is not None
+    start, probe = state.asked
+    assert probe is not None
+    assert probe["instructions"] / start["instructions"] == pytest.approx(1.2, rel=0.01)
+
+
+def test_phases_that_never_meet_are_given_up_and_that_is_said() -> None:
+    """Each move is another phase."""
+    program = Program(lambda s, packed: MERGING if packed else at_phase(25, loads=0.3))
+    state = run(program, TWO_LOOKS)
+    assert ANOTHER_PHASE in state.notes
+    assert len(program.applied) <= Settings().visits + 1
+
+
+def test_a_program_whose_threads_are_not_all_at_work_is_left_to_the_system() -> None:
+    program = Program(steadily(MERGING), setup_s=1.2, idle=frozenset({3}), seconds=3.9)
+    state = run(program)
+    assert state.phase == "left alone"
+    assert any(note.endswith(NOT_AT_WORK) for note in state.notes)
+    assert set(program.applied[-1][2]) == {MACHINE.allowed}
+    assert state.decision is None
+
+
+def test_a_trial_that_got_worse_is_undone_and_not_tried_again_in_this_run() -> None:
+    """In continuous mode it is sampled anew when it changes, and the policy says the same again."""
+    program = Program(
+        lambda s, packed: at_phase(35 if s < 40 else 60),
+        progress_per_s=lambda packed: 0.8 if packed else 1.0,
+        seconds=90,
+    )
+    state = run(program, every_ns=S)
+    assert PACKED in state.refuted
+    assert program.moves.count(True) == 1
+    assert any(note.startswith("the program has changed") for note in state.notes)
+    assert "slp was tried and taken back: it is not tried again" in state.notes
+    assert state.hint == DISTRIBUTED
+
+
+def test_a_trial_that_got_worse_is_remembered_for_the_next_run(tmp_path: Path) -> None:
+    journal = Journal(
+        tmp_path / "db",
+        RunHeader("k" * 64, "/bin/app", 42, "hardware counters", 4, "d" * 64, "llc", "0-15"),
+    )
+    program = Program(steadily(MERGING), progress_per_s=lambda packed: 0.8 if packed else 1.0)
+    run(program, ONE_LOOK, journal)
+    journal.end({})
+    with BehaviourDB.open(tmp_path / "db") as database:
+        assert database.hint("k" * 64, 4, "d" * 64) == DISTRIBUTED
+
+
+def test_a_policy_that_asks_for_nothing_places_without_a_sample() -> None:
+    program = Program(steadily(MERGING), setup_s=30)
+    state = run(program, RulePolicy((), {}, (), PACKED))
+    assert program.moves == [True]
+    assert program.applied[0][0] <= 0.2
+    assert state.decision == Decision(PACKED, None, float("inf"), None)
+    assert state.sample is None
+
+
+def test_threads_stay_where_they_are_when_that_is_what_is_wanted() -> None:
+    """One in each cache already, though not on the first core of it."""
+    program = Program(steadily(SORTING), cpus=(13, 2, 9, 6))
+    run(program, bind="core")
+    assert [sorted(mask) for mask in program.applied[-1][2]] == [[13], [2], [9], [6]]
+
+
+@pytest.mark.parametrize("policy", [ONE_LOOK, TWO_LOOKS], ids=["one look", "two looks"])
+@pytest.mark.parametrize("turn_s", [0.07, 0.2, 1.0, 7.0])
+def test_what_looking_costs_is_bounded_whatever_the_program_does(
+    policy: RulePolicy, turn_s: float
+) -> None:
+    """Phases by turns, on both sides of the rule's boundary."""
+
+    def turning(second: float, packed: bool) -> Mapping[str, float]:
+        high = int(second / turn_s) % 2
+        return at_phase(22 if high else 18, loads=0.3 if high else 0.1)
+
+    state = run(Program(turning), policy)
+    assert state.phase == "placed"
+    one_look = 0.08 * 0.0625 * S
+    assert state.costs.spent_ns <= SHARE * 60 * S + 5 * one_look
