@@ -2,14 +2,18 @@
 
     python scripts/policies.py [MACHINE…] [--threads N] [--root DIR] [--work DIR]
 
-For each machine (default: every one with a file in data/observations) this is done, as commands of
-autofinity do it, too:
+First the policy for any machine, then for each machine (default: every one with a file in
+data/observations) its own, as commands of autofinity do it, too:
 
-    data/observations/M.parquet ─► rules ─► policies/M.json
-                                └► evaluate, leaving one program out ─► policies/README.md
+    data/observations/*.parquet ─► rules ─► policies/any-machine.json
+                                └► evaluate, leaving one program out ─┐
+    data/observations/M.parquet ─► rules ─► policies/M.json           ├► policies/README.md
+                                └► evaluate, leaving one program out ─┘
 
-It learns with one thread count (8, or the lowest that a machine was profiled with where it was not
-with 8) and judges with all that were profiled. `make observations` makes the observations.
+A machine's own policy is shipped where it does better on programs that it has not seen than the one
+for any machine does there; elsewhere the file is removed. It learns with one thread count (8, or
+the lowest that a machine was profiled with where it was not with 8) and judges with all that were
+profiled. `make observations` makes the observations.
 """
 
 from __future__ import annotations
@@ -19,13 +23,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+from autofinity.evaluation.cases import Summary, summarise
+from autofinity.evaluation.verdict import verdict_of
 from autofinity.learning.settings import LearningSettings
 from autofinity.policy.files import save
+from autofinity.policy.shipped import ANY_MACHINE
 from autofinity.report import evaluation_table
 from autofinity.report.marked import put_between_marks
 from autofinity.store.observations import read
 from autofinity.workflow.evaluate import evaluate
 from autofinity.workflow.observations import thread_counts_of
+from autofinity.workflow.several_machines import ANY, evaluate_across, rules_of_machines
 from autofinity.workflow.train import rules_of_observations
 from autofinity.workflow.wanted import wanted_on
 
@@ -46,8 +54,9 @@ def main() -> None:
     words.add_argument("--work", type=Path, default=HERE / "build" / "policies")
     wanted = words.parse_args()
     wanted.work.mkdir(parents=True, exist_ok=True)
+    anywhere = make_for_any(wanted.root, wanted.work)
     for machine in wanted.machines or observed(wanted.root):
-        make(machine, wanted.threads, wanted.root, wanted.work)
+        make(machine, wanted.threads, wanted.root, wanted.work, anywhere[machine])
     readme = wanted.root / "policies" / "README.md"
     put_between_marks(readme, "scripts/policies.py", figures(wanted.root, wanted.work, readme))
     print(f"figures kept in {readme}")
@@ -59,8 +68,21 @@ def observed(root: Path) -> list[str]:
     return sorted(names, key=lambda name: name != FIRST)
 
 
-def make(machine: str, threads: int, root: Path, work: Path) -> None:
-    """Policy and evaluation of one machine."""
+def make_for_any(root: Path, work: Path) -> dict[str, Summary]:
+    """Policy and evaluation for any machine; how it does on each, without the judged program."""
+    folder, path = root / "data" / "observations", root / "policies" / f"{ANY_MACHINE}.json"
+    learned = rules_of_machines(folder)
+    save(learned.policy, path)
+    print(f"{path.name}: {len(learned.policy.rules)} rules", flush=True)
+    judged = evaluate_across(observations=folder, left_out=("program",))["program"]
+    cases = [case for own, _ in judged.values() for case in own]
+    document = evaluation_table.as_json(cases, verdict_of(cases), ())
+    evaluation_of(work, path).write_text(json.dumps({"threads": "all", **document}))
+    return {machine: summarise(own) for machine, (own, _) in judged.items()}
+
+
+def make(machine: str, threads: int, root: Path, work: Path, anywhere: Summary) -> None:
+    """Policy and evaluation of one machine; only where it does better than that for any machine."""
     observations = root / "data" / "observations" / f"{machine}.parquet"
     path = root / "policies" / f"{machine}.json"
     profiled = thread_counts_of(read(observations))
@@ -70,15 +92,26 @@ def make(machine: str, threads: int, root: Path, work: Path) -> None:
     policy, notes = rules_of_observations(
         observations, settings, machine=machine, threads=(threads,)
     )
-    save(policy, path)
     print(f"{path.name}: {len(policy.rules)} rules, learned with {threads} threads", flush=True)
     for note in notes:
         print(f"  {note}")
     wanted = wanted_on(machine, threads=profiled, work=work)
     judged = evaluate(wanted, settings, train_threads=(threads,), observations=observations)
+    own = judged.verdict.restart
+    print(f"  own {told(own)}; that for any machine {told(anywhere)}")
+    if not round(own.best_hint_ratio, 3) > round(anywhere.best_hint_ratio, 3):
+        path.unlink(missing_ok=True)
+        return
+    save(policy, path)
     document = evaluation_table.as_json(judged.cases, judged.verdict, judged.skipped)
     counts = ",".join(map(str, profiled))
     evaluation_of(work, path).write_text(json.dumps({"threads": counts, **document}))
+
+
+def told(summary: Summary) -> str:
+    """How a policy does, in short."""
+    won = f"{summary.wins} of {summary.interesting}"
+    return f"won {won}, {summary.best_hint_ratio:.3f} of the best hint"
 
 
 def evaluation_of(work: Path, policy: Path) -> Path:
@@ -90,7 +123,8 @@ def figures(root: Path, work: Path, readme: Path) -> str:
     now.
     """
     policies = sorted(
-        (root / "policies").glob("*.json"), key=lambda path: (path.stem != FIRST, path.stem)
+        (root / "policies").glob("*.json"),
+        key=lambda path: (path.stem != ANY_MACHINE, path.stem != FIRST, path.stem),
     )
     before = readme.read_text().splitlines()
     rows = [HEAD]
@@ -107,14 +141,16 @@ def row(policy: Path, evaluation: Path) -> str:
     learned, judged = json.loads(policy.read_text()), json.loads(evaluation.read_text())
     made_of: Any = learned["provenance"]
     summary: Any = judged["summary"]
+    anywhere = made_of["machine"] == ANY
+    counts = "all" if anywhere else f"{made_of['threads'][0]}"
+    where = f"{len(made_of['machines'])} machines" if anywhere else f"`{made_of['machine']}`"
     second = learned["second"]
     rules = [len(learned["rules"]), *([] if second is None else [len(second["rules"])])]
     return " | ".join(
         (
             f"| `{policy.name}`",
-            f"`{made_of['machine']}`, simulated",
-            f"{len(made_of['observations']['programs'])} training programs, "
-            f"{made_of['threads'][0]} threads",
+            f"{where}, simulated",
+            f"{len(made_of['observations']['programs'])} training programs, {counts} threads",
             " and ".join(map(str, rules)),
             f"{judged['threads'].replace(',', ', ')} threads",
             f"{summary['wins']} of {summary['interesting']}",

@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autofinity.model.counters import Behaviour
+from autofinity.model.facts import FactsOf
 from autofinity.model.policy import Decision, RulePolicy
 from autofinity.policy.evidence import can_ask
+from autofinity.policy.on_machine import on_machine
 from autofinity.policy.selector import values_of
 from autofinity.runtime.looks import Look, mean_of, scatter
 from autofinity.runtime.phases import paired
@@ -37,31 +39,38 @@ class Answer:
 
 
 class Asking:
-    """A policy, to be asked with looks."""
+    """A policy, to be asked with looks at so many threads."""
 
-    def __init__(self, policy: RulePolicy, decide: Decide) -> None:
+    def __init__(
+        self, policy: RulePolicy, decide: Decide, facts_of: FactsOf = lambda threads: {}
+    ) -> None:
         self.policy = policy
         self._decide = decide
+        self._facts_of = facts_of
 
-    def tells(self, seen: Behaviour) -> bool:
+    def here(self, threads: int) -> RulePolicy:
+        """The policy with facts of this machine."""
+        return on_machine(self.policy, self._facts_of(threads))
+
+    def tells(self, seen: Behaviour, threads: int) -> bool:
         """Whether anything was measured that the rules ask for."""
-        return can_ask(self.policy, seen.values)
+        return can_ask(self.here(threads), seen.values)
 
     def without_looking(self) -> Decision | None:
         """The answer of a policy that asks for no counter; None of any other."""
         return None if self.policy.counters else self._decide(self.policy, {})
 
-    def first(self, starts: Sequence[Look]) -> Answer:
+    def first(self, starts: Sequence[Look], threads: int) -> Answer:
         """By looks where threads start: at least one."""
-        mean = mean_of(starts)
-        decision = self._decide(self.policy, self._asked(mean))
+        policy, mean = self.here(threads), mean_of(starts)
+        decision = self._decide(policy, self._asked(mean))
         each = [self._asked(look.behaviour) for look in starts]
-        return Answer(decision, _stands(self.policy, decision, each), mean)
+        return Answer(decision, _stands(policy, decision, each), mean)
 
-    def second(self, starts: Sequence[Look], probes: Sequence[Look]) -> Answer:
+    def second(self, starts: Sequence[Look], probes: Sequence[Look], threads: int) -> Answer:
         """By looks of both kinds, compared over the same phases: at least one of each."""
-        assert self.policy.second is not None
-        second = self.policy.second
+        second = self.here(threads).second
+        assert second is not None
         pairs = paired(starts, probes)
         before, after = zip(*pairs, strict=True) if pairs else (starts, probes)
         start, probe = mean_of(before), mean_of(after)

@@ -24,6 +24,7 @@ from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import Hint
 from autofinity.model.detection import FaultSampling
 from autofinity.model.errors import PlacementError
+from autofinity.model.facts import FactsOf
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.evidence import can_ask
@@ -57,9 +58,11 @@ class LivePolicy:
         known: Callable[[int], Hint | None],
         settings: Settings,
         reserve: Reserve = reserve_alone,
+        facts_of: FactsOf = lambda threads: {},
     ) -> None:
         """`available` gives the CPUs allowed now, `known` the hint on record for a thread count,
-        `reserve` chooses cores among them beside other runs.
+        `reserve` chooses cores among them beside other runs, `facts_of` knows the machine, for a
+        policy that asks for facts.
         """
         self._topology = topology
         self._policy = policy
@@ -68,7 +71,13 @@ class LivePolicy:
         self._placer = Placer(topology, available, settings, reserve)
         self._follower = Follower(self._placer, settings)
         self._sampler = (
-            Sampler(topology, Asking(policy, decide), self._placer, settings, self._unmeasured)
+            Sampler(
+                topology,
+                Asking(policy, decide, facts_of),
+                self._placer,
+                settings,
+                self._unmeasured,
+            )
             if policy is not None
             else None
         )

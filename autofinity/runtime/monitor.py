@@ -38,6 +38,7 @@ from autofinity.runtime.evidence import HARDWARE, measurable
 from autofinity.runtime.journal import Journal, RunHeader
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.loop import Observer, run_loop
+from autofinity.runtime.machine_facts import facts_here
 from autofinity.runtime.machine_text import machine_text
 from autofinity.runtime.phases import PHASE_COUNTERS
 from autofinity.runtime.policies import CHOSEN, CHOSEN_BY_USER, NO_POLICY, read_policy
@@ -98,6 +99,7 @@ def by_policy(request: Request, around: Surroundings) -> LivePolicy:
             fallback=request.fallback,
         ),
         partial(around.journal.reserve, around.topology),
+        facts_here(around.topology),
     )
 
 

@@ -131,13 +131,13 @@ class Sampler:
         policy, seen = self._asking.policy, mean_of(state.starts)
         missing = tuple(name for name in policy.counters if name not in seen.values)
         state = replace(state, missing=missing)
-        if not self._asking.tells(seen):
+        if not self._asking.tells(seen, len(state.workers.computing)):
             return self._unmeasured(state)
         if missing:
             state = state.noting(
                 f"not measured here: {', '.join(missing)}; conditions on them do not hold"
             )
-        answer = self._asking.first(state.starts)
+        answer = self._asking.first(state.starts, len(state.workers.computing))
         if not answer.stands and not self._exhausted(state):
             return state, ()
         sampled_in = state.affinity
@@ -156,7 +156,8 @@ class Sampler:
     def _second(self, state: LiveState) -> _Turn:
         if len(state.probes) < _FEWEST_AGAIN:
             return state, ()
-        answer = self._asking.second(state.starts, state.probes)
+        threads = len(state.workers.computing)
+        answer = self._asking.second(state.starts, state.probes, threads)
         if answer.stands:
             return self._final_probe(state, answer)
         # Another phase may last: the first look is sooner repeated there than waited for.

@@ -12,6 +12,7 @@ import numpy as np
 from autofinity import __version__
 from autofinity.evaluation.across import (
     LEFT_OUT,
+    LeftOut,
     MachineRuns,
     PolicyFor,
     all_of,
@@ -92,10 +93,11 @@ def evaluate_across(
     observations: Path | None = None,
     machines: Collection[str] = (),
     policy: str | Path | None = None,
+    left_out: Collection[LeftOut] = LEFT_OUT,
     reporter: Reporter = SILENT,
 ) -> dict[str, Judged]:
-    """By what was left out of the observations that a policy was learned from (`LEFT_OUT`), how it
-    does on each machine; or under "nothing" how a `policy` does as it is.
+    """By what is `left_out` of the observations that a policy is learned from, how it does on each
+    machine; or under "nothing" how a `policy` does as it is.
 
     Raises as `machines_in`, and `LearningError` where no case can be judged.
     """
@@ -106,7 +108,7 @@ def evaluate_across(
         policies: dict[str, PolicyFor] = {"nothing": lambda machine, program: given}
     else:
         evidence = all_of(evidence_on(known, settings))
-        policies = {unseen: leaving(unseen, evidence, settings) for unseen in LEFT_OUT}
+        policies = {unseen: leaving(unseen, evidence, settings) for unseen in left_out}
     found: dict[str, Judged] = {}
     workloads = sum(len(np.unique(runs.table.workload())) for runs in known.values())
     with reporter.progress("judge", workloads * len(policies)) as done:

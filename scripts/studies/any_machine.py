@@ -69,13 +69,15 @@ def judged(
 
 
 def parts(known: Machines) -> str:
-    """What the policy loses where it is learned without one of its parts."""
+    """What the policy loses without one of its parts, on machines that it has not seen."""
     rows = [
         "| learned | interesting won | of the best hint | worst | won of real size |",
         "|---|---|---|---|---|",
     ]
     for name, (learned_from, on, settings) in variants(known).items():
-        every = [c for own, _ in judged("both", learned_from, on, settings).values() for c in own]
+        every = [
+            c for own, _ in judged("machine", learned_from, on, settings).values() for c in own
+        ]
         rows.append(row(name, every))
     return "\n".join(rows) + "\n"
 
