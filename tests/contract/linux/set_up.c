@@ -1,5 +1,5 @@
-// Touches new memory with two threads for S seconds, some 50 MB a second each, then computes without:
-// set_up S T, where T seconds are all of it. The main thread only joins.
+// Touches new memory with two threads for S seconds, some 50 MB a second each, then computes
+// without: set_up S T, where T seconds are all of it. The main thread only joins.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
