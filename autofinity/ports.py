@@ -48,6 +48,9 @@ class Interval:
     """Joules the whole machine took; NaN where it cannot be known."""
     pages: NumaVectors | None = None
     """Vectors of the pages that were seen in this interval; None without a detector of pages."""
+    runnable: int = 0
+    """Threads that ran, or could have and waited for a CPU, at the end of the interval: a glance;
+    0 where nobody looks."""
     cpus: tuple[OsIndex, ...] = ()
     """PU that each thread was last on, by thread number (-1: no thread has the number just now);
     empty where nobody looks."""

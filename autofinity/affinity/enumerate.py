@@ -7,8 +7,9 @@ the same affinity is never made twice. On 4 sockets × 2 LLCs × 6 cores there a
 1979 of 4, 8, 16 and 24 threads (the paper counts 78 of 8 and 1941 of 24 threads, without saying
 what it leaves out).
 
-With more threads than cores, every core holds one thread first, and the affinities differ in where
-the second PUs are used (as in GETAFFINITY).
+With more threads than cores, or as many as the whole machine has, threads may share cores while
+others are idle (as in GETAFFINITY); on machines of several kinds of cores every core holds one
+thread first, and the affinities differ in where the second PUs are used.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ def place(
 
     Of all such sets the one on the nearest nodes, then the one with the lexicographically smallest
     list of PUs, sorted by kind of core (the fastest first) and OS index (above the core count: of
-    what is chosen on the last SMT level). Raises `PlacementError` when it does not fit.
+    what is chosen on the last SMT level; where not all cores have a thread, core by core). Raises
+    `PlacementError` when it does not fit.
     """
     from autofinity._core.affinity import place as native
 
@@ -100,7 +102,8 @@ def rooms_of(
     topology: Topology, threads: int, available: frozenset[OsIndex] | None = None
 ) -> tuple[Rooms, ...]:
     """Rooms of each socket with available PUs (default: allowed) on the SMT level that `threads`
-    reaches, the roomiest first. Raises `PlacementError` when they cannot be placed at all.
+    reaches, the roomiest first; of all levels where siblings may be used while cores are idle.
+    Raises `PlacementError` when they cannot be placed at all.
     """
     check_available(topology, available)
     usable = topology.allowed if available is None else available
@@ -114,10 +117,14 @@ def rooms_of(
     level = 1
     while sum(min(pus, level) for pus in cores.values()) < threads:
         level += 1
+    kinds = {pu.efficiency for pu in topology.pus if pu.os_index in usable}
+    full = threads > len(cores) or threads == len({pu.core for pu in topology.pus})
+    together = full and len(kinds) == 1
     domains: dict[int, dict[int, tuple[int, int]]] = {}
     for (package, llc, _), pus in cores.items():
         fewest, most = domains.setdefault(package, {}).get(llc, (0, 0))
-        domains[package][llc] = fewest + min(pus, level - 1), most + min(pus, level)
+        room = (0, pus) if together else (min(pus, level - 1), min(pus, level))
+        domains[package][llc] = fewest + room[0], most + room[1]
     return tuple(
         sorted((tuple(sorted(s.values(), reverse=True)) for s in domains.values()), reverse=True)
     )

@@ -10,11 +10,18 @@ first of all core sets of that size in this order:
    nodes with available cores; above, nodes are chosen greedily, nearest first);
 4. the lexicographically smallest sorted list of OS indices.
 
-A core is represented by its first available PU. With more threads than cores all first PUs are
-taken, and the threads that remain are placed by the same keys on the second PUs alone, and so on.
+A core is represented by its first available PU. With more threads than cores, or as many as the
+whole machine has, the wish that comes first (S where P, else L) says what becomes of the second
+PUs, the siblings:
+
+- to spread: all first PUs are taken, and the threads that remain are placed by the same keys on the
+  second PUs alone, and so on;
+- to pack: all PUs are to be had at once, by the same keys, so that threads share cores and caches
+  stay empty; the last key is the list of PUs core by core.
+
 On machines of several kinds of cores the same holds of kinds: with more threads than cores of the
 fastest kind, all of these are taken, and the threads that remain are placed on the next kind alone;
-second PUs come after the last kind.
+second PUs come after the last kind, whatever the hint.
 
 The construction is direct (`autofinity/native/affinity/hint_problem.hpp`); that it equals the
 definition is a property test. All keys are compared in integers.

@@ -7,7 +7,6 @@ run again in the chosen one, which here is a look-up, since every best match has
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -75,13 +74,13 @@ def judge(
             assert general is not None
             policy = on_machine(general, facts_of(workload.threads))
             try:
-                own = functools.partial(match, workload.threads)
-                short = _decided(policy, table, workload, match, warmup, 1).hint
+                own = _Own(match, times.placed(workload))
+                short = _decided(policy, table, workload, own, warmup, 1).hint
                 case = case_of(
                     workload,
                     times,
                     own,
-                    _decided(policy, table, workload, match, warmup, samples),
+                    _decided(policy, table, workload, own, warmup, samples),
                     one_period=short,
                     in_run_s=in_run(workload, policy),
                     energy=energy,
@@ -91,6 +90,17 @@ def judge(
                 skipped.append(Skipped(workload, str(error)))
             report(workload)
     return cases, skipped
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """Best matches for as many threads as a workload has placed."""
+
+    match: BestMatches
+    threads: int
+
+    def __call__(self, hint: Hint) -> Affinity:
+        return self.match(self.threads, hint)
 
 
 def behaviour_seen(
@@ -116,18 +126,16 @@ def _decided(
     policy: RulePolicy,
     table: ObservationTable,
     workload: Workload,
-    match: BestMatches,
+    own: _Own,
     warmup: int,
     samples: int,
 ) -> Decision:
-    """The last word of a policy, for the workload's thread count on the judged machine."""
+    """The last word of a policy, for as many threads as are placed on the judged machine."""
     said = decided(
         policy,
-        lambda hint: behaviour_seen(
-            table, workload, match(workload.threads, hint), warmup, samples
-        ),
+        lambda hint: behaviour_seen(table, workload, own(hint), warmup, samples),
     )
-    return replace(said, hint=policy.at(said.hint, workload.threads, match.cores))
+    return replace(said, hint=policy.at(said.hint, own.threads, own.match.cores))
 
 
 def decided(policy: RulePolicy, look: Look) -> Decision:

@@ -32,12 +32,15 @@ class SwitchedRuns:
 
     def __call__(self, workload: Workload, policy: RulePolicy) -> float:
         """Sample, switch, and where the policy says so look again and switch again."""
+        if workload not in self._times.roi_s:
+            return math.nan
+        threads = self._times.placed(workload)
 
         def affinity_of(hint: Hint) -> Affinity:
-            return self._match(workload.threads, hint)
+            return self._match(threads, hint)
 
         def last_of(hint: Hint) -> Affinity:
-            return affinity_of(policy.at(hint, workload.threads, self._match.cores))
+            return affinity_of(policy.at(hint, threads, self._match.cores))
 
         start = affinity_of(DISTRIBUTED)
         seen = self._period(workload, "affinity", start, SWITCH_AFTER - 1)

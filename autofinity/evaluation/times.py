@@ -46,6 +46,12 @@ class Times:
             )
         return found
 
+    def placed(self, workload: Workload) -> int:
+        """For how many threads cores were chosen: another count than that of the workload where
+        the program starts more threads than it was told.
+        """
+        return max(affinity.threads for affinity in self.roi_s[workload])
+
     def oracle(self, workload: Workload) -> tuple[Affinity, float]:
         """Best affinity of all that were profiled, and its time (`oracle-affinity`)."""
         return min(self.roi_s[workload].items(), key=lambda item: (item[1], item[0]))

@@ -51,6 +51,8 @@ class Task:
     """Page faults, with and without I/O."""
     cpu: OsIndex
     """Where it last ran."""
+    runnable: bool = False
+    """Whether it runs, or waits for nothing but a CPU."""
 
     @property
     def helper(self) -> bool:
@@ -70,6 +72,7 @@ def parse_stat(text: str, pid: int) -> Task:
         cpu_ns=(int(fields[11]) + int(fields[12])) * _NS_PER_TICK,
         faults=int(fields[7]) + int(fields[9]),
         cpu=OsIndex(int(fields[36])),
+        runnable=fields[0] == "R",
     )
 
 

@@ -116,6 +116,7 @@ class LinuxProcess:
             sharing=sharing,
             ended=self._ended,
             pages=pages,
+            runnable=self._roll.runnable,
             cpus=self._roll.last_cpus,
             # That of a program that is gone says nothing.
             resident_bytes=math.nan if self._ended else float(self._roll.resident_bytes),

@@ -102,6 +102,11 @@ class ThreadRoll:
         return events
 
     @property
+    def runnable(self) -> int:
+        """How many threads ran or waited for a CPU at the last look."""
+        return sum(usage.task.runnable for usage in self.usage.values())
+
+    @property
     def last_cpus(self) -> tuple[OsIndex, ...]:
         """Where each thread last was, by number; -1 for a number that no thread has just now."""
         found = [OsIndex(-1)] * (1 + max(self.numbers.values(), default=-1))

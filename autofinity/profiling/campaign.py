@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autofinity.affinity.enumerate import place
 from autofinity.affinity.hints import get_affinity
@@ -28,6 +28,7 @@ from autofinity.profiling.placements import (
     baseline_affinity,
     bound,
     placement_of,
+    shared,
 )
 from autofinity.profiling.sampling import Run, Switch, observe
 from autofinity.profiling.selection import best_matches
@@ -45,11 +46,21 @@ class ReadyProgram:
     """What its runs are made of, such as the trace's digest: when it changes, they are stale."""
     sampled: bool = False
     """Whether it runs in windows, so that its threads stay where they are bound."""
+    computing: int = 0
+    """Threads of it that compute, where those are not as many as it was told (`threads`); 0: they
+    are."""
+    room: int = 0
+    """How many cores those have, which they share where these are fewer."""
 
     @property
     def workload(self) -> Workload:
         """What its runs are of."""
         return Workload(self.name, self.input, self.threads)
+
+    @property
+    def placed(self) -> int:
+        """For how many threads cores are chosen: what affinities of it have."""
+        return self.room or self.threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +96,13 @@ def plan(
     affinities: Mapping[int, Sequence[Affinity]],
     seeds: Sequence[int],
 ) -> list[Cell]:
-    """Cells of the affinities of each program's thread count, one program after the other."""
+    """Cells of the affinities of as many threads as each program has placed, one program after the
+    other.
+    """
     return [
         Cell(program, Run(program.name, program.input, program.threads, affinity, seed))
         for program in programs
-        for affinity in affinities[program.threads]
+        for affinity in affinities[program.placed]
         for seed in seeds
     ]
 
@@ -105,7 +118,7 @@ def plan_baselines(topology: Topology, programs: Iterable[ReadyProgram]) -> list
                 program.name,
                 program.input,
                 program.threads,
-                baseline_affinity(topology, program.threads, placement, seed),
+                baseline_affinity(topology, program.placed, placement, seed),
                 seed,
                 placement,
             ),
@@ -126,13 +139,13 @@ def plan_switches(topology: Topology, programs: Iterable[ReadyProgram]) -> list[
         if program.sampled:
             continue
         start, probe = (
-            get_affinity(topology, program.threads, hint).affinity for hint in (DISTRIBUTED, PROBE)
+            get_affinity(topology, program.placed, hint).affinity for hint in (DISTRIBUTED, PROBE)
         )
         ways: dict[PlacedBy, Affinity] = {"switched": start}
         if probe != start:
             ways["probed"] = probe
         for placement, last in ways.items():
-            for affinity in best_matches(topology, program.threads):
+            for affinity in best_matches(topology, program.placed):
                 if affinity != last:
                     found.append(Cell(program, Run(*program.workload, affinity, 1, placement)))
     return found
@@ -187,13 +200,14 @@ def profile(
             raise
 
 
-def _switches_of(topology: Topology, run: Run) -> tuple[Switch, ...]:
+def _switches_of(topology: Topology, program: ReadyProgram, run: Run) -> tuple[Switch, ...]:
     if run.placement not in ("switched", "probed"):
         return ()
-    chosen = bound(place(topology, run.affinity).cpus)
+    threads = program.computing or program.threads
+    chosen = shared(bound(place(topology, run.affinity).cpus), threads)
     if run.placement == "switched":
         return (Switch(SWITCH_AFTER, chosen),)
-    probe = bound(get_affinity(topology, run.threads, PROBE).cpus)
+    probe = shared(bound(get_affinity(topology, program.placed, PROBE).cpus), threads)
     return (Switch(SWITCH_AFTER, probe), Switch(2 * SWITCH_AFTER, chosen))
 
 
@@ -206,22 +220,24 @@ class _Done:
 
 
 def _run(target: Target, cell: Cell) -> _Done:
-    run = cell.run
+    run, program = cell.run, cell.program
     started = time.thread_time()
+    threads = program.computing or program.threads
     placement = placement_of(
-        target.machine.topology, run.placement, run.affinity, run.threads, run.seed
+        target.machine.topology, run.placement, run.affinity, program.placed, run.seed
     )
     observations = observe(
         target.machine,
         target.name,
         target.backend,
         target.clock_hz,
-        cell.program.request,
+        replace(program.request, threads=threads) if program.computing else program.request,
         run,
-        placement,
+        placement if placement is None else shared(placement, threads),
         target.period_ns,
         target.version,
-        _switches_of(target.machine.topology, run),
+        _switches_of(target.machine.topology, program, run),
+        room=program.room,
     )
     return _Done(observations, time.thread_time() - started)
 

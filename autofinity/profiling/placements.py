@@ -88,6 +88,15 @@ def bound(cpus: Sequence[OsIndex]) -> Placement:
     return Placement(tuple(frozenset({cpu}) for cpu in cpus))
 
 
+def shared(placement: Placement, threads: int) -> Placement:
+    """The same CPUs for so many threads: each on its own, or all of them on all, where they are
+    more than the placement is for.
+    """
+    if threads <= len(placement.masks):
+        return placement
+    return Placement((frozenset[OsIndex]().union(*placement.masks),) * threads)
+
+
 def _allowed(topology: Topology, threads: int) -> tuple[OsIndex, ...]:
     found = tuple(pu.os_index for pu in topology.pus if pu.os_index in topology.allowed)
     if not 1 <= threads <= len(found):

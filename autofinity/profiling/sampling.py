@@ -105,8 +105,12 @@ def observe(
     period_ns: int,
     version: str,
     switches: Sequence[Switch] = (),
+    *,
+    room: int = 0,
 ) -> list[Observation]:
     """Run once, placed so; one observation per sample period.
+
+    Counts are per thread, of as many as there is `room` for; 0: of all.
 
     The last period is kept only when it is at least half a period long: a sliver is noise.
     Raises `SimulationError` when the program ended before one period was over.
@@ -120,7 +124,7 @@ def observe(
         end_ns = interval.end_ns
         energy_j += interval.energy_j
         if interval.end_ns - interval.start_ns >= period_ns // 2:
-            seen.append((interval, behaviour_of(interval, run.threads)))
+            seen.append((interval, behaviour_of(interval, room or run.threads)))
     if not seen or start_ns is None:
         raise SimulationError(
             f"{run.program} ended after {(end_ns - (start_ns or 0)) / 1e6:.3f} ms, expected at "

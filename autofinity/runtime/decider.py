@@ -225,6 +225,8 @@ class LivePolicy:
         policy, count = self._policy, len(state.placed)
         if policy is None or count < 2 or not (self._settings.by_sharing and self._settings.blind):
             return state, ()
+        if state.workers.room < count:  # they take turns: nobody would have a seat of his own
+            return state, ()
         sharing = state.sharing.among(state.placed)
         state = replace(state, sharing=state.sharing.faded())
         available = self._placer.available()

@@ -13,6 +13,9 @@ from autofinity.runtime.looks import length_ns, look_of, mean_of
 from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
 
+_MUCH_LESS = 0.75
+"""Of the room of a placement: so few threads get a smaller one."""
+
 type _Turn = tuple[LiveState, Sequence[Action]]
 
 
@@ -69,12 +72,22 @@ class Follower:
                 return self._placer.place(
                     state.noting("its cgroup allows other CPUs: placed anew"), state.hint, "placed"
                 )
+            if state.hint is not None and self._wants_other_room(state):
+                swings = state.swings or state.workers.at_a_time > state.room
+                return self._placer.place(replace(state, swings=swings), state.hint, "placed")
             return state, self._placer.let_go(newcomers)
         if state.steady == 0:
             return self._unsettled(state, newcomers)
         if state.hint is None or len(state.workers.computing) < 2:
             return state, self._placer.let_go(newcomers)
         return self._placer.place(replace(state, unsettled=0), state.hint, "placed")
+
+    def _wants_other_room(self, state: LiveState) -> bool:
+        """Whether more threads want to run at a time than there is room for, or far fewer."""
+        workers = state.workers
+        if workers.at_a_time > state.room:
+            return True
+        return not state.swings and workers.room < _MUCH_LESS * state.room
 
     def _guarded(self, state: LiveState, interval: Interval, rate: float) -> LiveState:
         if state.decision is None or state.guard.verdict != "undecided":

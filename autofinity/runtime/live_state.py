@@ -81,6 +81,10 @@ class LiveState:
     """Let go because of that once: from then on only steady workers are placed."""
     placed: tuple[int, ...] = ()
     """Numbers of the threads the present placement is for."""
+    room: int = 0
+    """Cores that it has: one for each thread, or some more than ran at a time."""
+    swings: bool = False
+    """Whether more ran at a time, once, than a placement had room for: it shrinks no more."""
     hint: Hint | None = None
     cpus: frozenset[OsIndex] = frozenset()
     """CPUs of the present placement, all threads together."""
@@ -115,7 +119,10 @@ class LiveState:
     """Hints that were tried in this run and got worse: they are not tried again."""
     sample: Behaviour | None = None
     seats: tuple[OsIndex, ...] = ()
-    """PU of each thread of `placed`, before masks are made as wide as they may be."""
+    """PUs of the placement, before masks are made as wide as they may be: first those of the
+    threads `seated`, in order."""
+    seated: tuple[int, ...] = ()
+    """Numbers of the threads of `placed` that have a seat of their own; the others share all."""
     sharing: SharedSoFar = field(default_factory=SharedSoFar)
     affinity: Affinity | None = None
     """Of the present placement; None where no thread was bound to it."""

@@ -26,10 +26,11 @@ class Look:
     """One interval of a program, without its threads."""
 
     behaviour: Behaviour
-    """Counts per computing thread and second."""
+    """Counts per second and thread, of as many as there is room for."""
     elapsed_ns: int
     all_at_work: bool = True
-    """Whether no computing thread waited for most of it, or did not run at all."""
+    """Whether as many threads were at work as run at a time: where that is all of them, whether
+    none waited for most of it, or did not run at all."""
 
 
 def look_of(interval: Interval, workers: Workers) -> Look:
@@ -42,9 +43,9 @@ def look_of(interval: Interval, workers: Workers) -> Look:
     used = [_at_work_ns(sample) for sample in samples]
     busiest = max(used, default=0)
     return Look(
-        behaviour_of(narrowed, max(1, len(workers.computing))),
+        behaviour_of(narrowed, max(1, workers.room)),
         interval.end_ns - interval.start_ns,
-        len(used) == len(tids) and all(each >= _AT_WORK * busiest for each in used),
+        sum(each >= _AT_WORK * busiest for each in used) >= workers.at_a_time,
     )
 
 

@@ -60,10 +60,15 @@ class Placer:
     def place(
         self, state: LiveState, hint: Hint, phase: Phase
     ) -> tuple[LiveState, Sequence[Action]]:
-        """The computing threads to the best match of a hint; without one they are left alone."""
+        """The computing threads to the best match of a hint for as many as run at a time; without
+        one they are left alone.
+        """
         computing = state.workers.computing
+        # With fewer CPUs there are none to spare, and with fewer still it cannot be placed.
+        room = min(state.workers.room, max(state.workers.at_a_time, len(self.available())))
+        seated = computing if room == len(computing) else state.workers.seated
         try:
-            reserved = self.reserve(len(computing), hint, _homes(state))
+            reserved = self.reserve(room, hint, _homes(state, seated))
         except PlacementError as error:
             return self.leave_alone(state, error)
         if reserved.note:
@@ -72,8 +77,10 @@ class Placer:
             state,
             phase=phase,
             placed=computing,
+            room=room,
             hint=hint,
             seats=reserved.cores.cpus,
+            seated=seated[: len(reserved.cores.cpus)],
             available=reserved.available,
             allowed=self.available(),
             crowded=bool(reserved.note),
@@ -87,8 +94,7 @@ class Placer:
             watch=Watch(),
         )
         if self._settings.by_sharing and phase == "placed":
-            seats = dealt(self._topology, state.seats, state.sharing.among(computing))
-            state = replace(state, seats=seats)
+            state = replace(state, seats=self._dealt(state))
         return self._seat(state)
 
     def seat_anew(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
@@ -99,12 +105,18 @@ class Placer:
             or state.workers.computing != state.placed
         ):
             return state, ()
-        seats = dealt(self._topology, state.seats, state.sharing.among(state.placed))
+        seats = self._dealt(state)
         state = replace(state, sharing=state.sharing.faded())
         if seats == state.seats:
             return state, ()
         state = state.noting(BY_SHARING)
         return self._seat(replace(state, seats=seats))
+
+    def _dealt(self, state: LiveState) -> tuple[OsIndex, ...]:
+        """The seats by who shares with whom, where each is somebody's own."""
+        if len(state.seated) != len(state.seats):
+            return state.seats
+        return dealt(self._topology, state.seats, state.sharing.among(state.seated))
 
     def _costs(self, state: LiveState, seats: Sequence[OsIndex]) -> LookCosts:
         """Of looking, once threads are on these seats."""
@@ -150,10 +162,13 @@ class Placer:
         return state, (binding(state.placed, masks, alive, self.available()),)
 
     def _seat(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
-        return self.bind(state, [frozenset({cpu}) for cpu in state.seats])
+        own = dict(zip(state.seated, state.seats, strict=False))
+        everywhere = frozenset(state.seats)
+        masks = [frozenset({own[n]}) if n in own else everywhere for n in state.placed]
+        return self.bind(state, masks)
 
 
-def _homes(state: LiveState) -> dict[int, OsIndex]:
-    """Of the threads that compute, by position."""
-    numbers = enumerate(state.workers.computing)
+def _homes(state: LiveState, seated: Sequence[int]) -> dict[int, OsIndex]:
+    """Of the threads that get a seat, by position."""
+    numbers = enumerate(seated)
     return {n: state.homes[number] for n, number in numbers if number in state.homes}

@@ -100,7 +100,7 @@ class Sampler:
         nearly a tie leaves the former answer. What got worse in this run is not tried again.
         """
         cores = all_cores(self._topology, self._placer.available())
-        hint = self._asking.policy.at(decision.hint, len(state.workers.computing), cores)
+        hint = self._asking.policy.at(decision.hint, state.workers.room, cores)
         standing = state.standing
         if hint in state.refuted:
             state = state.noting(f"{hint} was tried and taken back: it is not tried again")
@@ -131,13 +131,13 @@ class Sampler:
         policy, seen = self._asking.policy, mean_of(state.starts)
         missing = tuple(name for name in policy.counters if name not in seen.values)
         state = replace(state, missing=missing)
-        if not self._asking.tells(seen, len(state.workers.computing)):
+        if not self._asking.tells(seen, state.workers.room):
             return self._unmeasured(state)
         if missing:
             state = state.noting(
                 f"not measured here: {', '.join(missing)}; conditions on them do not hold"
             )
-        answer = self._asking.first(state.starts, len(state.workers.computing))
+        answer = self._asking.first(state.starts, state.workers.room)
         if not answer.stands and not self._exhausted(state):
             return state, ()
         sampled_in = state.affinity
@@ -156,7 +156,7 @@ class Sampler:
     def _second(self, state: LiveState) -> _Turn:
         if len(state.probes) < _FEWEST_AGAIN:
             return state, ()
-        threads = len(state.workers.computing)
+        threads = state.workers.room
         answer = self._asking.second(state.starts, state.probes, threads)
         if answer.stands:
             return self._final_probe(state, answer)

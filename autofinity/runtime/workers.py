@@ -1,9 +1,12 @@
-"""Which threads compute: a pure tally of CPU time, interval by interval.
+"""Which threads compute, and for how many of them at a time there is to be room: a pure tally of
+CPU time, interval by interval.
 
 CPU time is what a thread had and, on a crowded machine, what it had to wait for. A thread that uses
 a fair share of what the busiest thread uses is a worker; it stays one while it waits for the others
 now and then, and is none any more after some idle seconds. The rest (a main thread that only joins,
 timers, I/O, a compiler that is done) serves, and is not placed.
+
+Workers of a pipeline or a pool take turns: fewer want to run at a time than there are (`demand`).
 """
 
 from __future__ import annotations
@@ -11,8 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from autofinity.affinity.room import room_for
 from autofinity.model.counters import CounterSample
 from autofinity.ports import Interval
+from autofinity.runtime.demand import Demand
 
 _FAIR_SHARE = 0.1  # of the busiest thread's CPU time in the same interval
 _LEAST_NS = 20_000_000  # of CPU time; two of the kernel's usual clock ticks
@@ -31,6 +36,8 @@ class Workers:
     """Numbers of those that compute, ascending."""
     idle: Mapping[int, int] = field(default_factory=dict)
     """Nanoseconds in a row in which a worker did less than its share while others computed."""
+    demand: Demand = field(default_factory=Demand)
+    """How many of those that compute wanted to run at a time, of late."""
 
     def after(self, interval: Interval) -> Workers:
         """With what the interval showed: begun and ended threads, and who used the CPUs."""
@@ -46,7 +53,8 @@ class Workers:
         used = {sample.tid: _wanted_ns(sample) for sample in interval.samples}
         busiest = max(used.values(), default=0)
         elapsed = interval.end_ns - interval.start_ns
-        if busiest >= max(_LEAST_NS, _LEAST_RATE * elapsed):
+        active = busiest >= max(_LEAST_NS, _LEAST_RATE * elapsed)
+        if active:
             fair = max(_LEAST_NS, _FAIR_SHARE * busiest)
             for number, tid in alive.items():
                 if used.get(tid, 0) >= fair:
@@ -54,13 +62,41 @@ class Workers:
                 elif number in idle:
                     idle[number] += elapsed
         computing = tuple(sorted(number for number, idled in idle.items() if idled < _IDLE_NS))
-        return Workers(tuple(sorted(alive.items())), computing, idle)
+        demand = self.demand
+        if active:
+            wanted = {number: used.get(alive[number], 0) / elapsed for number in computing}
+            demand = demand.after(wanted, interval.runnable, elapsed)
+        return Workers(tuple(sorted(alive.items())), computing, idle, demand)
 
     @property
     def tids(self) -> frozenset[int]:
         """Kernel ids of the computing threads."""
         computing = set(self.computing)
         return frozenset(tid for number, tid in self.alive if number in computing)
+
+    @property
+    def at_a_time(self) -> int:
+        """How many wanted to run at a time, of late: never more than compute."""
+        return min(len(self.computing), self.demand.most or len(self.computing))
+
+    @property
+    def room(self) -> int:
+        """How many cores they are to have: one for each that hardly ever waits, and for the others
+        some more than run at a time.
+        """
+        own = min(len(self._always), self.at_a_time)
+        return own + room_for(self.at_a_time - own, len(self.computing) - own)
+
+    @property
+    def seated(self) -> tuple[int, ...]:
+        """Numbers of those that have a core of their own, ascending: all, where there is one for
+        each; else those that hardly ever wait. The others share the cores of all.
+        """
+        return self.computing if self.room == len(self.computing) else self._always
+
+    @property
+    def _always(self) -> tuple[int, ...]:
+        return tuple(number for number in self.computing if self.demand.always(number))
 
 
 def _wanted_ns(sample: CounterSample) -> int:

@@ -11,14 +11,14 @@ from autofinity._core import sim as core
 from autofinity._core import trace as traces
 from autofinity.model.errors import CapabilityError, PlacementError, SimulationError
 from autofinity.model.placement import FIRST_TOUCH, PagePlacement, Placement
-from autofinity.model.topology import Topology
-from autofinity.ports import RunRequest, Sensors
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.ports import BindThreads, RunRequest, Sensors
 from autofinity.sim.detecting import native_detectors
 from autofinity.sim.events import EVENTS
 from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 from autofinity.sim.process import SimProcess
-from autofinity.sim.pu_choice import choose_pus
+from autofinity.sim.pu_choice import choose_pus, shares
 from autofinity.sim.replay import load_program, pus_of_streams, workers_of
 from autofinity.sim.sampled import Precision, SampledProgram, replay_sampled
 from autofinity.sim.sampled_process import SampledProcess
@@ -83,7 +83,8 @@ class SimMachine:
         """Start the replay of the trace directory `request.program`.
 
         Without a placement the operating system's scheduler (its draws are those of `seed`) moves
-        the threads between all allowed PUs. Sampled traces are replayed in one placement only.
+        the threads between all allowed PUs; where they share fewer PUs than they are, within their
+        masks. Sampled traces are replayed in one placement only, and never moved.
 
         Raises `CapabilityError` for an unknown counter, detectors that sense the same, and what a
         sampled trace cannot do, `TraceError`, `PlacementError`, `SimulationError`.
@@ -98,7 +99,12 @@ class SimMachine:
         if request.beside:
             return self._start_beside(request, placement, sensors, seed)
         if placement is None:
-            return self._start_unplaced(request, sensors, seed)
+            return self._start_scheduled(request, self.topology.allowed, sensors, seed)
+        if shares(placement):
+            together = frozenset[OsIndex]().union(*placement.masks)
+            process = self._start_scheduled(request, together, sensors, seed)
+            process.apply([BindThreads(placement)])
+            return process
         cpus = choose_pus(placement, self.topology)
         program = self._load(request.program)
         workers = workers_of(request.program, request.threads)
@@ -151,10 +157,13 @@ class SimMachine:
             "may be like that"
         )
 
-    def _start_unplaced(self, request: RunRequest, sensors: Sensors, seed: int) -> SimProcess:
+    def _start_scheduled(
+        self, request: RunRequest, cpus: frozenset[OsIndex], sensors: Sensors, seed: int
+    ) -> SimProcess:
         program = self._load(request.program)
         workers = workers_of(request.program, request.threads)
-        run = ProgramRun(request.program, tuple(sorted(self.topology.allowed)), workers)
+        usable = tuple(sorted(cpus & self.topology.allowed))
+        run = ProgramRun(request.program, usable, workers)
         simulation, _ = start_together(
             self.spec,
             program,
@@ -166,7 +175,7 @@ class SimMachine:
             pages=request.pages,
             detectors=sensors.detectors,
         )
-        return SimProcess(simulation, self.spec, workers, sensors)
+        return SimProcess(simulation, self.spec, workers, sensors, scheduled=True)
 
     def _start_beside(
         self, request: RunRequest, placement: Placement | None, sensors: Sensors, seed: int
@@ -220,7 +229,8 @@ class SimMachine:
             detectors=sensors.detectors,
         )
         everyone = [worker for each in workers for worker in each]
-        return SimProcess(simulation, self.spec, everyone, sensors)
+        scheduled = scheduler == "os"
+        return SimProcess(simulation, self.spec, everyone, sensors, scheduled=scheduled)
 
     def _check(self, sensors: Sensors) -> None:
         unknown = [name for name in sensors.counters if name not in EVENTS]

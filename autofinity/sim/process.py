@@ -25,7 +25,7 @@ from autofinity.ports import (
 )
 from autofinity.sim.detecting import Senses
 from autofinity.sim.energy import energy_j
-from autofinity.sim.pu_choice import choose_pus
+from autofinity.sim.pu_choice import choose_pus, shares
 from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import MachineSpec
 
@@ -46,12 +46,17 @@ class SimProcess:
         spec: MachineSpec,
         workers: Sequence[int],
         sensors: Sensors,
+        *,
+        scheduled: bool = False,
     ) -> None:
+        """`scheduled`: a scheduler moves those threads that are not bound."""
+        self._scheduled = scheduled
         self._simulation = simulation
         self._spec = spec
         self._topology = spec.topology
         self._position = {pu.os_index: index for index, pu in enumerate(spec.topology.pus)}
         self._workers = tuple(workers)
+        self._everyone = frozenset(workers)
         self._counters = sensors.counters
         self._columns = [EVENT_INDEX[name] for name in sensors.counters]
         self._senses = Senses(sensors.detectors, spec.page_bytes)
@@ -87,6 +92,7 @@ class SimProcess:
                 for worker in self._workers
             ),
             triggers=self._senses.triggers(self._simulation),
+            runnable=len(self._everyone.intersection(self._simulation.runnable)),
             resident_bytes=float(self._spec.page_bytes * totals[:, _FAULTS].sum()),
             overhead_ns=self._take_overhead(),
         )
@@ -179,6 +185,11 @@ class SimProcess:
             raise PlacementError(
                 f"got {len(placement.masks)} masks for {len(self._workers)} threads"
             )
+        if self._scheduled and shares(placement):
+            for worker, mask in zip(self._workers, placement.masks, strict=True):
+                usable = sorted(mask & self._topology.allowed)
+                self._simulation.confine(worker, [self._position[cpu] for cpu in usable])
+            return len(self._workers)
         for worker, cpu in zip(self._workers, choose_pus(placement, self._topology), strict=True):
             self._simulation.bind(worker, self._position[cpu], stay=True)
         return len(self._workers)

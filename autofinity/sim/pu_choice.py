@@ -1,10 +1,19 @@
-"""Which PU each thread runs on: a placement gives masks, and a replay needs one PU a thread."""
+"""Which PU each thread runs on: a placement gives masks, and a replay needs one PU a thread.
+
+Unless threads share PUs that are fewer than they are: then a scheduler moves them within masks.
+"""
 
 from __future__ import annotations
 
 from autofinity.model.errors import PlacementError
 from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex, Topology
+
+
+def shares(placement: Placement) -> bool:
+    """Whether threads share PUs, fewer than they are, among which a scheduler may move them."""
+    together = frozenset[OsIndex]().union(*placement.masks)
+    return len(placement.masks) > len(together) and any(len(mask) > 1 for mask in placement.masks)
 
 
 def choose_pus(placement: Placement, topology: Topology) -> tuple[OsIndex, ...]:

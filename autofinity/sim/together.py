@@ -178,6 +178,7 @@ def simulate_together(
     restart: bool = False,
     sample_period_ns: float = 500_000,
     seed: int = 0,
+    pages: PagePlacement = FIRST_TOUCH,
 ) -> TogetherResult:
     """Replay several programs to the end of the last one's region of interest.
 
@@ -192,6 +193,7 @@ def simulate_together(
         restart=restart,
         sample_period_ns=sample_period_ns,
         seed=seed,
+        pages=pages,
     )
     simulation.run()
     everyone = [worker for each in workers for worker in each]

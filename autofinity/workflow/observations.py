@@ -13,6 +13,7 @@ from autofinity.affinity.best_matches import BestMatches
 from autofinity.capture.sources import digest_of_sources
 from autofinity.checked_file import shown
 from autofinity.learning.leeway_hints import HintsOf, hints_on
+from autofinity.model.affinity import Affinity
 from autofinity.model.errors import AutofinityError, LearningError, UsageError
 from autofinity.resources import shipped
 from autofinity.sim.preset import preset_names
@@ -82,9 +83,25 @@ def thread_counts_of(table: ObservationTable) -> tuple[int, ...]:
     return tuple(np.unique(table.threads).tolist())
 
 
+def placed_counts(table: ObservationTable, threads: int) -> tuple[int, ...]:
+    """For how many threads cores were chosen in runs with so many, ascending: programs that start
+    more, or fewer, than they were told are among them.
+    """
+    codes = np.unique(table.affinity.codes[table.threads == threads])
+    counts = {Affinity.parse(table.affinity.names[code]).threads for code in codes}
+    return tuple(sorted(counts - {0}))
+
+
 def with_threads(table: ObservationTable, threads: Collection[int]) -> ObservationTable:
-    """Those with one of these thread counts. Raises `LearningError` where there are none."""
-    chosen = table.take(np.isin(table.threads, list(threads)))
+    """Those with one of these thread counts, of programs that had as many placed: what others did
+    in an affinity of another count tells nothing of this one. Raises `LearningError` where there
+    are none.
+    """
+    counts = np.array([Affinity.parse(name).threads for name in table.affinity.names], np.int64)
+    placed = counts[table.affinity.codes]
+    as_told = (placed == table.threads) | (placed == 0)
+    others = np.isin(table.workload(), np.unique(table.workload()[~as_told]))
+    chosen = table.take(np.isin(table.threads, list(threads)) & ~others)
     if not len(chosen):
         there = ", ".join(map(str, thread_counts_of(table))) or "none"
         wanted = ",".join(map(str, threads))

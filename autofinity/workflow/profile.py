@@ -24,6 +24,7 @@ from autofinity.reporter import SILENT, Reporter
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read, write_one
 from autofinity.workflow.backends import machine_topology
+from autofinity.workflow.observations import placed_counts
 from autofinity.workflow.planned_runs import PlannedRuns, planned
 from autofinity.workflow.wanted import Wanted
 
@@ -99,7 +100,17 @@ def keep(
     """
     if thin:
         topology = machine_topology(machine)
-        table = thinned(table, {threads: best_matches(topology, threads) for threads in thin})
+        table = thinned(
+            table,
+            {
+                threads: [
+                    match
+                    for placed in placed_counts(table, threads)
+                    for match in best_matches(topology, placed)
+                ]
+                for threads in thin
+            },
+        )
     write_one(table, output, packed=packed)
     return read(output)  # packing rounds
 

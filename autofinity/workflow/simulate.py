@@ -14,10 +14,12 @@ from autofinity.evaluation.in_run import InRun, Sampling, run_in
 from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
 from autofinity.model.errors import UsageError
 from autofinity.model.facts import facts_of
+from autofinity.model.placement import PagePlacement
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.on_machine import on_machine
 from autofinity.ports import RunRequest
+from autofinity.sim.crew import crew_of
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.replay import PagePolicy, load_program, simulate, workers_of
 from autofinity.sim.result import SimResult
@@ -73,13 +75,20 @@ def simulate_trace(
     """One program, its threads bound.
 
     `threads` are those that are placed, by default as many as there are CPUs in `seats`, or as the
-    program had. Of a sampled trace windows are replayed as `precision` says, and each is a sample.
+    program had; where it had more than it was told (`sim.crew`), all of these share the cores of as
+    many as run at a time. Of a sampled trace windows are replayed as `precision` says, and each is
+    a sample.
     Raises `UsageError`, `TraceError`, `PlacementError`, `SimulationError`.
     """
     seats = seats or Seats()
     check_run(seed, period_us)
-    if threads is None:
-        threads = len(seats.cpus) or threads_of(trace)
+    if threads is None and not seats.cpus:
+        crew = crew_of(spec, trace, threads_of(trace))
+        if crew.shares:
+            cpus = seats.on(spec.topology, crew.room)
+            return _simulate_shared(spec, trace, cpus, crew.computing, period_us, seed, pages)
+        threads = crew.computing
+    threads = threads or len(seats.cpus)
     if is_sampled(str(trace)):
         return simulate_sampled(
             spec,
@@ -99,6 +108,28 @@ def simulate_trace(
         seed=seed,
         page_policy=pages,
     )
+
+
+def _simulate_shared(
+    spec: MachineSpec,
+    trace: Path,
+    cpus: Sequence[OsIndex],
+    threads: int,
+    period_us: float,
+    seed: int,
+    pages: PagePolicy,
+) -> SimResult:
+    """One program, whose threads share CPUs that are fewer than they are."""
+    if pages == "bind":
+        raise UsageError("pages of one node: expected a program whose threads have a core each")
+    return simulate_together(
+        spec,
+        [ProgramRun(trace, tuple(cpus), workers_of(trace, threads))],
+        scheduler="os",
+        sample_period_ns=period_us * 1000,
+        seed=seed,
+        pages=PagePlacement(pages),
+    ).whole
 
 
 def simulate_policy(

@@ -38,6 +38,7 @@ def _program(name: str) -> Callable[[pytest.TempPathFactory], Path]:
 # Each tells at its head what it does.
 probe, spinner, pairs = _program("probe"), _program("spinner"), _program("pairs")
 sharers, phases, blocked = _program("sharers"), _program("phases"), _program("blocked")
+turns = _program("turns")
 
 
 @pytest.fixture(scope="session")

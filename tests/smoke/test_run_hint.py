@@ -67,6 +67,28 @@ def test_a_running_program_is_placed_by_the_hint_too(
             app.kill()
 
 
+@two_cpus
+def test_threads_that_take_turns_share_the_cores_of_as_many_as_run_at_a_time(
+    run: Runner, turns: Path, tmp_path: Path
+) -> None:
+    # Four threads, one of which runs at a time, on a machine of two CPUs: a core for each there is
+    # not, and is not needed. Two were promised.
+    env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path))}
+    words = ("--hint", "slP", "--threads", "2", "--", turns, "4", "1", "300")
+
+    def placed() -> bool:
+        found = run.placed()
+        return found is not None and found.threads == 4 and found.bound >= 4
+
+    with run.lasting(*words, env=env, preexec_fn=run.on_two_cpus) as process:
+        assert run.eventually(placed)
+        two = frozenset(sorted(allowed())[:2])
+        assert set(masks_of(process.pid)[1:]) == {two}
+    told = last_run(run)
+    assert told["hint"] == "slP"
+    assert not any("left as it is" in line for line in told["notes"])
+
+
 def test_the_line_that_is_said_names_the_hint_and_the_program_runs(run: Runner) -> None:
     done = run("--hint=sLP", "--", "sh", "-c", "exit 37")
     assert done.returncode == 37

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from itertools import combinations
+from collections.abc import Iterable, Iterator
+from itertools import combinations, product
 
 from hypothesis import strategies as st
 
@@ -37,6 +37,51 @@ def slots_by_level(
     ]
 
 
+def together(topology: Topology, threads: int, available: frozenset[OsIndex]) -> bool:
+    """Whether siblings may be used while cores are idle: with more threads than cores, or as many
+    as the whole machine has.
+    """
+    pus = [pu for pu in topology.pus if pu.os_index in available]
+    one_kind = len({pu.efficiency for pu in pus}) == 1
+    cores, all_cores = ({pu.core for pu in some} for some in (pus, topology.pus))
+    return one_kind and (threads > len(cores) or threads == len(all_cores))
+
+
+def core_by_core(topology: Topology, available: frozenset[OsIndex]) -> list[PU]:
+    """All PUs that are available, siblings in a row, by the first of each core."""
+    levels = slots_by_level(topology, available)
+    first = {pu.core: pu.os_index for pu in levels[0]}
+    ranked = [(first[pu.core], rank, pu) for rank, level in enumerate(levels) for pu in level]
+    return [pu for _, _, pu in sorted(ranked, key=lambda each: each[:2])]
+
+
+def packed_by_definition(
+    topology: Topology, threads: int, hint: Hint, available: frozenset[OsIndex]
+) -> list[int]:
+    """The best of all sets of PUs. Of a part of a cache on a node the first ones, core by core, are
+    as good as any.
+    """
+    order = core_by_core(topology, available)
+    return sorted(
+        pu.os_index
+        for pu in min(
+            first_of_cells(order, threads),
+            key=lambda pus: (*keys(topology, pus, hint)[:-1], sorted(map(order.index, pus))),
+        )
+    )
+
+
+def first_of_cells(order: list[PU], threads: int) -> Iterator[tuple[PU, ...]]:
+    """All sets of PUs that take the first ones, in this order, of each cache's part on a node."""
+    cells: dict[tuple[int, int], list[PU]] = {}
+    for pu in order:
+        cells.setdefault((pu.llc, pu.node), []).append(pu)
+    for counts in product(*(range(1 + len(cell)) for cell in cells.values())):
+        if sum(counts) == threads:
+            chosen = zip(cells.values(), counts, strict=True)
+            yield tuple(pu for cell, count in chosen for pu in cell[:count])
+
+
 def by_kind_and_number(pus: Iterable[PU]) -> list[tuple[int, int]]:
     return sorted((-pu.efficiency, pu.os_index) for pu in pus)
 
@@ -60,6 +105,9 @@ def keys(topology: Topology, pus: tuple[PU, ...], hint: Hint) -> tuple[object, .
 def by_definition(
     topology: Topology, threads: int, hint: Hint, available: frozenset[OsIndex]
 ) -> list[int]:
+    spread = hint.spread_sockets if hint.socket_first else hint.spread_llcs
+    if not spread and together(topology, threads, available):
+        return packed_by_definition(topology, threads, hint, available)
     chosen: list[PU] = []
     for level in slots_by_level(topology, available, by_kind=True):
         rest = threads - len(chosen)

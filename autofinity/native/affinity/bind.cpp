@@ -107,8 +107,11 @@ nb::tuple answer(const Machine& machine, const Level& level, const std::vector<i
 // The answer, or the number of available PUs where there are fewer than threads.
 nb::object best_match(const Machine& machine, int threads, bool spread_sockets, bool spread_llcs,
                       bool socket_first, nb::handle available) {
+    // The wish that comes first: to spread over cores, or to leave caches empty.
+    const bool spread = socket_first ? spread_sockets : spread_llcs;
     const Level level =
-        make_level(machine, mask_of(machine, available), threads, Kinds::fastest_first);
+        make_level(machine, mask_of(machine, available), threads, Kinds::fastest_first,
+                   spread ? Siblings::last : Siblings::together);
     if (level.threads == 0) {
         return nb::int_(level.usable);
     }
@@ -124,16 +127,20 @@ nb::object place(const Machine& machine, const Occupancy& occupancy, nb::handle 
             threads += count;
         }
     }
-    const Level level = make_level(machine, mask_of(machine, available), threads, Kinds::alike);
-    if (level.threads == 0) {
-        return nb::int_(level.usable);
+    // As a hint that spreads has it, where the class has a thread on every core.
+    for (const Siblings siblings : {Siblings::last, Siblings::together}) {
+        const Level level =
+            make_level(machine, mask_of(machine, available), threads, Kinds::alike, siblings);
+        if (level.threads == 0) {
+            return nb::int_(level.usable);
+        }
+        ClassProblem problem(level, occupancy);
+        const std::vector<int> chosen = nearest_set(machine, level, problem);
+        if (!chosen.empty()) {
+            return answer(machine, level, chosen);
+        }
     }
-    ClassProblem problem(level, occupancy);
-    const std::vector<int> chosen = nearest_set(machine, level, problem);
-    if (chosen.empty()) {
-        return nb::none();
-    }
-    return answer(machine, level, chosen);
+    return nb::none();
 }
 
 }  // namespace

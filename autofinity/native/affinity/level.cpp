@@ -1,7 +1,9 @@
 #include "affinity/level.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace autofinity::affinity {
@@ -57,6 +59,33 @@ Ranks ranks_of(const topology::Machine& machine, const std::vector<uint8_t>& ava
             ++found.sizes[found.of_pu[i]];
         }
     }
+    return found;
+}
+
+bool of_one_kind(const topology::Machine& machine, const std::vector<uint8_t>& available) {
+    int kind = -1;
+    for (std::size_t i = 0; i < available.size(); ++i) {
+        if (!available[i]) continue;
+        if (kind >= 0 && machine.pus()[i].kind != kind) return false;
+        kind = machine.pus()[i].kind;
+    }
+    return true;
+}
+
+// What is available, core by core in the order of their first PUs, of each the lower ranks first.
+std::vector<int> core_by_core(const topology::Machine& machine, const std::vector<int>& smt) {
+    std::map<int, int> first;  // by core: the place of its first PU
+    std::vector<std::tuple<int, int, int>> order;
+    int place = 0;
+    for (const int i : machine.by_kind()) {
+        if (smt[i] == 0) first.emplace(machine.pus()[i].core, place++);
+    }
+    for (const int i : machine.by_kind()) {
+        if (smt[i] >= 0) order.emplace_back(first.at(machine.pus()[i].core), smt[i], i);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<int> found;
+    for (const auto& [core, rank, pu] : order) found.push_back(pu);
     return found;
 }
 
@@ -125,7 +154,7 @@ class Filling {
 }  // namespace
 
 Level make_level(const topology::Machine& machine, const std::vector<uint8_t>& available,
-                 int threads, Kinds kinds) {
+                 int threads, Kinds kinds, Siblings siblings) {
     const Ranks ranks = ranks_of(machine, available, kinds);
     Level level;
     for (const int size : ranks.sizes) {
@@ -136,6 +165,16 @@ Level make_level(const topology::Machine& machine, const std::vector<uint8_t>& a
     }
     int last = 0;
     level.threads = threads;
+    const int cores = ranks.sizes[0];
+    const bool full =
+        threads > cores || (threads == cores && cores == static_cast<int>(machine.cores()));
+    if (siblings == Siblings::together && full && level.usable > cores &&
+        of_one_kind(machine, available)) {
+        Filling filling(machine, level);
+        for (const int i : core_by_core(machine, smt_ranks(machine, available)))
+            filling.add_slot(i, machine.pus()[i]);
+        return level;
+    }
     while (level.threads > ranks.sizes[last]) {
         level.threads -= ranks.sizes[last++];
     }

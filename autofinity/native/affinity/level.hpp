@@ -45,7 +45,7 @@ struct Socket {
 struct Level {
     int threads = 0;          // to place on this level
     std::vector<int> below;   // PUs of lower levels, all taken
-    std::vector<Slot> slots;  // as Machine::by_kind has them
+    std::vector<Slot> slots;  // as Machine::by_kind has them, or core by core
     std::vector<Cell> cells;
     std::vector<Domain> domains;
     std::vector<Socket> sockets;
@@ -54,10 +54,14 @@ struct Level {
 };
 
 enum class Kinds { alike, fastest_first };
+// Of a core, where there are more threads than cores, or as many as the whole machine has: taken
+// when all cores have a thread, or together with the first, so that caches stay empty.
+enum class Siblings { last, together };
 
 // The level on which the last of `threads` falls. `available[pu]` by logical index. When there are
-// fewer PUs than threads, only `usable` is set.
+// fewer PUs than threads, only `usable` is set. Siblings are taken together only where all cores
+// are of one kind: then all PUs are one level, in which those of a core follow each other.
 Level make_level(const topology::Machine& machine, const std::vector<uint8_t>& available,
-                 int threads, Kinds kinds);
+                 int threads, Kinds kinds, Siblings siblings);
 
 }  // namespace autofinity::affinity

@@ -5,7 +5,14 @@ from __future__ import annotations
 from itertools import combinations, permutations
 
 import pytest
-from affinity_definition import by_kind_and_number, machines, slots_by_level
+from affinity_definition import (
+    by_kind_and_number,
+    core_by_core,
+    first_of_cells,
+    machines,
+    slots_by_level,
+    together,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_up_machine import machine
@@ -60,6 +67,15 @@ def test_every_feasible_class_is_listed_once_counted_and_placed_best(
         key = (distance_of(topology, chosen), by_kind_and_number(below + chosen))
         affinity = class_of(below + chosen)
         best[affinity] = min(best.get(affinity, key), key)
+    if together(topology, threads, available):
+        order = core_by_core(topology, available)
+        others: dict[Affinity, tuple[int, list[int], list[tuple[int, int]]]] = {}
+        for pus in first_of_cells(order, threads):
+            rank = distance_of(topology, pus), sorted(map(order.index, pus))
+            affinity = class_of(pus)
+            key_of_all = (*rank, by_kind_and_number(pus))
+            others[affinity] = min(others.get(affinity, key_of_all), key_of_all)
+        best = {a: (far, pus) for a, (far, _, pus) in others.items()} | best
     listed = list(enumerate_affinities(topology, threads, available))
     assert len(listed) == len(set(listed))
     assert set(listed) == set(best)

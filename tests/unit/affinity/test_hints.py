@@ -9,11 +9,13 @@ from itertools import pairwise
 import pytest
 from made_up_machine import machine
 
+from autofinity.affinity.enumerate import place
 from autofinity.affinity.hints import all_hints, get_affinity
 from autofinity.affinity.leeway import edit_distance, hints_within
-from autofinity.model.affinity import HINTS, Affinity, Hint
+from autofinity.model.affinity import HINTS, PACKED, Affinity, Hint
 from autofinity.model.errors import PlacementError, UsageError
 from autofinity.model.topology import OsIndex, Topology
+from autofinity.sim.preset import load_preset
 
 OPTERON = machine(4, 2, 1, 6)
 
@@ -60,14 +62,63 @@ def test_unavailable_cores_are_never_chosen() -> None:
     assert get_affinity(OPTERON, 2, Hint.parse("slp"), available).cpus == (3, 4)
 
 
-def test_all_first_pus_are_taken_before_a_second_one() -> None:
+def test_who_spreads_takes_all_first_pus_before_a_second_one() -> None:
     smt = machine(2, 1, 1, 4, smt=2)
     first = {pu.os_index for pu in smt.pus if pu.smt_rank == 0}
     for threads in range(1, 17):
         for match in all_hints(smt, threads):
-            assert len(first & set(match.cpus)) == min(threads, 8)
-    assert str(get_affinity(smt, 10, Hint.parse("slp")).affinity) == "{6}{4}"
+            assert match.hint is not None
+            if threads < 8 or match.hint in SPREADING:
+                assert len(first & set(match.cpus)) == min(threads, 8)
     assert str(get_affinity(smt, 10, Hint.parse("SLP")).affinity) == "{5}{5}"
+
+
+SPREADING = tuple(map(Hint.parse, ("SLP", "SlP", "SLp", "sLp")))
+"""Hints whose first wish is to spread."""
+
+
+@pytest.mark.parametrize("threads", [192, 193, 256, 300])
+def test_who_packs_all_cores_uses_siblings_and_leaves_caches_empty(threads: int) -> None:
+    epyc = load_preset("epyc-9654").topology  # 2 sockets × 12 caches × 8 cores × 2
+    for match in all_hints(epyc, threads):
+        assert match.hint is not None
+        cores = {epyc.by_os_index[cpu].core for cpu in match.cpus}
+        caches = {epyc.by_os_index[cpu].llc for cpu in match.cpus}
+        if match.hint in SPREADING:
+            assert (len(cores), len(caches)) == (192, 24)
+        else:
+            assert len(cores) < 192
+        if match.hint in (PACKED, Hint.parse("slP"), Hint.parse("Slp")):
+            assert len(caches) == -(-threads // 16)  # each full
+
+
+def test_with_all_cores_the_hints_of_an_epyc_are_told_apart() -> None:
+    epyc = load_preset("epyc-9654").topology
+    found = {str(match.hint): str(match.affinity) for match in all_hints(epyc, 192)}
+    eights, sixteens, half = ",".join(["8"] * 12), ",".join(["16"] * 12), ",".join(["16"] * 6)
+    assert found["SLP"] == f"{{{eights}}}{{{eights}}}"
+    assert found["slp"] == found["slP"] == found["sLP"] == f"{{{sixteens}}}"
+    assert found["Slp"] == f"{{{half}}}{{{half}}}"
+    for match in all_hints(epyc, 192):
+        assert sorted(place(epyc, match.affinity).cpus) == sorted(match.cpus)
+
+
+def test_on_a_part_of_a_machine_as_many_threads_as_cores_have_a_core_each() -> None:
+    epyc = load_preset("epyc-9654").topology
+    part = frozenset(pu.os_index for pu in epyc.pus if pu.core < 16)
+    for match in all_hints(epyc, 16, part):
+        assert len({epyc.by_os_index[cpu].core for cpu in match.cpus}) == 16
+    assert str(get_affinity(epyc, 17, PACKED, part).affinity) == "{16,1}"
+
+
+def test_without_siblings_all_cores_are_the_same_to_every_hint() -> None:
+    assert len({match.affinity for match in all_hints(OPTERON, 48)}) == 1
+
+
+def test_siblings_of_several_kinds_of_cores_come_last_whatever_the_hint() -> None:
+    hybrid = load_preset("i9-13900k").topology  # 8 cores with siblings, 16 without
+    for match in all_hints(hybrid, 24):
+        assert len({hybrid.by_os_index[cpu].core for cpu in match.cpus}) == 24
 
 
 @pytest.mark.parametrize("threads", [49, 0, -1])

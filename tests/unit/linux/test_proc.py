@@ -22,7 +22,7 @@ STAT = (
 def test_a_name_may_hold_spaces_and_parentheses() -> None:
     task = parse_stat(STAT, 7)
     tick = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
-    assert task == Task(4242, 7, "a) b (c)", 98765, 175 * tick, 11 + 13, OsIndex(17))
+    assert task == Task(4242, 7, "a) b (c)", 98765, 175 * tick, 11 + 13, OsIndex(17), runnable=True)
 
 
 @pytest.mark.parametrize("name", ["GC Thread#3", "iou-wrk-77", "C2 CompilerThre", "VM Thread"])

@@ -83,13 +83,13 @@ def test_who_is_left_alone_gives_its_cores_back_to_launchers_too(tmp_path: Path)
 
 def test_the_claim_of_a_killed_program_expires_though_nobody_noted_its_end(tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "300"]) as program:
-        reserve(journal_of(tmp_path / "db", program.pid), 8)
+        reserve(journal_of(tmp_path / "db", program.pid), 16)
         with BehaviourDB.open(tmp_path / "db") as database:
             assert claimed(live_runs(database)) == MACHINE.allowed
         program.kill()
     with BehaviourDB.open(tmp_path / "db") as database:
         assert live_runs(database) == ()
-    _, note = reserve(journal_of(tmp_path / "db", os.getpid()), 8)
+    _, note = reserve(journal_of(tmp_path / "db", os.getpid()), 16)
     assert note == ""
     with BehaviourDB.open(tmp_path / "db") as database:
         assert [run.ended is None for run in database.runs()] == [True, False]

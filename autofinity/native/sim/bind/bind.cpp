@@ -327,6 +327,17 @@ void bind_sim(nb::module_& module) {
             "Samples so far: counts uint64 [samples, streams, events], times_ns [samples, 2] since "
             "the region began, progress [samples] at the end of each.")
         .def("bind", &Simulation::bind, nb::arg("stream"), nb::arg("pu"), nb::arg("stay") = false)
+        .def("confine", &Simulation::confine, nb::arg("stream"), nb::arg("pus"),
+             "The operating system moves the stream among these PUs only, from now on.")
+        .def_prop_ro(
+            "runnable",
+            [](const Simulation& self) {
+                std::vector<std::uint32_t> found;
+                for (std::uint32_t i = 0; i < self.program().streams.size(); ++i)
+                    if (self.runnable(i)) found.push_back(i);
+                return found;
+            },
+            "Streams that run, or wait for nothing but a PU, now.")
         .def("pu_of", &Simulation::pu_of, nb::arg("stream"))
         .def(
             "move_page",

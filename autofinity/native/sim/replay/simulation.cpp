@@ -92,7 +92,7 @@ void Simulation::bind(std::uint32_t number, std::uint32_t pu, bool stay) {
                               std::to_string(parts_.board.pus.size()) + " PUs");
     Stream& s = parts_.board.streams[number];
     if (parts_.os && stay) {
-        parts_.os->keep_on(number, pu);
+        parts_.os->keep_on(number, {pu});
         s.placed = true;
     }
     if (s.pu == pu) return;
@@ -100,6 +100,17 @@ void Simulation::bind(std::uint32_t number, std::uint32_t pu, bool stay) {
         parts_.watching.spend(Overhead::thread_migration, parts_.machine->migration);
     parts_.run_queues.move(number, pu, parts_.timetable.now);
     parts_.board.order_anew();
+}
+
+void Simulation::confine(std::uint32_t number, const std::vector<std::uint32_t>& pus) {
+    const auto exists = [&](std::uint32_t pu) { return pu < parts_.board.pus.size(); };
+    if (number >= parts_.board.streams.size() || pus.empty() || !std::ranges::all_of(pus, exists))
+        throw SimulationError("cannot confine stream " + std::to_string(number) + " to " +
+                              std::to_string(pus.size()) + " PUs: no such stream, or PU");
+    if (!parts_.os) throw SimulationError("no operating system moves threads here; bind them");
+    parts_.os->keep_on(number, pus);
+    const Stream& s = parts_.board.streams[number];
+    if (!parts_.os->may_run(number, s.pu)) bind(number, pus[number % pus.size()], false);
 }
 
 void Simulation::check() const {

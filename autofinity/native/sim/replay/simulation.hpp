@@ -63,6 +63,13 @@ class Simulation {
     // Between two calls of advance. Unless it is to `stay`, an operating system may take the stream
     // from there again.
     void bind(std::uint32_t stream, std::uint32_t pu, bool stay);
+    // An operating system moves the stream among these PUs only, from now on.
+    void confine(std::uint32_t stream, const std::vector<std::uint32_t>& pus);
+    // Whether the stream runs, or waits for nothing but a PU.
+    bool runnable(std::uint32_t stream) const {
+        const Status status = parts_.board.streams[stream].status;
+        return status == Status::running || status == Status::ready;
+    }
     std::uint32_t pu_of(std::uint32_t stream) const { return parts_.board.streams[stream].pu; }
     // Returns what it costs who moves it, in ticks: 0 when the page is there already or not yet
     // touched. Threads on cores that had its translation pay for the interrupt themselves.

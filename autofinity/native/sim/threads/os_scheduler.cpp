@@ -41,9 +41,9 @@ OsScheduler::OsScheduler(const MachineModel& machine,
     add_level(std::vector<std::uint32_t>(pus_, 0));
 }
 
-void OsScheduler::keep_on(std::uint32_t stream, std::uint32_t pu) {
+void OsScheduler::keep_on(std::uint32_t stream, const std::vector<std::uint32_t>& pus) {
     allowed_[stream].assign(pus_, false);
-    allowed_[stream][pu] = true;
+    for (const std::uint32_t pu : pus) allowed_[stream][pu] = true;
 }
 
 // Each by its first PU. Nodes or LLC domains whose distance class is at most 1 are in one package.

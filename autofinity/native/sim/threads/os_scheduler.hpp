@@ -41,7 +41,7 @@ class OsScheduler {
         return allowed_[stream].empty() || allowed_[stream][pu];
     }
     // From now on the stream runs there and nowhere else.
-    void keep_on(std::uint32_t stream, std::uint32_t pu);
+    void keep_on(std::uint32_t stream, const std::vector<std::uint32_t>& pus);
     std::uint32_t place_new(std::uint32_t stream, std::uint32_t creator_pu, const Loads& loads);
     std::uint32_t place_woken(std::uint32_t stream, std::uint32_t previous, std::uint32_t waker_pu,
                               const Loads& loads);

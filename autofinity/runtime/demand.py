@@ -1,0 +1,67 @@
+"""How many of a program's threads want to run at a time: what GETAFFINITY is asked for. Pure.
+
+A pipeline has many threads that wait for each other, a pool has more than are needed: a core for
+each of them would be too many, and as many as somebody promised may be too few. In each look it is
+
+- the CPU time that its threads had, or waited for, over the time of the look: the mean;
+- or how many of them were at it for most of the look: a team that meets at barriers is idle now and
+  then and runs all at once;
+- or how many could run at its end: a glance, and many glances find the peak;
+
+whichever is most. A count that swings is left room: of the looks of the last seconds, the largest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+_REMEMBERED_NS = 3_000_000_000  # as long as a thread that idles counts as a worker
+_FEWEST_LOOKS = 4  # that are remembered in any case
+_MOST_OF_A_LOOK = 0.5
+_NEARLY_ALWAYS = 0.75  # of the time; what such a thread leaves of a core is worth little
+_NEWEST = 0.3  # weight of the last look in a thread's share
+_NOTHING = 0.05  # of a CPU
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What was seen of late. Start with `Demand()`."""
+
+    looks: tuple[tuple[int, int], ...] = ()
+    """(nanoseconds, threads that wanted to run at a time), oldest first."""
+    shares: Mapping[int, float] = field(default_factory=dict)
+    """Of each thread that computes, by number: how much of the time it wanted to run, the last
+    looks counting most."""
+
+    def after(self, wanted: Mapping[int, float], runnable: int, elapsed_ns: int) -> Demand:
+        """With one more look, in which each thread that computes wanted to run for such a share of
+        the time, and so many were `runnable` at its end.
+        """
+        each = {number: min(share, 1.0) for number, share in wanted.items()}
+        mean = math.ceil(math.fsum(each.values()) - _NOTHING)
+        at_it = sum(share >= _MOST_OF_A_LOOK for share in each.values())
+        now = max(mean, at_it, min(runnable, len(each)))
+        known = self.shares
+        shares = {
+            n: x if n not in known else known[n] + _NEWEST * (x - known[n]) for n, x in each.items()
+        }
+        return Demand(_remembered((*self.looks, (elapsed_ns, now))), shares)
+
+    @property
+    def most(self) -> int:
+        """Threads that wanted to run at a time, at most; 0: nothing was seen."""
+        return max((count for _, count in self.looks), default=0)
+
+    def always(self, number: int) -> bool:
+        """Whether that thread hardly ever waits."""
+        return self.shares.get(number, 0.0) >= _NEARLY_ALWAYS
+
+
+def _remembered(looks: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    total_ns = sum(ns for ns, _ in looks)
+    while len(looks) > _FEWEST_LOOKS and total_ns - looks[0][0] >= _REMEMBERED_NS:
+        total_ns -= looks[0][0]
+        looks = looks[1:]
+    return looks

@@ -1,0 +1,204 @@
+"""What is placed is the threads that want to run at a time, not those that were promised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+from made_up_machine import machine
+
+from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.counters import CounterSample
+from autofinity.model.policy import Decision, RulePolicy
+from autofinity.model.topology import OsIndex
+from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
+from autofinity.runtime.decider import LivePolicy
+from autofinity.runtime.demand import Demand
+from autofinity.runtime.live_state import LiveState, Settings
+from autofinity.runtime.loop import run_loop
+
+S = 1_000_000_000
+MACHINE = machine(packages=4, llcs=2, cores=6)
+"""48 cores."""
+
+
+@dataclass
+class Program:
+    """Threads that want a share of a CPU each; on too few of them they wait in turn."""
+
+    threads: int
+    share: Callable[[int, float], float]
+    """By thread and seconds since the start."""
+    seconds: float = 30.0
+    glance: Callable[[float], int] = lambda now_s: 0
+    """Threads that can run at this moment; 0: nobody looks."""
+    now: int = 0
+    masks: Sequence[frozenset[OsIndex]] = ()
+    applied: list[tuple[float, Sequence[frozenset[OsIndex]]]] = field(default_factory=list)
+
+    def advance(self, duration_ns: int) -> Interval:
+        start, self.now = self.now, self.now + duration_ns
+        wanted = [self.share(n, start / S) * duration_ns for n in range(self.threads)]
+        cpus = len(frozenset().union(*self.masks)) if self.masks else len(MACHINE.pus)
+        had = min(1.0, cpus * duration_ns / max(1.0, sum(wanted)))
+        samples = tuple(
+            CounterSample(
+                100 + n,
+                start,
+                self.now,
+                {"task_clock_ns": round(each * had), "run_delay_ns": round(each * (1 - had))},
+                duration_ns,
+                duration_ns,
+                flagged=True,
+            )
+            for n, each in enumerate(wanted)
+        )
+        begun = tuple(
+            ThreadEvent("begin", n, 100 + n, 0) for n in range(self.threads) if start == 0
+        )
+        return Interval(
+            start,
+            self.now,
+            samples,
+            begun,
+            runnable=self.glance(self.now / S),
+            ended=self.now >= self.seconds * S,
+        )
+
+    def apply(self, actions: Sequence[Action]) -> Outcome:
+        for action in actions:
+            assert isinstance(action, BindThreads)
+            self.masks = action.placement.masks
+            self.applied.append((self.now / S, self.masks))
+        return Outcome(self.threads, 0)
+
+
+def run(program: Program, hint: Hint | None, settings: Settings) -> LiveState:
+    """With a hint that is known, or under a policy that says packed without looking."""
+    policy = LivePolicy(
+        MACHINE,
+        RulePolicy((), {}, (), PACKED),
+        lambda chosen, sample: Decision(chosen.default, None, float("inf"), None),
+        lambda: MACHINE.allowed,
+        lambda threads: hint,
+        settings,
+    )
+    start = policy.begin(MACHINE, MACHINE.allowed, 0)
+    return run_loop(program, policy, start, policy.period_ns)
+
+
+def cpus_of(program: Program) -> frozenset[OsIndex]:
+    return frozenset().union(*program.masks)
+
+
+EIGHT = Settings(threads=8, bind="core")
+
+
+@pytest.mark.parametrize("hint", [PACKED, DISTRIBUTED, None], ids=str)
+def test_a_pipeline_of_27_threads_gets_a_core_for_each_that_runs_at_a_time(
+    hint: Hint | None,
+) -> None:
+    pipeline = Program(27, lambda n, now: 0.45)
+    state = run(pipeline, hint, EIGHT)  # "with 8 threads": so many were promised
+    assert state.phase == "placed"
+    assert len(state.placed) == 27
+    assert len(cpus_of(pipeline)) == state.room == 17  # 27 × 0.45 = 12.15, so 13, and a quarter
+    assert set(pipeline.masks) == {cpus_of(pipeline)}  # nobody has a core of his own
+    assert state.affinity is not None
+    assert state.affinity.threads == 17
+
+
+def test_a_pipeline_that_always_runs_gets_a_core_for_each_thread() -> None:
+    pipeline = Program(27, lambda n, now: 0.97)
+    state = run(pipeline, PACKED, EIGHT)
+    assert state.room == 27
+    assert sorted(map(len, pipeline.masks)) == [1] * 27
+    assert len(cpus_of(pipeline)) == 27
+
+
+def test_of_a_compressor_with_11_threads_8_compute_on_a_core_each_and_helpers_on_all_of_them() -> (
+    None
+):
+    compressor = Program(11, lambda n, now: 1.0 if n < 8 else 0.15)
+    state = run(compressor, PACKED, EIGHT)
+    assert state.room == 10  # 8, and for 3 × 0.15 one, and one to spare
+    own, helpers = compressor.masks[:8], compressor.masks[8:]
+    assert [len(mask) for mask in own] == [1] * 8
+    assert len(frozenset().union(*own)) == 8
+    assert set(helpers) == {cpus_of(compressor)}
+    assert len(cpus_of(compressor)) == 10
+
+
+def test_helpers_that_hardly_run_are_not_placed() -> None:
+    compressor = Program(11, lambda n, now: 1.0 if n < 8 else 0.01)
+    state = run(compressor, PACKED, EIGHT)
+    assert state.room == 8
+    assert [len(mask) for mask in compressor.masks[:8]] == [1] * 8
+    assert set(compressor.masks[8:]) == {MACHINE.allowed}
+
+
+def test_a_team_that_waits_at_barriers_has_a_core_for_each_thread() -> None:
+    team = Program(8, lambda n, now: 0.6)
+    assert run(team, PACKED, EIGHT).room == 8
+    # Shorter ones: a glance sees them all at it.
+    team = Program(8, lambda n, now: 0.3, glance=lambda now: 8 if round(now * 10) % 3 else 1)
+    assert run(team, PACKED, EIGHT).room == 8
+
+
+def test_a_count_that_swings_is_left_room() -> None:
+    def share(n: int, now: float) -> float:
+        return 0.9 if n < (20 if round(now) // 3 % 2 else 8) else 0.15
+
+    swinging = Program(24, share, seconds=60)
+    state = run(swinging, PACKED, EIGHT)
+    assert state.room >= 20
+    later = [frozenset().union(*masks) for at, masks in swinging.applied if at > 5]
+    assert all(len(cpus) >= 20 for cpus in later)
+    assert len(swinging.applied) <= 4  # and not moved for each swing
+
+
+def test_more_threads_that_want_to_run_get_more_cpus_while_cores_are_free() -> None:
+    grows = Program(27, lambda n, now: 0.3 if now < 10 else 0.9, seconds=40)
+    state = run(grows, PACKED, EIGHT)
+    rooms = [len(frozenset().union(*masks)) for _, masks in grows.applied]
+    assert rooms[0] == 12  # 27 × 0.3 = 8.1
+    assert rooms[-1] == state.room == 27
+
+
+def test_a_pool_that_needs_few_of_its_threads_gets_less_room_once_that_lasts() -> None:
+    shrinks = Program(24, lambda n, now: 0.9 if now < 8 else 0.3, seconds=40)
+    state = run(shrinks, PACKED, EIGHT)
+    rooms = [len(frozenset().union(*masks)) for _, masks in shrinks.applied]
+    assert rooms == [24, 10]  # 24 × 0.3 = 7.2
+    assert state.room == 10
+
+
+def test_fewer_threads_than_are_promised_are_waited_for_and_placed_as_they_are() -> None:
+    few = Program(5, lambda n, now: 0.95)
+    state = run(few, PACKED, EIGHT)
+    assert few.applied[0][0] >= EIGHT.patience_ns / S
+    assert (state.room, len(cpus_of(few))) == (5, 5)
+
+
+def test_more_threads_than_cpus_are_placed_where_no_more_than_there_are_run_at_a_time() -> None:
+    many = Program(96, lambda n, now: 0.4)
+    state = run(many, PACKED, Settings(bind="core"))
+    assert (state.phase, state.room) == ("placed", 48)
+
+
+def test_looks_are_remembered_for_some_seconds() -> None:
+    demand = Demand()
+    for count in (9, 3, 3, 3):
+        demand = demand.after(dict.fromkeys(range(count), 1.0), 0, S)
+    assert demand.most == 9  # four looks are remembered in any case
+    demand = demand.after(dict.fromkeys(range(3), 1.0), 0, S)
+    assert demand.most == 3
+    for _ in range(25):
+        demand = demand.after({0: 1.0}, 0, S // 10)
+    assert demand.most == 3
+
+
+def test_a_glance_counts_no_more_threads_than_compute() -> None:
+    assert Demand().after({0: 0.2, 1: 0.2}, 7, S).most == 2
+    assert Demand().most == 0
