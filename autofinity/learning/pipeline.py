@@ -24,7 +24,7 @@ from autofinity.learning.action_table import build_action_table
 from autofinity.learning.bin_rules import policy_over
 from autofinity.learning.counter_selection import CounterReport, choose_counters
 from autofinity.learning.discretiser import Discretiser, cuts_of
-from autofinity.learning.feature_columns import with_features, with_named
+from autofinity.learning.feature_columns import with_facts, with_features, with_named
 from autofinity.learning.hint_samples import samples_in
 from autofinity.learning.jrip import by_jrip
 from autofinity.learning.leeway_hints import HintsOf
@@ -44,6 +44,7 @@ from autofinity.learning.second_look import Seen, both_samples, with_second_look
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, HINTS
 from autofinity.model.errors import LearningError
+from autofinity.model.facts import FactsOf
 from autofinity.model.policy import RulePolicy
 from autofinity.store.observation_table import ObservationTable
 
@@ -87,16 +88,19 @@ def learn_policy(
     hints_of: HintsOf,
     provenance: Mapping[str, object],
     matches: BestMatches | None = None,
+    facts_of: FactsOf | None = None,
 ) -> LearnedPolicy:
     """Learn a policy; `provenance` (machine, suite, version, …) is kept in it and added to.
-    With the machine's best matches it also knows what its answers mean with other thread counts.
+    With the machine's best matches it also knows what its answers mean with other thread counts,
+    and with `facts_of` rules may look at ratios over facts of the machine.
 
     Too little to learn from (no sensitive program, no varying counter, a single best hint) gives a
     policy of a default only, and a note that says why. Raises `LearningError` when the
     observations come from several machines, or lack what the settings ask for.
     """
     observations = observations.placed_by("affinity")
-    ready = prepare(observations, settings, hints_of)
+    known = observations if facts_of is None else with_facts(observations, facts_of)
+    ready = prepare(known, settings, hints_of)
     notes = []
     if ready.insensitive:
         notes.append("left out as insensitive to affinity: " + ", ".join(ready.insensitive))

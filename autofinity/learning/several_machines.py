@@ -25,6 +25,7 @@ from autofinity.learning.regret_table import least_loss, log_losses, regret_tabl
 from autofinity.learning.second_look import Seen, both_samples, with_second_look
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, HINTS
+from autofinity.model.errors import LearningError
 from autofinity.store.observation_table import ObservationTable
 
 type Floats = npt.NDArray[np.float64]
@@ -97,15 +98,20 @@ def joined(parts: Sequence[Evidence]) -> Evidence:
 def learn_from(
     evidence: Evidence, settings: LearningSettings, provenance: Mapping[str, object]
 ) -> LearnedPolicy:
-    """The policy that loses least on all machines of the evidence.
-
-    Raises `LearningError` where no feature varies, or no loss is known.
+    """The policy that loses least on all machines of the evidence; a default only, and a note that
+    says why, where too little is known for rules.
     """
     first, losses = evidence.first, evidence.losses
     cuts = first.cuts()
-    report = choose_by_regret(
-        first.features, first.workload, losses, cuts, settings.k, settings.most_rules
-    )
+    try:
+        report = choose_by_regret(
+            first.features, first.workload, losses, cuts, settings.k, settings.most_rules
+        )
+    except LearningError as error:
+        single = least_loss(losses[np.unique(first.workload)])
+        kept = {**provenance, "settings": settings.as_dict(), "notes": [str(error)]}
+        policy = replace(policy_over({}, (), HINTS[single]), provenance=kept)
+        return LearnedPolicy(policy, empty_table(()), None, (str(error),))
     if report.chosen:
         table = regret_table(first.features, first.workload, losses, report.chosen, cuts)
         policy = tree_policy(table, settings.most_rules)

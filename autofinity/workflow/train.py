@@ -8,7 +8,6 @@ from pathlib import Path
 
 from autofinity import __version__
 from autofinity.learning import table_file
-from autofinity.learning.feature_columns import with_facts
 from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import LearnedPolicy, learn_policy, learn_rules
 from autofinity.learning.settings import LearningSettings
@@ -101,5 +100,6 @@ def _learned(
 ) -> LearnedPolicy:
     settings = on_machine(settings, machine or known_machine(table))
     matches = matches_for(table, machine)
-    table = with_facts(table, facts_on(machine or known_machine(table)))
-    return learn_policy(table, settings, hints_on(matches, settings.leeway), made_of, matches)
+    facts_of = facts_on(machine or known_machine(table))
+    hints_of = hints_on(matches, settings.leeway)
+    return learn_policy(table, settings, hints_of, made_of, matches, facts_of)

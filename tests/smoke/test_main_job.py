@@ -138,18 +138,19 @@ def test_the_maintainers_script_makes_policy_header_and_figures(work: Path, tmp_
     )
     assert done.returncode == 0, done.stderr
     names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    own = "policies/opteron-6164he.json" in names  # where it is better than that for any machine
     assert names == {
         "data/observations/opteron-6164he.parquet",
         "policies/README.md",
-        "policies/opteron-6164he.json",
-        "work/opteron-6164he.evaluation.json",
+        "policies/any-machine.json",
+        "work/any-machine.evaluation.json",
+        *(("policies/opteron-6164he.json", "work/opteron-6164he.evaluation.json") * own),
     }
-    made_of = json.loads((tmp_path / "policies/opteron-6164he.json").read_text())["provenance"]
-    packed = read(observations)
-    assert made_of["observations"]["digest"] == packed.placed_by("affinity").digest()
-    assert "`opteron-6164he.json` | `opteron-6164he`, simulated | 3 training programs" in (
-        readme.read_text()
-    )
+    if own:
+        made_of = json.loads((tmp_path / "policies/opteron-6164he.json").read_text())["provenance"]
+        packed = read(observations)
+        assert made_of["observations"]["digest"] == packed.placed_by("affinity").digest()
+    assert "`any-machine.json` | 1 machines, simulated | 3 training programs" in readme.read_text()
     assert "23 training programs" not in readme.read_text()
 
 

@@ -82,7 +82,7 @@ def test_without_evidence_no_mask_changes_and_it_is_said_why(
 
 
 @needs_no_pmu
-@pytest.mark.parametrize("name", ["opteron-6164he", "epyc-9654"])
+@pytest.mark.parametrize("name", ["opteron-6164he", "any-machine"])
 def test_the_line_says_that_nothing_can_be_measured_and_what_helps(
     run: Runner, env: dict[str, str], name: str
 ) -> None:
@@ -181,8 +181,8 @@ def test_doctor_says_which_policy_is_asked_and_why(run: Runner, blind: Path) -> 
     assert f"{blind}, named by AUTOFINITY_POLICY" in told(AUTOFINITY_POLICY=str(blind))["policy"]
     asked = told(AUTOFINITY_POLICY=str(blind))["what the policy asks"]
     assert "no_such_event" in asked and "--fallback HINT" in asked
-    by_name = told(AUTOFINITY_POLICY="epyc-9654")["policy"]
-    assert "epyc-9654.json, named by AUTOFINITY_POLICY" in by_name
+    by_name = told(AUTOFINITY_POLICY="any-machine")["policy"]
+    assert "any-machine.json, named by AUTOFINITY_POLICY" in by_name
     assert "is called opteron-6164he" in told(AUTOFINITY_POLICY="default")["policy"]
     own = Path(run.env["XDG_CONFIG_HOME"]) / "autofinity" / "policy.json"
     own.parent.mkdir(parents=True)

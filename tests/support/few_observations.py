@@ -11,11 +11,12 @@ from autofinity.workflow.observations import observations_of
 
 FEW_ON = "xeon-e5-2650"
 FEW = ("cg", "lu", "md", "pic")
-"""With eight threads."""
+"""With eight threads and small inputs."""
 
 
 def write_few(file: Path) -> Path:
     """Returns the file."""
     table = observations_of(FEW_ON)
-    write_one(table.take(np.isin(table.program.text(), FEW)), file, packed=False)
+    some = np.isin(table.program.text(), FEW) & table.input.equals("small")
+    write_one(table.take(some), file, packed=False)
     return file

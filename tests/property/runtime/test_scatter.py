@@ -44,8 +44,8 @@ def test_repeating_until_the_margin_exceeds_the_scatter_is_right_far_more_often(
         level = source.choice([0.85, 1.15]) * 1e6
         wanted = DISTRIBUTED if level > 1e6 else PACKED
         looks = [look({"llc_misses": abs(source.gauss(level, level / 3))}) for _ in range(64)]
-        first += asking.first(looks[:1]).decision.hint == wanted
-        count = next((n for n in range(4, 64) if asking.first(looks[:n]).stands), 64)
-        repeated += asking.first(looks[:count]).decision.hint == wanted
+        first += asking.first(looks[:1], 1).decision.hint == wanted
+        count = next((n for n in range(4, 64) if asking.first(looks[:n], 1).stands), 64)
+        repeated += asking.first(looks[:count], 1).decision.hint == wanted
     assert first / 400 < 0.75
     assert repeated / 400 > 0.93

@@ -10,7 +10,6 @@ from autofinity.learning.settings import LearningSettings
 from autofinity.learning.several_machines import Evidence, evidence_of, joined, learn_from
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.counters import Behaviour
-from autofinity.model.errors import LearningError
 from autofinity.model.facts import FACTS
 from autofinity.model.observation import Observation
 from autofinity.policy.on_machine import on_machine
@@ -86,6 +85,7 @@ def test_the_rows_of_machines_keep_their_own_losses() -> None:
     )
 
 
-def test_nothing_is_learned_of_nothing() -> None:
-    with pytest.raises(LearningError, match="no feature can be chosen"):
-        learn_from(runs_on("wide").without(machine="wide"), SETTINGS, {})
+def test_of_nothing_a_default_alone_is_learned_and_said_so() -> None:
+    learned = learn_from(runs_on("wide").without(machine="wide"), SETTINGS, {})
+    assert learned.policy.rules == ()
+    assert "no feature can be chosen" in learned.notes[0]

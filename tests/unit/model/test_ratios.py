@@ -31,6 +31,7 @@ from autofinity.model.ratios import (
     Ratio,
     portable,
 )
+from autofinity.policy.evidence import can_ask
 from autofinity.policy.files import load
 from autofinity.policy.on_machine import on_machine
 from autofinity.policy.readable import policy_text
@@ -183,4 +184,6 @@ def test_observations_of_the_parts_have_the_sum() -> None:
 
 @pytest.mark.parametrize("name", policy_names())
 def test_a_shipped_policy_can_decide_on_every_machine_with_a_pmu(name: str) -> None:
-    assert set(load(shipped("policies", f"{name}.json")).counters) <= PORTABLE_COUNTERS
+    policy = load(shipped("policies", f"{name}.json"))
+    assert set(policy.counters) <= PORTABLE_COUNTERS | set(CROSS_CORE_COUNTERS)
+    assert can_ask(policy, PORTABLE_COUNTERS), "rules are left where other caches are not counted"

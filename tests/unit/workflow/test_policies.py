@@ -30,11 +30,15 @@ def test_a_machine_gets_its_own_policy_or_hears_that_there_is_none(name: str) ->
         ]
 
 
-def test_every_machine_whose_observations_are_shipped_has_its_own_policy() -> None:
+def test_policies_are_of_machines_whose_observations_are_shipped_and_one_is_for_any() -> None:
     observed = {path.stem for path in shipped("data", "observations").glob("*.parquet")}
     assert {"opteron-6164he", "epyc-9654", "xeon-8480"} < observed <= set(preset_names())
-    for name in observed:
+    assert set(policy_names()) <= {ANY_MACHINE, *observed}
+    for name in set(policy_names()) - {ANY_MACHINE}:
         assert named_policy(name).provenance["machine"] == name
+    made_of = named_policy(ANY_MACHINE).provenance
+    assert made_of["machine"] == "any"
+    assert set(made_of["machines"]) == observed  # type: ignore[call-overload]
 
 
 def test_no_policy_is_the_default_one() -> None:
