@@ -20,9 +20,10 @@ class CountedThreads:
         self._open: dict[int, ThreadCounters | SeveralPmus] = {}
 
     def follow(self, tids: Iterable[int]) -> None:
-        """Count these threads too, from now on; one that has ended is nobody's loss.
+        """Count these threads too, from now on; one that has ended is nobody's loss. Counters that
+        the machine refuses by themselves are left out.
 
-        Raises `CapabilityError` at the first refusal, and counts nothing any more.
+        Raises `CapabilityError` where it refuses all, and counts nothing any more.
         """
         if not self._counters:
             return
@@ -30,12 +31,33 @@ class CountedThreads:
             if tid in self._open:
                 continue
             try:
-                self._open[tid] = open_on_kinds(tid, self._counters, self._pmus)
+                self._open[tid] = self._opened(tid)
             except CapabilityError as error:
                 if "ESRCH" not in str(error):
                     self._counters = {}
                     self.close()
                     raise
+
+    def _opened(self, tid: int) -> ThreadCounters | SeveralPmus:
+        try:
+            return open_on_kinds(tid, self._counters, self._pmus)
+        except CapabilityError as error:
+            left = {} if "ESRCH" in str(error) else self._granted(tid)
+            if not left or left == self._counters:
+                raise
+            self._counters = left
+            return open_on_kinds(tid, left, self._pmus)
+
+    def _granted(self, tid: int) -> dict[str, Encoding]:
+        """The counters that can be opened, each by itself."""
+        left = {}
+        for name, encoding in self._counters.items():
+            try:
+                open_on_kinds(tid, {name: encoding}, self._pmus).close()
+            except CapabilityError:
+                continue
+            left[name] = encoding
+        return left
 
     def samples(self) -> dict[int, CounterSample]:
         """What each thread has counted since it was last asked."""

@@ -16,6 +16,7 @@ from autofinity.model.affinity import PACKED
 from autofinity.model.errors import AutofinityError, TraceError, UsageError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import save
+from autofinity.workflow import policies
 
 THREADS = 4
 
@@ -86,7 +87,10 @@ def test_one_node_of_a_machine_leaves_nothing_to_choose_of_memory(
     assert found["numa_balancing"]["advice"].startswith("one NUMA node")
 
 
-def test_without_a_policy_of_the_machine_threads_are_left_where_they_are(trace: str) -> None:
+def test_without_any_policy_threads_are_left_where_they_are(
+    trace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policies, "policy_for", lambda machine, reporter: None)
     machine = "synthetic:pack:2 numa:2 l3:1 core:4 pu:1"
     found = document(trace, "-t", str(THREADS), "-m", machine)
     assert found["placement"]["hint"] is None
