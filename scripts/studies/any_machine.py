@@ -95,6 +95,7 @@ def variants(known: Machines) -> dict[str, tuple[Machines, Machines, LearningSet
         "without inputs of real size": (small, known, OURS),
         "without facts of the machine": (no_facts, no_facts, OURS),
         "without events of other cores' caches": (known, known, replace(OURS, cross_core=())),
+        "without both": (no_facts, no_facts, replace(OURS, cross_core=())),
         "without a second look": (known, known, replace(OURS, probe="none")),
     }
 
