@@ -103,13 +103,15 @@ def _tell_of_launched(program: str, done: Launched, *, as_json: bool) -> None:
 def _simulated(
     trace: Path, machine: str, latencies: str | None, policy: str | None, threads: int | None
 ) -> Seen:
+    from autofinity.policy.shipped import policy_names
     from autofinity.workflow.advice.simulated import seen_simulated
     from autofinity.workflow.backends import simulated
     from autofinity.workflow.policies import named_policy, policy_for
 
     simulator = simulated(machine, latencies, reporter=Terminal())
     chosen = named_policy(policy) if policy is not None else policy_for(machine, Terminal())
-    asked = f"{policy}, named by --policy" if policy else f"the shipped one for {machine}"
+    own = machine if machine in policy_names() else "any machine"
+    asked = f"{policy}, named by --policy" if policy else f"the shipped one for {own}"
     return seen_simulated(simulator, trace, chosen, asked, threads)
 
 

@@ -18,7 +18,7 @@ from autofinity.learning.feature_columns import with_sums
 from autofinity.learning.hint_samples import windows
 from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
 from autofinity.model.errors import LearningError
-from autofinity.model.facts import FactsOf
+from autofinity.model.facts import FactsOf, no_facts
 from autofinity.model.observation import Workload
 from autofinity.model.policy import Decision, RulePolicy
 from autofinity.policy.on_machine import on_machine
@@ -52,7 +52,7 @@ def judge(
     samples: int,
     report: Callable[[Workload], None] = lambda workload: None,
     in_run: InRun | None = None,
-    facts_of: FactsOf = lambda threads: {},
+    facts_of: FactsOf = no_facts,
 ) -> tuple[list[Case], list[Skipped]]:
     """One case for each program and thread count of `table`, in that order.
 

@@ -122,7 +122,7 @@ def learn_policy(
         single = least_loss(_losses(ready, settings, hints_of)[np.unique(ready.workload)])
         policy = replace(policy, default=HINTS[single])
     if (policy.rules or policy.default != DISTRIBUTED) and _looks_again(settings):
-        how = _discretiser(settings)
+        how = discretiser_of(settings)
         first = Seen(ready.behaviours, ready.workload, how)
         again = Seen(*both_samples(ready.table, settings, hints_of), how)
         losses = _losses(ready, settings, hints_of)
@@ -251,10 +251,11 @@ def cut(
 ) -> dict[str, tuple[float, ...]]:
     """Cut points of each counter or ratio that was chosen."""
     columns = {name: ready.behaviours.counters[name] for name in counters}
-    return cuts_of(columns, workload_weights(ready.workload), _discretiser(settings))
+    return cuts_of(columns, workload_weights(ready.workload), discretiser_of(settings))
 
 
-def _discretiser(settings: LearningSettings) -> Discretiser:
+def discretiser_of(settings: LearningSettings) -> Discretiser:
+    """Cuts as the settings say."""
     return Discretiser(
         method=settings.discretisation, bins=settings.bins, number=settings.bin_number
     )

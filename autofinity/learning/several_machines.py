@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from autofinity.learning.bin_rules import policy_over
-from autofinity.learning.discretiser import Discretiser
 from autofinity.learning.leeway_hints import HintsOf
-from autofinity.learning.pipeline import LearnedPolicy, empty_table, prepare
+from autofinity.learning.pipeline import LearnedPolicy, discretiser_of, empty_table, prepare
 from autofinity.learning.regret_choice import choose_by_regret
 from autofinity.learning.regret_policy import tree_policy
 from autofinity.learning.regret_table import least_loss, log_losses, regret_table
@@ -63,9 +62,7 @@ def evidence_of(table: ObservationTable, settings: LearningSettings, hints_of: H
     (`feature_columns.with_facts`). Raises as `pipeline.prepare` does.
     """
     ready = prepare(table, settings, hints_of)
-    how = Discretiser(
-        method=settings.discretisation, bins=settings.bins, number=settings.bin_number
-    )
+    how = discretiser_of(settings)
     again = settings.probe != "none"
     return Evidence(
         Seen(ready.behaviours, ready.workload, how),
@@ -80,7 +77,6 @@ _MOVING = np.where([hint == DISTRIBUTED for hint in HINTS], 0.0, MOVING)
 def joined(parts: Sequence[Evidence]) -> Evidence:
     """The evidence of several machines as one."""
     starts = np.cumsum([0, *(len(part.losses) for part in parts)])[:-1]
-
     again = [part.again for part in parts if part.again is not None]
 
     def stacked(looks: Sequence[Seen]) -> Seen:

@@ -10,7 +10,6 @@ A fact that is not known is NaN, and no condition on it holds.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -19,7 +18,13 @@ from autofinity.model.topology import Topology
 LINE_BYTES = 64
 
 type FactsOf = Callable[[int], Mapping[str, float]]
-"""Thread count → value of each of `FACTS` on some machine."""
+"""Thread count → value of each of `FACTS` on some machine; none where nothing is known."""
+
+
+def no_facts(threads: int) -> Mapping[str, float]:
+    """Of a machine that nobody knows."""
+    del threads
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +65,9 @@ def facts_of(topology: Topology, speeds: Speeds, threads: int) -> dict[str, floa
 
     Parts of a machine that are not alike count as their mean.
     """
-    cores = Counter({pu.core: pu.llc for pu in topology.pus}.values())
-    nodes = {pu.node for pu in topology.pus}
-    llcs, cores_per_llc = len(cores), topology.n_cores / len(cores)
-    domains = min(max(math.ceil(threads / cores_per_llc), 1), llcs)
-    packed = _carried(speeds, domains, math.ceil(domains * len(nodes) / llcs))
+    llcs, nodes = topology.n_llcs, len({pu.node for pu in topology.pus})
+    domains = min(max(math.ceil(threads * llcs / topology.n_cores), 1), llcs)
+    packed = _carried(speeds, domains, math.ceil(domains * nodes / llcs))
     longer_ns = speeds.far_llc_ns - speeds.same_llc_ns
     return {
         "packed_lines_pkc": _finite(1e3 * packed / speeds.ghz / LINE_BYTES / threads),

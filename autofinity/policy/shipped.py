@@ -17,12 +17,14 @@ from typing import NamedTuple
 from autofinity.model.errors import AutofinityError, PolicyError
 from autofinity.model.facts import Speeds
 from autofinity.model.topology import Topology
+from autofinity.private_file import read_regular
 from autofinity.resources import shipped
 
 ANY_MACHINE = "any-machine"
 """The policy of facts that hold on any machine."""
 MACHINES = "machines.txt"
 SPEEDS = "speeds.txt"
+_LARGEST_SPEEDS_BYTES = 1 << 16
 _RENAMED = {"default": "opteron-6164he"}
 
 
@@ -133,18 +135,20 @@ def speeds_of_machine(cpu_model: str, shape: Shape | None, folder: Path | None =
 
 
 def read_speeds(path: Path) -> Iterator[tuple[str, Speeds]]:
-    """Names and speeds in a file such as `speeds.txt`; what is no such line is passed over."""
+    """Names and speeds in a file such as `speeds.txt`; what is no such line is passed over, as is
+    one with a speed that cannot be.
+    """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        text = read_regular(path, _LARGEST_SPEEDS_BYTES).decode("utf-8", "replace")
     except OSError:
         return
-    for line in lines:
+    for line in text.splitlines():
         name, *words = line.split()[: 1 + len(fields(Speeds))] or [""]
         try:
             numbers = [float(word) for word in words]
         except ValueError:
             continue
-        if len(numbers) == len(fields(Speeds)):
+        if len(numbers) == len(fields(Speeds)) and not any(number <= 0 for number in numbers):
             yield name, Speeds(*numbers)
 
 

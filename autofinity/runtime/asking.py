@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autofinity.model.counters import Behaviour
-from autofinity.model.facts import FactsOf
+from autofinity.model.facts import FactsOf, no_facts
 from autofinity.model.policy import Decision, RulePolicy
 from autofinity.policy.evidence import can_ask
 from autofinity.policy.on_machine import on_machine
@@ -41,15 +41,15 @@ class Answer:
 class Asking:
     """A policy, to be asked with looks at so many threads."""
 
-    def __init__(
-        self, policy: RulePolicy, decide: Decide, facts_of: FactsOf = lambda threads: {}
-    ) -> None:
+    def __init__(self, policy: RulePolicy, decide: Decide, facts_of: FactsOf = no_facts) -> None:
         self.policy = policy
         self._decide = decide
         self._facts_of = facts_of
 
     def here(self, threads: int) -> RulePolicy:
         """The policy with facts of this machine."""
+        if not self.policy.facts:
+            return self.policy
         return on_machine(self.policy, self._facts_of(threads))
 
     def tells(self, seen: Behaviour, threads: int) -> bool:

@@ -24,7 +24,7 @@ from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import Hint
 from autofinity.model.detection import FaultSampling
 from autofinity.model.errors import PlacementError
-from autofinity.model.facts import FactsOf
+from autofinity.model.facts import FactsOf, no_facts
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.evidence import can_ask
@@ -58,7 +58,7 @@ class LivePolicy:
         known: Callable[[int], Hint | None],
         settings: Settings,
         reserve: Reserve = reserve_alone,
-        facts_of: FactsOf = lambda threads: {},
+        facts_of: FactsOf = no_facts,
     ) -> None:
         """`available` gives the CPUs allowed now, `known` the hint on record for a thread count,
         `reserve` chooses cores among them beside other runs, `facts_of` knows the machine, for a

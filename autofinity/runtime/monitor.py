@@ -29,6 +29,7 @@ from autofinity.linux.process import LinuxProcess, open_pidfd
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.detection import Detector, FaultSampling
 from autofinity.model.errors import AutofinityError, CapabilityError, TopologyError
+from autofinity.model.facts import no_facts
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.evidence import can_ask
@@ -99,7 +100,7 @@ def by_policy(request: Request, around: Surroundings) -> LivePolicy:
             fallback=request.fallback,
         ),
         partial(around.journal.reserve, around.topology),
-        facts_here(around.topology),
+        facts_here(around.topology) if around.policy and around.policy.facts else no_facts,
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
-from autofinity.model.facts import Speeds
+from autofinity.model.facts import FactsOf, Speeds, facts_of
 from autofinity.sim.spec import ByDistance, MachineSpec
 
 
@@ -19,6 +20,11 @@ def speeds_of(spec: MachineSpec) -> Speeds:
         same_llc_ns=latency.load_modified[0],
         far_llc_ns=_farthest(latency.load_modified, spec.llc_distance),
     )
+
+
+def facts_of_machine(spec: MachineSpec) -> FactsOf:
+    """Thread count → facts of a simulated machine."""
+    return functools.partial(facts_of, spec.topology, speeds_of(spec))
 
 
 def _farthest(values: ByDistance, distance: tuple[tuple[int, ...], ...]) -> float:

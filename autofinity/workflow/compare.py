@@ -12,14 +12,13 @@ from autofinity.evaluation.comparison import Comparison, MechanismCase, compare
 from autofinity.mechanisms.recipe import WholeTrace
 from autofinity.mechanisms.registry import Entry
 from autofinity.model.errors import UsageError
-from autofinity.model.facts import facts_of
 from autofinity.own_code import digest_of_code
 from autofinity.policy.on_machine import on_machine
 from autofinity.profiling.campaign import ReadyProgram
 from autofinity.reporter import SILENT, Reporter
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.replay import workers_of
-from autofinity.sim.speeds import speeds_of
+from autofinity.sim.speeds import facts_of_machine
 from autofinity.sim.together import ProgramRun, prepare_together
 from autofinity.store.mechanism_runs import MechanismRuns
 from autofinity.workflow.backends import simulated
@@ -85,8 +84,7 @@ def compared(
     machine = simulated(wanted.machine, wanted.latencies, wanted.page_size, reporter=reporter)
     policy = named_policy(asked.policy) if asked.policy else policy_for(wanted.machine, reporter)
     if policy is not None:
-        spec = machine.spec
-        policy = on_machine(policy, facts_of(spec.topology, speeds_of(spec), asked.threads))
+        policy = on_machine(policy, facts_of_machine(machine.spec)(asked.threads))
     rates = f"{asked.repeats} {asked.paper_s} {asked.fault_share_per_s}"
     made_by = hashlib.sha256(
         digest_of_code(*DECIDES) + f"{machine.spec!r} {policy!r} {rates}".encode()

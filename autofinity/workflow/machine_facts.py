@@ -13,9 +13,8 @@ def facts_on(machine: str) -> FactsOf:
     not known of the machine is NaN. Raises `TopologyError`.
     """
     from autofinity.sim.preset import load_preset, preset_names
-    from autofinity.sim.speeds import speeds_of
+    from autofinity.sim.speeds import facts_of_machine
 
     if machine in preset_names() or machine.endswith(".toml"):
-        spec = load_preset(machine)
-        return functools.partial(facts_of, spec.topology, speeds_of(spec))
+        return facts_of_machine(load_preset(machine))
     return functools.partial(facts_of, machine_topology(machine), Speeds())

@@ -55,17 +55,16 @@ def machines_in(
     machine that nobody knows.
     """
     folder = folder or shipped("data", "observations")
-    tables: dict[str, list[ObservationTable]] = {}
+    found: dict[str, MachineRuns] = {}
     for table in _tables_in(folder):
         name = known_machine(table)
+        if name in found:
+            raise LearningError(f"{folder} has two files of {name}, expected one of each machine")
         if not machines or name in machines:
-            tables.setdefault(name, []).append(table)
-    if not tables:
+            found[name] = MachineRuns(name, table, matches_for(table, name), facts_on(name))
+    if not found:
         raise LearningError(f"{folder} has no observations; expected a file a machine (*.parquet)")
-    return {
-        name: MachineRuns(name, _joined(found), matches_for(found[0], name), facts_on(name))
-        for name, found in tables.items()
-    }
+    return found
 
 
 def rules_of_machines(
@@ -135,11 +134,3 @@ def _tables_in(folder: Path) -> Iterator[ObservationTable]:
         return
     for path in sorted(folder.glob("*.parquet")):
         yield read(path)
-
-
-def _joined(tables: list[ObservationTable]) -> ObservationTable:
-    if len(tables) == 1:
-        return tables[0]
-    import pandas as pd
-
-    return ObservationTable.from_pandas(pd.concat([table.to_pandas() for table in tables]))

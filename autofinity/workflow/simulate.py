@@ -13,7 +13,6 @@ from autofinity.affinity.hints import get_affinity
 from autofinity.evaluation.in_run import InRun, Sampling, run_in
 from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
 from autofinity.model.errors import UsageError
-from autofinity.model.facts import facts_of
 from autofinity.model.placement import PagePlacement
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
@@ -26,7 +25,7 @@ from autofinity.sim.result import SimResult
 from autofinity.sim.sampled import Precision, SampledProgram, simulate_sampled
 from autofinity.sim.sampled_window import Pages
 from autofinity.sim.spec import MachineSpec
-from autofinity.sim.speeds import speeds_of
+from autofinity.sim.speeds import facts_of_machine
 from autofinity.sim.together import ProgramRun, TogetherResult, simulate_together
 from autofinity.trace.meta import read_meta
 
@@ -150,7 +149,7 @@ def simulate_policy(
     return run_in(
         SimMachine(spec),
         RunRequest(program=str(trace), threads=count),
-        on_machine(policy, facts_of(spec.topology, speeds_of(spec), count)),
+        on_machine(policy, facts_of_machine(spec)(count)),
         Sampling(round(period_us * 1000)),
         seed,
     )

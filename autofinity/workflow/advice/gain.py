@@ -28,6 +28,7 @@ from autofinity.store.observation_table import ObservationTable
 from autofinity.workflow.advice.placement import Chosen
 from autofinity.workflow.advice.seen import Section, Seen
 from autofinity.workflow.observations import matches_for, observations_of
+from autofinity.workflow.several_machines import ANY
 
 _FEWEST = 3  # programs for an interval
 
@@ -78,15 +79,19 @@ def known_of(policy: RulePolicy, rule: int | None, chosen: Chosen) -> Known:
 def _learned_from(policy: RulePolicy) -> tuple[ObservationTable, int]:
     """The shipped observations, if they are those, and the thread count that was learned at."""
     machine, threads = policy.provenance.get("machine"), policy.provenance.get("threads")
+    if machine == ANY:
+        raise ValueError("it was learned on several machines, whose gains are not this one's")
     if not isinstance(machine, str) or not (isinstance(threads, list) and len(threads) == 1):
         raise ValueError("it does not say of what machine and thread count it was learned")
     made_of = policy.provenance.get("observations")
     digest = made_of.get("digest") if isinstance(made_of, dict) else None
-    if observations_of(machine, threads[0]).digest() != digest:
+    table = observations_of(machine)
+    placed = table.placed_by("affinity")
+    if placed.take(placed.threads == threads[0]).digest() != digest:
         raise ValueError(
             f"it was learned from other observations than the shipped ones of {machine}"
         )
-    return observations_of(machine), threads[0]
+    return table, threads[0]
 
 
 def _weights(policy: RulePolicy, rule: int | None) -> tuple[tuple[str, ...], dict[str, object]]:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from autofinity.mechanisms.autofinity import InRun
 from autofinity.mechanisms.recipe import Setting
 from autofinity.model.detection import AccessSampling
-from autofinity.model.facts import facts_of
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.on_machine import on_machine
 from autofinity.ports import RunRequest, Sensors
 from autofinity.runtime.policies import NO_POLICY
 from autofinity.runtime.undecided import why_undecided
-from autofinity.sim.speeds import speeds_of
+from autofinity.sim.speeds import facts_of_machine, speeds_of
 from autofinity.workflow.advice.look import look_at
 from autofinity.workflow.advice.seen import Seen
 from autofinity.workflow.simulate import DEFAULT_PERIOD_US, threads_of
@@ -38,9 +37,9 @@ def seen_simulated(
     none. Raises `TraceError`, `PlacementError`, `SimulationError`, and `CapabilityError` for a
     sampled trace, of whose threads the system cannot be let to dispose.
     """
-    team, speeds = threads_of(trace, threads), speeds_of(machine.spec)
+    team = threads_of(trace, threads)
     if policy is not None:
-        policy = on_machine(policy, facts_of(machine.topology, speeds, team))
+        policy = on_machine(policy, facts_of_machine(machine.spec)(team))
     setting = Setting(
         machine.topology,
         team,
@@ -68,6 +67,6 @@ def seen_simulated(
         cpus=looked.cpus,
         memory=looked.memory,
         touched=looked.touched,
-        node_gbs=speeds.node_gbs,
+        node_gbs=speeds_of(machine.spec).node_gbs,
         smt_slowdown=machine.spec.core.smt_slowdown,
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
+from autofinity.model.facts import LINE_BYTES
 from autofinity.workflow.advice.seen import Section, Seen
 
 SATURATED = 0.8
 """Share of a memory's bandwidth from which on reads wait for each other."""
-_LINE_BYTES = 64
 
 
 def thread_count(seen: Seen) -> Section:
@@ -25,7 +25,7 @@ def thread_count(seen: Seen) -> Section:
     misses = _reads_per_s(seen)
     if misses is None:
         return Section(question, again, ("reads of memory were not counted",), facts)
-    read_gbs = misses * seen.threads * _LINE_BYTES / 1e9
+    read_gbs = misses * seen.threads * LINE_BYTES / 1e9
     facts["read_gbs"] = read_gbs
     told = f"{seen.threads} threads read {read_gbs:.2f} GB/s from memory"
     if math.isnan(seen.node_gbs):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import astuple, replace
 from pathlib import Path
 
@@ -66,6 +67,26 @@ def test_speeds_come_back_as_they_were_and_other_lines_are_passed_over(tmp_path:
     ((name, read),) = read_speeds(path)
     assert name == "m" and repr(read) == repr(speeds)
     assert tuple(read_speeds(tmp_path / "none")) == ()
+
+
+@pytest.mark.parametrize("speed", ["0", "-1", "-inf"])
+def test_a_speed_that_cannot_be_is_none(tmp_path: Path, speed: str) -> None:
+    path = tmp_path / "speeds.txt"
+    path.write_text(f"m 2.5 {speed} 94.5 110 200\n")
+    assert tuple(read_speeds(path)) == ()
+
+
+def test_speeds_are_read_of_regular_files_of_any_bytes_and_nothing_is_waited_for(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "speeds.txt"
+    path.write_bytes(b"\xff\xfe 1 2 3 4 5\nm 1 2 3 4 5\n")
+    assert dict(read_speeds(path))["m"] == Speeds(1, 2, 3, 4, 5)
+    os.mkfifo(tmp_path / "fifo")
+    assert tuple(read_speeds(tmp_path / "fifo")) == tuple(read_speeds(tmp_path)) == ()
+    with (tmp_path / "huge").open("wb") as huge:
+        huge.truncate(1 << 34)
+    assert tuple(read_speeds(tmp_path / "huge")) == ()
 
 
 def test_a_machine_on_record_has_its_speeds_and_another_has_none() -> None:

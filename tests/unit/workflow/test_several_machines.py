@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +71,13 @@ def test_the_policy_says_what_it_was_made_of_and_reads_back(folder: Path) -> Non
 
 def test_a_folder_without_observations_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LearningError, match=r"expected a file a machine"):
+        machines_in(tmp_path)
+
+
+def test_two_files_of_a_machine_are_an_error(folder: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        shutil.copy(folder / f"{MACHINES[0]}.parquet", tmp_path / f"{name}.parquet")
+    with pytest.raises(LearningError, match=f"two files of {MACHINES[0]}"):
         machines_in(tmp_path)
 
 

@@ -102,6 +102,7 @@ def test_a_gain_is_never_made_up() -> None:
     [
         ({"machine": "opteron-6164he", "threads": [4, 8]}, "does not say"),
         ({"machine": 7, "threads": [8]}, "does not say"),
+        ({"machine": "any", "threads": [8]}, "learned on several machines"),
         ({"machine": "nowhere", "threads": [8]}, "no observations of nowhere are shipped"),
         ({"machine": "../secret", "threads": [8]}, "no observations of ../secret are shipped"),
         ({"machine": "i9-13900k", "threads": [8]}, "learned from other observations"),
