@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim_programs import BASE, FIRST_WRITE, cpus
+from sim_programs import BASE, FIRST_WRITE, cpus, load_all, region, write_all
 
 from autofinity._core.trace import TraceBuilder
 from autofinity.sim.replay import simulate
@@ -51,3 +51,25 @@ def handover_ns(spec: MachineSpec, cpu: int) -> float:
     assert result.total("lock_acquisitions") == 2 * ROUNDS
     assert result.total("lock_waits") > 0.9 * 2 * ROUNDS
     return result.roi_ns / (2 * ROUNDS)
+
+
+def handed_over_ns(spec: MachineSpec, cpu: int, *, write: bool) -> float:
+    """Time a line in which `cpu` gets lines that the first PU has, next to each other in the program.
+
+    The first PU has modified them and `cpu` loads them; or both have them and `cpu` stores to them.
+    """
+    lines = region(1)
+    builder = TraceBuilder()
+    first, second = builder.stream(), builder.stream()
+    write_all(builder, first, lines)
+    for stream in (first, second):
+        builder.barrier(stream, 1, 2)
+    load_all(builder, second, lines if write else lines[:1])  # the page is in the TLB, too
+    builder.roi_begin(second)
+    if write:
+        write_all(builder, second, lines[1:])
+    else:
+        load_all(builder, second, lines[1:])
+    builder.roi_end(second)
+    result = simulate(spec, builder.build(), cpus(0, cpu))
+    return result.roi_ns / (len(lines) - 1)

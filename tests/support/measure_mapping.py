@@ -16,14 +16,16 @@ from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import pus_of_streams
 from autofinity.sim.spec import MachineSpec
 
-SAME_CORE = (0, 16, 1, 17, 2, 18, 3, 19)
+PUS = 32
+"""A thread on each, so that no mapping leaves threads more of a core than another."""
+SAME_CORE = tuple(pu for core in range(16) for pu in (core, core + 16))
 """Neighbours on the two hardware threads of a core: case A of figure 2."""
-SAME_LLC = (0, 1, 2, 3, 4, 5, 6, 7)
+SAME_LLC = tuple(pu + way for way in (0, 16) for pu in range(16))
 """Case B."""
-OTHER_SOCKET = (0, 8, 1, 9, 2, 10, 3, 11)
+OTHER_SOCKET = tuple(pu + way for way in (0, 16) for core in range(8) for pu in (core, core + 8))
 """Case C."""
-SAME_CORE_FAR = (0, 1, 2, 3, 16, 17, 18, 19)
-"""Case A for the second phase, in which thread i talks to thread i + 4."""
+SAME_CORE_FAR = tuple(range(PUS))
+"""Case A for the second phase, in which thread i talks to thread i + 16."""
 
 PERIODS = 4
 

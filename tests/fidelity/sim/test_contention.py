@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from measure_contention import false_sharing_of, handover_ns
+from measure_contention import false_sharing_of, handed_over_ns, handover_ns
 from sim_programs import cores_by_distance
 
 from autofinity.sim.preset import load_preset, preset_names
@@ -31,3 +31,19 @@ def test_a_lock_moves_at_the_latency_of_an_atomic_from_cache_to_cache(name: str)
     for distance, near in cores_by_distance(spec).items():
         handover = handover_ns(spec, near[0]) / spec.latency.atomic_modified[distance]
         assert 1.9 < handover < 3.3, f"distance {distance}"
+
+
+@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("write", [False, True], ids=["loads", "stores"])
+def test_lines_of_another_core_come_many_at_a_time(name: str, write: bool) -> None:
+    """Lines that another core modified, or that it shares and must give up, take less than half of
+    the latency of one: an out-of-order core loads them as it loads from memory, and its stores wait
+    in the store buffer while later instructions issue.
+    """
+    spec = load_preset(name)
+    if spec.core.misses_in_flight == 1:
+        pytest.skip("cores of this machine have one miss at a time")
+    latency_ns = spec.latency.store_shared if write else spec.latency.load_modified
+    for distance, near in cores_by_distance(spec).items():
+        handed_ns = handed_over_ns(spec, near[0], write=write)
+        assert handed_ns < 0.5 * latency_ns[distance], f"distance {distance}"

@@ -8,7 +8,7 @@ Ticks Coherence::upgrade(PrivateCaches& c, Line line, bool atomic, Ticks now, bo
         L2Domain& domain = hierarchy_.cores.domain(c.domain);
         const Word held = domain.state(line);
         if (held != shared && held != owned) return domain.upgrade(c, line, now, contended, w);
-        contended |= domain.take_from_siblings(c, line, w);
+        domain.take_from_siblings(c, line, w);
     }
     return hierarchy_.directory.more_words() == 0
                ? upgrade_line<false>(c, line, atomic, now, contended, w)
@@ -41,7 +41,7 @@ Ticks Coherence::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks no
                      .store_modified[hierarchy_.machine.node_distance
                                          [c.node * hierarchy_.machine.topology.nodes() + home]];
     }
-    contended |= others;
+    contended |= start != now;
     take_from_others<many>(c, line, d, w);
     hierarchy_.cores.domain(c.domain).set_state(line, modified);
     if (others) hierarchy_.busy.keep(line, ready);

@@ -35,7 +35,8 @@ class Coherence {
     const Hierarchy& hierarchy() const { return hierarchy_; }
 
     // A core whose domain does not have the line asks for it at `now`. Returns when it is there, in
-    // the state `granted`; no array has it yet. `contended` is set where it was waited for.
+    // the state `granted`; no array has it yet. `contended` is set where the line was on its way to
+    // another core.
     template <MachineKind kind>
     Ticks fetch(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
                 bool& contended, UnderWay& w);
@@ -43,8 +44,7 @@ class Coherence {
     template <MachineKind kind, bool many>
     Ticks fetch_line(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
                      bool& contended, UnderWay& w);
-    // A core that has the line asks to write it; returns when it may. `contended` is set where
-    // others had to give it up.
+    // A core that has the line asks to write it; returns when it may. `contended` as above.
     Ticks upgrade(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended,
                   UnderWay& w);
 

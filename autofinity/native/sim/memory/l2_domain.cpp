@@ -105,11 +105,10 @@ Word L2Domain::take(PrivateCaches& c, Line line, bool load, Ticks now, Ticks& re
 
 Ticks L2Domain::upgrade(PrivateCaches& c, Line line, Ticks now, bool& contended, UnderWay& w) {
     ++(*w.counts)[upgrades];
-    const Ticks ready = busy_.wait(line, now) + c.side.l2_hit;
-    if (take_from_siblings(c, line, w)) {
-        contended = true;
-        busy_.keep(line, ready);
-    }
+    const Ticks start = busy_.wait(line, now);
+    contended |= start != now;
+    const Ticks ready = start + c.side.l2_hit;
+    if (take_from_siblings(c, line, w)) busy_.keep(line, ready);
     Word* set = c.l1.at(line);
     if (const int way = c.l1.find(set, line); way >= 0) set[way] = word_of(line, modified);
     return ready;

@@ -101,10 +101,7 @@ template <MachineKind kind>
     if (state != invalid) {
         c.l1.to_front(set, way, set[way]);
     } else {
-        if (way >= 0) {
-            ++n[coherence_misses];
-            contended = true;
-        }
+        if (way >= 0) ++n[coherence_misses];
         ++n[data_cache_misses];
         // The directory knows, and is asked next if it is not there.
         const bool in_l2 = h.directory.holds<kind>(c.domain, line);
