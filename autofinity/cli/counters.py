@@ -42,8 +42,6 @@ def command(
             "ranking": [{"counter": r.counter, "merit": r.merit} for r in report.ranking],
             "stopped_at": report.stopped_at,
             "left_out": list(report.left_out),
-            "repeats": list(report.repeats),
-            "engine": report.engine,
             "insensitive": list(done.insensitive),
         }
         say_json(document)
@@ -64,7 +62,5 @@ def command(
     print_table(table, console)
     if report.left_out:
         console.print("never vary, left out: " + ", ".join(report.left_out))
-    if report.repeats:
-        console.print("repeat another, left out: " + ", ".join(report.repeats))
     if done.insensitive:
         console.print("insensitive programs, left out: " + ", ".join(done.insensitive))

@@ -1,8 +1,11 @@
 """The action table: for each behaviour in each affinity, which hint pays (paper, figure 6).
 
-    observation (behaviour b, affinity a, period p)
+    sample (behaviour b, affinity a, period p)
         └─ for every other affinity d of the same program and period: performance there
               └─ d belongs to hints (leeway) ─► possibilities[b][a][hint] ─► condense ─► best hint
+
+Every policy is learned from such a table, whatever learns it. `learning.elsewhere` says what is
+compared: matching sample periods, as in the figure, or whole runs.
 
 Readings where the figure leaves something open:
 
@@ -12,8 +15,8 @@ Readings where the figure leaves something open:
 * A destination that belongs to no hint is skipped (line 13), and so is one where the program has no
   matching period.
 * Equal consequences: the label is the first hint in the order of `HINTS`.
-* A behaviour without any known consequence gives no row. A row's weight is the number of
-  observations behind it.
+* A behaviour without any known consequence gives no row. A row's weight is that of the samples
+  behind it: their number, or where runs are compared that of the programs.
 
 One affinity a is worked on at a time, so memory stays far below the number of pairs.
 """
@@ -30,8 +33,7 @@ import pandas as pd
 from autofinity.learning.action_frame import action_frame
 from autofinity.learning.condense import condense_groups
 from autofinity.learning.discretise import bin_of
-from autofinity.learning.leeway_hints import HintsOf
-from autofinity.learning.periods import Periods
+from autofinity.learning.elsewhere import Elsewhere
 from autofinity.learning.settings import Condense
 from autofinity.model.affinity import HINTS, Affinity
 from autofinity.model.errors import LearningError
@@ -44,49 +46,46 @@ PAIRS_AT_ONCE = 16_000_000
 
 
 def build_action_table(
-    table: ObservationTable,
-    performance: Floats,
+    samples: ObservationTable,
+    elsewhere: Elsewhere,
     counters: Sequence[str],
     cut_points: Mapping[str, tuple[float, ...]],
-    hints_of: HintsOf,
     condense: Condense = "median",
     *,
     literal: bool = False,
+    weights: Floats | None = None,
 ) -> pd.DataFrame:
-    """Figure 6 over all of `table`; `performance` is one value a row, larger is better. Rows come
-    sorted by affinity, then behaviour; their columns are those of `action_frame`.
+    """Figure 6 over all `samples`, whose consequences are found `elsewhere`. Rows come sorted by
+    affinity, then behaviour; their columns are those of `action_frame`.
 
-    Rows that lack one of the `counters` are destinations only; rows without a finite performance
-    are no destinations. Raises `LearningError` for a counter that the observations lack.
+    Samples that lack one of the `counters` make no row. A row weighs as much as the samples behind
+    it (`weights`, by default 1 each); samples that weigh differently make rows of their own. Raises
+    `LearningError` for a counter that the samples lack.
     """
-    behaviours = _behaviours(table, counters, cut_points)
-    periods = Periods(table)
-    by_rank, ranks = np.unique(performance, return_inverse=True)
-    possible = _Possibilities(
-        periods, by_rank, ranks.astype(np.int64), np.isfinite(performance), condense, literal
-    )
-    # The order of affinities as values, not of their texts, decides which destination is the last.
+    behaviours = _behaviours(samples, counters, cut_points)
+    weights = np.ones(len(samples)) if weights is None else weights
+    by_weight = np.unique(weights, return_inverse=True)[1].reshape(-1, 1)
+    by_rank, ranks = np.unique(elsewhere.performance, return_inverse=True)
+    usable = np.isfinite(elsewhere.performance)
+    possible = _Possibilities(elsewhere, by_rank, ranks.astype(np.int64), usable, condense, literal)
     affinities = sorted(
-        (Affinity.parse(table.affinity.names[code]), int(code))
-        for code in np.unique(table.affinity.codes)
+        (Affinity.parse(samples.affinity.names[code]), int(code))
+        for code in np.unique(samples.affinity.codes)
     )
-    member = [[HINTS.index(hint) for hint in hints_of(affinity)] for affinity, _ in affinities]
     parts: list[tuple[Ints, Ints, Floats, Floats]] = [_no_rows(len(counters))]
     complete = (behaviours >= 0).all(axis=1)
     for index, (affinity, code) in enumerate(affinities):
-        rows = np.flatnonzero((table.affinity.codes == code) & complete)
-        destinations = [
-            (other_code, hints)
-            for (other, other_code), hints in zip(affinities, member, strict=True)
-            if hints and other.threads == affinity.threads
-        ]
+        rows = np.flatnonzero((samples.affinity.codes == code) & complete)
+        destinations = elsewhere.destinations(affinity)
         if len(rows) == 0 or not destinations:
             continue
-        distinct, group = np.unique(behaviours[rows], axis=0, return_inverse=True)
+        keys = np.column_stack([behaviours[rows], by_weight[rows]])
+        distinct, group = np.unique(keys, axis=0, return_inverse=True)
         order = np.argsort(group.ravel(), kind="stable")
         counts = np.bincount(group.ravel(), minlength=len(distinct))
         consequences = possible.consequences(rows[order], counts, destinations)
-        parts.append((distinct, np.full(len(distinct), index), consequences, counts.astype(float)))
+        weight = np.bincount(group.ravel(), weights[rows], len(distinct))
+        parts.append((distinct[:, :-1], np.full(len(distinct), index), consequences, weight))
     bins, affinity_of, consequences, weight = map(np.concatenate, zip(*parts, strict=True))
     known = ~np.isnan(consequences).all(axis=1)
     consequences = consequences[known]
@@ -105,7 +104,7 @@ def build_action_table(
 class _Possibilities:
     """Lines 5-18: performances in all destinations, condensed for each behaviour and hint."""
 
-    periods: Periods
+    elsewhere: Elsewhere
     by_rank: Floats
     ranks: Ints
     usable: npt.NDArray[np.bool_]
@@ -137,7 +136,7 @@ class _Possibilities:
         order = np.argsort(rows)
         seen = np.empty((len(rows), len(destinations)), dtype=np.int64)
         for column, (code, _) in enumerate(destinations):
-            found = self.periods.find(rows[order], code)
+            found = self.elsewhere.find(rows[order], code)
             found[(found >= 0) & ~self.usable[found]] = -1
             seen[order, column] = found
         columns_of = {

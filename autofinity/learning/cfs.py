@@ -3,7 +3,7 @@
 Source: M. Hall, "Correlation-based Feature Selection for Machine Learning" (1999), for a numeric
 class: merit = Σ r(c, f) / √(Σ Σ r(f, g)), r the absolute Pearson correlation. WEKA 3.9.7 weighs
 each counter by its standard deviation in both sums, which lets the counter with the largest
-numbers decide; `weights` gives that, and standardised counters (weights of one) Hall's formula.
+numbers decide; `weights` of `deviations` give that, weights of one Hall's formula.
 """
 
 from __future__ import annotations
@@ -28,6 +28,13 @@ def correlations(values: Floats, target: Floats) -> tuple[Floats, Floats]:
     matrix = np.abs(unit.T @ unit)
     np.fill_diagonal(matrix, 1.0)
     return matrix[:-1, -1], matrix[:-1, :-1]
+
+
+def deviations(values: Floats) -> Floats:
+    """Standard deviation of each column, with missing values at the mean."""
+    centred = np.where(np.isnan(values), 0.0, values - np.nanmean(values, axis=0))
+    found: Floats = np.sqrt(np.mean(centred**2, axis=0))
+    return found
 
 
 def greedy_ranking(

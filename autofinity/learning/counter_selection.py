@@ -13,20 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from autofinity.learning import weka
-from autofinity.learning.cfs import correlations, greedy_ranking
+from autofinity.learning.cfs import correlations, deviations, greedy_ranking
 from autofinity.learning.feature_columns import fits
 from autofinity.model.errors import LearningError, UsageError
 from autofinity.store.observation_table import ObservationTable
 
 type Floats = npt.NDArray[np.float64]
-
-REPEATS_FROM = 0.9999
-"""Correlation from which one counter is another in other units."""
-
-WEKA_VALUES = 5_000_000
-"""Above so many values (rows × counters) numpy ranks what WEKA would: the same ranking, seconds
-instead of minutes of copying into Java."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,26 +40,15 @@ class CounterReport:
     """How many counters the search alone would have taken."""
     left_out: tuple[str, ...]
     """Counters that never vary or were never measured."""
-    repeats: tuple[str, ...]
-    """Counters left out because they are another one in other units."""
-    engine: str
     note: str
 
 
-def choose_counters(
-    table: ObservationTable,
-    target: Floats,
-    k: int,
-    *,
-    by_weka: bool = False,
-) -> CounterReport:
+def choose_counters(table: ObservationTable, target: Floats, k: int) -> CounterReport:
     """The k counters that together tell most about `target` (the metric, one value a row).
 
-    Each counter is divided by its standard deviation first: WEKA's evaluator weighs counters by
-    that, so that mere units would decide. Of counters that are multiples of each other only the
-    first is ranked: two of k would else be spent on retired instructions and retired
-    micro-operations. `by_weka` has WEKA rank them, where it can be used; numpy gives the same
-    ranking (held by `tests/contract/learning/test_weka.py`). Raises `UsageError` for k < 1,
+    As WEKA's CfsSubsetEval does by default: counters weigh by their standard deviations, and one
+    that repeats another in other units is ranked like any other. The ranking is by numpy, which
+    gives WEKA's (`tests/contract/learning/test_weka.py`). Raises `UsageError` for k < 1,
     `LearningError` when no counter varies.
     """
     if k < 1:
@@ -83,26 +64,23 @@ def choose_counters(
             left_out.append(name)
             continue
         names.append(name)
-        columns.append((finite - known.mean()) / deviation)
+        columns.append(finite)
     if not names:
         raise LearningError(
             f"no counter can be chosen: none of {len(table.counters)} varies over "
             f"{int(usable.sum())} observations; profile more programs or affinities"
         )
     values = np.column_stack(columns)
-    distinct = _distinct(values)
-    repeats = tuple(name for i, name in enumerate(names) if i not in distinct)
-    names = [names[i] for i in distinct]
-    ranking, used = _rank(values[:, distinct], target[usable], by_weka)
+    ranking = greedy_ranking(*correlations(values, target[usable]), deviations(values))
     ranked = tuple(Ranked(names[index], merit) for index, merit in ranking)
     stopped_at = _stop(ranked)
     chosen = _that_fit(ranked, k)
-    note = f"{len(chosen)} of {len(names)} counters by {used}'s ranking"
+    note = f"{len(chosen)} of {len(names)} counters by CFS"
     if stopped_at < len(chosen):
         note += f"; the search alone would have stopped after {stopped_at}"
     if len(chosen) < k:
-        note += f"; only {len(chosen)} distinct counters vary, {k} were asked for"
-    return CounterReport(chosen, ranked, stopped_at, tuple(left_out), repeats, used, note)
+        note += f"; only {len(chosen)} vary, {k} were asked for"
+    return CounterReport(chosen, ranked, stopped_at, tuple(left_out), note)
 
 
 def _that_fit(ranking: Sequence[Ranked], k: int) -> tuple[str, ...]:
@@ -112,29 +90,6 @@ def _that_fit(ranking: Sequence[Ranked], k: int) -> tuple[str, ...]:
         if fits((*chosen, ranked.counter), k):
             chosen = (*chosen, ranked.counter)
     return chosen
-
-
-def _distinct(values: Floats) -> list[int]:
-    """Columns without those that repeat an earlier one."""
-    _, between = correlations(values, values[:, 0])
-    kept: list[int] = []
-    for column in range(values.shape[1]):
-        if not bool((between[column, kept] >= REPEATS_FROM).any()):
-            kept.append(column)
-    return kept
-
-
-def _rank(values: Floats, target: Floats, by_weka: bool) -> tuple[list[tuple[int, float]], str]:
-    if by_weka and values.size <= WEKA_VALUES and weka.unavailable() is None:
-        return weka.cfs_ranking(values, target), "weka"
-    return greedy_ranking(*correlations(values, target), _deviations(values)), "numpy"
-
-
-def _deviations(values: Floats) -> Floats:
-    """Standard deviations with missing values at the mean, as the correlations have it."""
-    centred = np.where(np.isnan(values), 0.0, values - np.nanmean(values, axis=0))
-    deviations: Floats = np.sqrt(np.mean(centred**2, axis=0))
-    return deviations
 
 
 def _stop(ranking: Sequence[Ranked]) -> int:

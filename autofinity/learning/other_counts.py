@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.affinity.leeway import edit_distance
-from autofinity.learning.regret_table import TIE, log_worth
+from autofinity.learning.hint_losses import TIE, log_worth
 from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.policy import Instead, OtherCounts, RulePolicy
 from autofinity.store.observation_table import ObservationTable
@@ -41,7 +41,7 @@ def with_other_counts(
 ) -> RulePolicy:
     """`policy`, and which hints serve better than its answers with other thread counts.
 
-    `losses` are those of whole runs (`regret_table.log_losses` of the same table and performance).
+    `losses` are those of whole runs (`hint_losses.hint_losses` of the same table and performance).
     An answer stands unless another hint gains more than `TIE` over it, in the mean over
     the programs that the answer is right for.
     """

@@ -2,10 +2,10 @@
 
     observations ─► sensitive programs ─► features ─► cut points ─► action table ─► rules
 
-Behaviours are sample periods in any affinity and consequences those of the same period elsewhere
-(`labels` of periods, the paper's way), or what runs show where they start and how fast whole runs
-are in each affinity (`labels` of runs). Each step is a function of its own, for commands that stop
-half-way.
+One road for every policy; settings say what is put in. Behaviours are sample periods in any
+affinity and consequences those of the same period elsewhere (`labels` of periods, the paper's way),
+or what runs show where they start and how fast whole runs are under each hint (`labels` of runs).
+Each step is a function of its own, for commands that stop half-way.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from autofinity.learning.action_table import build_action_table
 from autofinity.learning.bin_rules import policy_over
 from autofinity.learning.counter_selection import CounterReport, choose_counters
 from autofinity.learning.discretiser import Discretiser, cuts_of
+from autofinity.learning.elsewhere import Elsewhere, MatchingPeriods, WholeRuns
 from autofinity.learning.feature_columns import with_facts, with_features, with_named
+from autofinity.learning.hint_losses import hint_losses, least_loss, workload_weights
 from autofinity.learning.hint_samples import samples_in
 from autofinity.learning.jrip import by_jrip
 from autofinity.learning.leeway_hints import HintsOf
@@ -32,12 +34,6 @@ from autofinity.learning.metric import insensitive_workloads, normalised, perfor
 from autofinity.learning.other_counts import with_other_counts
 from autofinity.learning.regret_choice import choose_by_regret
 from autofinity.learning.regret_policy import tree_policy
-from autofinity.learning.regret_table import (
-    least_loss,
-    log_losses,
-    regret_table,
-    workload_weights,
-)
 from autofinity.learning.ripper import by_ripper
 from autofinity.learning.row_weights import row_weights
 from autofinity.learning.second_look import Seen, both_samples, with_second_look
@@ -216,16 +212,11 @@ def chosen_features(
 
 def feature_report(ready: Prepared, settings: LearningSettings, hints_of: HintsOf) -> CounterReport:
     """Rank what rules may look at, and choose. Raises `LearningError` when nothing varies."""
-    if settings.selection == "cfs":
+    if settings.selection != "regret":
         metric = ready.metric
         if settings.labels == "runs":
             metric = performance_of(ready.behaviours, settings.metric, settings.labels)
-        return choose_counters(
-            ready.behaviours,
-            metric,
-            settings.k,
-            by_weka=settings.learner == "jrip",  # the reference as a whole, or nothing of it
-        )
+        return choose_counters(ready.behaviours, metric, settings.k)
     return choose_by_regret(
         ready.behaviours,
         ready.workload,
@@ -243,7 +234,7 @@ def _looks_again(settings: LearningSettings) -> bool:
 
 
 def _losses(ready: Prepared, settings: LearningSettings, hints_of: HintsOf) -> Floats:
-    return log_losses(ready.table, ready.metric, hints_of)
+    return hint_losses(ready.table, ready.metric, hints_of, settings.condense)
 
 
 def cut(
@@ -268,18 +259,22 @@ def make_table(
     settings: LearningSettings,
     hints_of: HintsOf,
 ) -> pd.DataFrame:
-    """Figure 6 as set, or the table of whole runs."""
+    """Figure 6 over the behaviours, with what the settings compare."""
+    elsewhere: Elsewhere
     if settings.labels == "runs":
-        losses = _losses(ready, settings, hints_of)
-        return regret_table(ready.behaviours, ready.workload, losses, counters, cuts)
+        elsewhere = WholeRuns(ready.workload, _losses(ready, settings, hints_of))
+        weights = workload_weights(ready.workload)
+    else:
+        elsewhere = MatchingPeriods(ready.table, ready.performance, hints_of)
+        weights = np.ones(len(ready.behaviours))
     return build_action_table(
-        replace(ready.table, counters=ready.behaviours.counters),
-        ready.performance,
+        ready.behaviours,
+        elsewhere,
         counters,
         cuts,
-        hints_of,
         settings.condense,
         literal=settings.literal,
+        weights=weights,
     )
 
 

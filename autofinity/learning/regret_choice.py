@@ -20,7 +20,7 @@ from autofinity.learning.counter_selection import CounterReport, Ranked
 from autofinity.learning.discretise import bin_of
 from autofinity.learning.feature_columns import events_of
 from autofinity.learning.held_out import held_out
-from autofinity.learning.regret_table import workload_weights
+from autofinity.learning.hint_losses import workload_weights
 from autofinity.learning.regret_tree import (
     HIGHEST,
     LOWEST,
@@ -58,7 +58,7 @@ def choose_by_regret(
     """The counters of `samples` that lose least on held-out workloads, needing at most `k` events,
     those that are `counted` anyway among them.
 
-    `workload` is each sample's row in `losses` (`regret_table.log_losses`); `cuts` are the cut
+    `workload` is each sample's row in `losses` (`hint_losses.hint_losses`); `cuts` are the cut
     points of each. In the report the merit of a feature is minus the loss with it and all before
     it: nats of time against the best hint, summed over the workloads. Raises `LearningError` when
     nothing varies or no loss is known.
@@ -85,7 +85,7 @@ def choose_by_regret(
         f"{lost[0]:.3g} to {lost[-1]:.3g}"
     )
     features = tuple(names[feature] for feature in chosen)
-    return CounterReport(features, ranked, len(features), left_out, (), "regret", note)
+    return CounterReport(features, ranked, len(features), left_out, note)
 
 
 def held_out_labels(

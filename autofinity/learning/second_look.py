@@ -15,19 +15,23 @@ run to come, and has to be sent back then; it weighs as much as that is likely.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
+from autofinity.learning.action_table import build_action_table
 from autofinity.learning.discretiser import Discretiser, cuts_of
+from autofinity.learning.elsewhere import WholeRuns
 from autofinity.learning.feature_columns import events_of, with_gains
+from autofinity.learning.hint_losses import TIE, workload_weights
 from autofinity.learning.hint_samples import samples_in
 from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.regret_choice import choose_by_regret, held_out_labels
 from autofinity.learning.regret_policy import tree_policy
-from autofinity.learning.regret_table import TIE, regret_table, workload_weights
-from autofinity.learning.settings import LearningSettings
+from autofinity.learning.settings import Condense, LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, HINTS, Hint
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy, SecondLook, looked_at
@@ -69,6 +73,22 @@ class Seen:
             cuts[SPEED_GAIN] = moved_to(PAR, cuts[SPEED_GAIN], column)
         return cuts
 
+    def action_table(
+        self,
+        losses: Floats,
+        cuts: Mapping[str, tuple[float, ...]],
+        condense: Condense,
+        share: Floats | float = 1.0,
+    ) -> pd.DataFrame:
+        """Over the features of `cuts`, of whole runs; workloads weigh 1, or their `share`."""
+        weights = (
+            workload_weights(self.workload) * np.broadcast_to(share, len(losses))[self.workload]
+        )
+        elsewhere = WholeRuns(self.workload, losses)
+        return build_action_table(
+            self.features, elsewhere, tuple(cuts), cuts, condense, weights=weights
+        )
+
     def held_out(
         self, losses: Floats, features: tuple[str, ...], most_rules: int
     ) -> tuple[Ints, Floats]:
@@ -98,7 +118,7 @@ def with_second_look(
     """`policy` with a second look, if the two lose less on programs held out of the training set
     than `policy` alone; and a line that says why or why not.
 
-    `policy` was learned from `first`, `losses` are as `regret_table.log_losses` gives them, and
+    `policy` was learned from `first`, `losses` are as `hint_losses.hint_losses` gives them, and
     `seen` are the second samples (`both_samples`).
     """
     probe = Hint.parse(settings.probe)
@@ -132,7 +152,7 @@ def with_second_look(
     if not report.chosen or not np.nansum(after[again]) < np.nansum(before[again]):
         return policy, f"no second look: {told}"
     chosen = {name: cuts[name] for name in report.chosen}
-    rows = regret_table(seen.features, seen.workload, weighted, report.chosen, chosen)
+    rows = seen.action_table(losses, chosen, settings.condense, share)
     counters = tuple(dict.fromkeys((*policy.counters, *events_of(report.chosen))))
     rules = tree_policy(rows, settings.most_rules)
     second = SecondLook(probe, AFTER, replace(rules, counters=looked_at(counters)))

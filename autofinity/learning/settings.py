@@ -19,7 +19,7 @@ type BinType = Literal["ordered", "nominal"]
 type Weighting = Literal["observations", "stake", "none"]
 type Features = Literal["portable", "rates", "ratios", "both"]
 type Labels = Literal["periods", "runs"]
-type Selection = Literal["cfs", "regret"]
+type Selection = Literal["cfs", "paper", "regret"]
 type LearnerName = Literal["jrip", "ripper", "regret-tree"]
 type Probe = Literal["none", "SLp", "SlP", "Slp", "sLP", "sLp", "slP", "slp"]
 
@@ -54,7 +54,9 @@ class LearningSettings:
     """Counters of lines from other cores' caches (`model.ratios.CROSS_CORE_COUNTERS`) that the
     machine has: portable ratios may be of them, too."""
     metric: Metric = "speed"
-    condense: Condense = "median"
+    condense: Condense = "gmean"
+    """What makes one performance of the several that a hint may have in a row of the action table:
+    of its affinities (`leeway`), and of the programs that behave so."""
     leeway: int = 0
     """Threads that may be moved for an affinity still to belong to a hint (the paper's: 2). The
     caller makes its `HintsOf` with it (`learning.leeway_hints`); learning itself only keeps it as
@@ -65,16 +67,19 @@ class LearningSettings:
     bin_number: BinNumber = "automatic"
     """How many bins of equal width, up to `bins` (see `learning.discretise`)."""
     normalise: bool = True
-    """Each performance over the smallest of its program."""
+    """Each performance over the smallest of its program. Whole runs are always compared within
+    their program: over its best hint."""
     k: int = 4
     """Counters to choose: what the PMU counts at once."""
     selection: Selection = "regret"
-    """Counters that correlate with the metric, or features that lose least on held-out programs."""
+    """Counters that correlate with the metric; the paper's four on machines whose PMU counts them,
+    and elsewhere those that correlate (`workflow.machine_events` knows the machine); or features
+    that lose least on held-out programs."""
     counters: tuple[str, ...] | None = None
     """These counters or ratios instead of chosen ones."""
     window: int = 0
-    """Periods that a behaviour is the mean of; 0: the whole run (labels of runs only). As long as
-    the sample that decisions are made from."""
+    """Periods of the sample that a decision is made from; 0: the whole run. With labels of runs a
+    behaviour is the mean of as many."""
     bin_type: BinType = "ordered"
     """How bins enter the learner."""
     literal: bool = False
@@ -149,13 +154,18 @@ PAPER = LearningSettings(
     labels="periods",
     features="rates",
     metric="ipc",
+    condense="median",
     leeway=2,
     discretisation="equal-width",
     bins=5,
-    selection="cfs",
-    weighting="observations",
+    bin_number="weka",
+    selection="paper",
+    window=1,
+    weighting="none",
     learner="jrip",
     probe="none",
     other_counts=False,
 )
-"""Sections 2.2-3.4 of Moore & Childers."""
+"""Moore & Childers: metric and JRip 2.3, 3; counters 3.1; bins by WEKA's Discretize 3.2; condense 3.3;
+normalised, without insensitive programs and with a leeway of 2 3.4; one sample period 2; and each row
+of the action table once, as figure 6 writes it."""

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from autofinity.learning.bin_rules import policy_over
+from autofinity.learning.hint_losses import hint_losses, least_loss
 from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.pipeline import LearnedPolicy, discretiser_of, empty_table, prepare
 from autofinity.learning.regret_choice import choose_by_regret
 from autofinity.learning.regret_policy import tree_policy
-from autofinity.learning.regret_table import least_loss, log_losses, regret_table
 from autofinity.learning.second_look import Seen, both_samples, with_second_look
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, HINTS
@@ -44,7 +44,7 @@ class Evidence:
     again: Seen | None
     """None where no second look is wanted."""
     losses: Floats
-    """Workloads × 8: those of `regret_table.log_losses`, and `MOVING` for hints that move."""
+    """Workloads × 8: those of `hint_losses.hint_losses`, and `MOVING` for hints that move."""
 
     def without(self, *, machine: str = "", program: str = "") -> Evidence:
         """What is left without a machine, and without a program on all machines."""
@@ -67,7 +67,7 @@ def evidence_of(table: ObservationTable, settings: LearningSettings, hints_of: H
     return Evidence(
         Seen(ready.behaviours, ready.workload, how),
         Seen(*both_samples(ready.table, settings, hints_of), how) if again else None,
-        log_losses(ready.table, ready.metric, hints_of) + _MOVING,
+        hint_losses(ready.table, ready.metric, hints_of, settings.condense) + _MOVING,
     )
 
 
@@ -109,7 +109,8 @@ def learn_from(
         policy = replace(policy_over({}, (), HINTS[single]), provenance=kept)
         return LearnedPolicy(policy, empty_table(()), None, (str(error),))
     if report.chosen:
-        table = regret_table(first.features, first.workload, losses, report.chosen, cuts)
+        chosen = {name: cuts[name] for name in report.chosen}
+        table = first.action_table(losses, chosen, settings.condense)
         policy = tree_policy(table, settings.most_rules)
     else:
         table = empty_table(())

@@ -99,4 +99,4 @@ PAPER_EVENTS: tuple[str, ...] = (
     "exclusive_read_requests_to_llc_any_core",
     "retired_uops",
 )
-"""The four that AutoFinity's feature selection chose (Moore & Childers, CC 2013, section 3.2)."""
+"""The four that AutoFinity's feature selection chose (Moore & Childers, CC 2013, section 3.1)."""

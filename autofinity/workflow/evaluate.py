@@ -54,7 +54,7 @@ def evaluate(
     train_threads: Sequence[int] = (),
     policy: str | Path | None = None,
     observations: Path | None = None,
-    samples: int = 0,
+    samples: int | None = None,
     reporter: Reporter = SILENT,
 ) -> Evaluated:
     """Judge at the wanted thread counts; where none are, at those of the observations, or at 8.
@@ -62,11 +62,12 @@ def evaluate(
     `policy` (a file, or the name of a shipped one) is judged as it is; otherwise policies are
     learned at `train_threads`, by default 8, or those of the observations where 8 is not among
     them. With `observations` (a file or folder) nothing is profiled; otherwise what is wanted is,
-    and baselines, at the thread counts of both. The policy is shown the mean of so many `samples`,
-    0: of the whole run. Raises `LearningError`
+    and baselines, at the thread counts of both. The policy is shown the mean of so many `samples`
+    (0: of the whole run), by default as many as it is learned for. Raises `LearningError`
     when no case can be judged, `UsageError` for fewer `samples`, and as `gather` does.
     """
     settings = settings or LearningSettings()
+    samples = settings.window if samples is None else samples
     if samples < 0:
         raise UsageError(f"samples {samples}: expected some, or 0 for the whole run")
     if observations is None:

@@ -110,7 +110,7 @@ class _Start:
     @classmethod
     def of(cls, source: Path, settings: LearningSettings, machine: str | None) -> _Start:
         seen = read(source)
-        settings = on_machine(settings, machine or known_machine(seen))
+        settings = on_machine(settings, machine or known_machine(seen), seen.counters)
         hints_of = hints_for(seen, machine, settings.leeway)
         return cls(seen, settings, prepare(seen, settings, hints_of), hints_of)
 

@@ -1,23 +1,33 @@
-"""Settings of learning that know what a machine, by its name, counts of other cores' caches."""
+"""Settings of learning that know what the PMU of a machine counts, by the machine's name."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from autofinity.learning.settings import LearningSettings
 from autofinity.linux.event_tables import cross_core_events, event_table, this_cpu
 from autofinity.model.cpu import Cpu
+from autofinity.sim.events import PAPER_EVENTS
+
+_PAPERS = frozenset(PAPER_EVENTS)
 
 
-def on_machine(settings: LearningSettings, machine: str) -> LearningSettings:
-    """The settings, with the counters of other cores' caches that this machine has.
+def on_machine(
+    settings: LearningSettings, machine: str, observed: Collection[str]
+) -> LearningSettings:
+    """The settings, with the counters of other cores' caches that this machine has, and the paper's
+    four counters where they are asked for, it has them all and they were `observed`.
 
     A machine whose CPU is not known (a topology alone, a file without `cpu`) has none. Raises
     `TopologyError` for a machine file that is bad.
     """
     cpu = _cpu_of(machine)
-    counted = () if cpu is None else tuple(cross_core_events(event_table(cpu)))
-    return replace(settings, cross_core=counted)
+    events = {} if cpu is None else event_table(cpu)
+    if settings.selection == "paper" and settings.counters is None:
+        known = _PAPERS <= events.keys() & set(observed)
+        settings = replace(settings, counters=PAPER_EVENTS if known else None)
+    return replace(settings, cross_core=tuple(cross_core_events(events)))
 
 
 def _cpu_of(machine: str) -> Cpu | None:

@@ -98,7 +98,7 @@ def _learned(
     settings: LearningSettings,
     made_of: Mapping[str, object],
 ) -> LearnedPolicy:
-    settings = on_machine(settings, machine or known_machine(table))
+    settings = on_machine(settings, machine or known_machine(table), table.counters)
     matches = matches_for(table, machine)
     facts_of = facts_on(machine or known_machine(table))
     hints_of = hints_on(matches, settings.leeway)

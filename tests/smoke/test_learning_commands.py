@@ -19,6 +19,8 @@ from autofinity.store.observations import ObservationStore
 from autofinity.workflow.backends import machine_topology
 
 MACHINE = "opteron-6164he"
+CUT = ("--bin-number", "automatic")
+"""WEKA's rule cuts nothing that lies in two clumps, as `sharing` does."""
 
 
 def call(*arguments: object) -> Result:
@@ -70,18 +72,16 @@ def observations(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.weka
 def test_counters_says_what_was_chosen_and_where_the_search_stops(observations: Path) -> None:
     shown = call("counters", observations, "--paper", "--k", 2).stdout
     assert "instructions" in shown and "the search alone" in shown
     assert "constant" in shown.splitlines()[-1]
     data = json.loads(call("counters", observations, "--paper", "--k", 2, "--json").stdout)
     assert data["chosen"][0] == "instructions"
-    assert data["engine"] == "weka"
     assert data["left_out"] == ["constant"]
     choice = ("--selection", "cfs", "--features", "rates", "--labels", "periods", "--k", 2)
     ours = json.loads(call("counters", observations, *choice, "--metric", "ipc", "--json").stdout)
-    assert (ours["chosen"], ours["engine"]) == (data["chosen"], "numpy")
+    assert ours["chosen"] == data["chosen"]
 
 
 def test_our_way_learns_from_whole_runs_and_needs_no_java(
@@ -117,7 +117,7 @@ def test_bins_counts_every_observation_once(observations: Path) -> None:
 def test_a_table_gives_the_same_rules_as_its_observations(
     observations: Path, tmp_path: Path
 ) -> None:
-    choice = ("--paper", "--counters", "sharing,noise")
+    choice = ("--paper", "--counters", "sharing,noise", *CUT)
     shown = call("table", observations, *choice, "-o", tmp_path / "table.parquet")
     assert "best hints: " in shown.stdout
     assert f"action table kept in {tmp_path / 'table.parquet'}" in shown.stderr
@@ -134,7 +134,9 @@ def test_a_table_gives_the_same_rules_as_its_observations(
 @pytest.mark.weka
 def test_a_policy_can_be_shown_explained_and_exported(observations: Path, tmp_path: Path) -> None:
     policy = tmp_path / "policy.json"
-    learned = call("rules", observations, "--paper", "--counters", "sharing", "-o", policy).stdout
+    learned = call(
+        "rules", observations, "--paper", "--counters", "sharing", *CUT, "-o", policy
+    ).stdout
     assert call("show", policy).stdout == learned
     assert json.loads(call("show", policy, "--json").stdout)["counters"] == ["sharing"]
     data = json.loads(call("explain", policy, "--sample", "sharing=5.5,flops=1", "--json").stdout)

@@ -48,7 +48,8 @@ _SETTINGS: Mapping[str, tuple[str, Values, str]] = {
     "selection": (
         "--selection",
         SELECTIONS,
-        "Counters that correlate with the metric, or those that lose least on held-out programs.",
+        "Counters that correlate with the metric, the paper's four where the PMU has them, or those "
+        "that lose least on held-out programs.",
     ),
     "metric": ("--metric", METRICS, "What to make as large as possible."),
     "k": ("--k", _AT_LEAST_1, "Counters to choose: what the PMU counts at once."),
@@ -59,7 +60,7 @@ _SETTINGS: Mapping[str, tuple[str, Values, str]] = {
         BIN_NUMBERS,
         "Bins of equal width: by entropy, as WEKA -O does (with its fault), or always all.",
     ),
-    "condense": ("--condense", CONDENSE, "One performance of many."),
+    "condense": ("--condense", CONDENSE, "What makes one performance of many."),
     "leeway": (
         "--leeway",
         _AT_LEAST_0,

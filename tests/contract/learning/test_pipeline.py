@@ -10,13 +10,16 @@ import pytest
 from autofinity.learning.action_frame import CONSEQUENCES
 from autofinity.learning.pipeline import learn_policy, prepare
 from autofinity.learning.row_weights import row_weights
-from autofinity.learning.settings import PAPER
+from autofinity.learning.settings import PAPER as PAPERS
 from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import LearningError
 from autofinity.model.observation import Observation
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import table_of
+
+PAPER = replace(PAPERS, bin_number="automatic", weighting="observations")
+"""WEKA's rule cuts nothing that lies in two clumps, as here, and JRip asks for more rows than these."""
 
 PACKED, SPREAD = Affinity.parse("{2}"), Affinity.parse("{1}{1}")
 BEST = {PACKED: Hint.parse("slp"), SPREAD: Hint.parse("SLP")}
@@ -79,12 +82,8 @@ def test_a_policy_is_learned_that_tells_sharing_programs_from_others() -> None:
 def test_counters_are_chosen_where_none_are_given() -> None:
     learned = learn_policy(campaign(), replace(PAPER, k=2), hints_of, {})
     assert learned.counters is not None
-    assert learned.counters.engine == "weka"
     assert len(learned.policy.counters) == 2
-    without_java = learn_policy(campaign(), replace(PAPER, k=2, learner="ripper"), hints_of, {})
-    assert without_java.counters is not None
-    assert without_java.counters.engine == "numpy"
-    assert without_java.policy.counters == learned.policy.counters
+    assert learned.policy.counters == learned.counters.chosen
 
 
 def test_our_own_ripper_learns_the_same_from_clear_data_as_jrip() -> None:

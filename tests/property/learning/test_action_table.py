@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from autofinity.learning import action_table
 from autofinity.learning.action_frame import best_of, bins_of, consequences_of, cut_points_of
 from autofinity.learning.action_table import build_action_table
+from autofinity.learning.elsewhere import MatchingPeriods
 from autofinity.learning.settings import CONDENSE, Condense
 from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.counters import Behaviour
@@ -147,10 +148,9 @@ def test_the_action_table_is_figure_6(
         patch.setattr(action_table, "PAIRS_AT_ONCE", pairs_at_once)
         table = build_action_table(
             observations,
-            observations.performance,
+            MatchingPeriods(observations, observations.performance, hints_of.__getitem__),
             ("x", "y"),
             CUTS,
-            hints_of.__getitem__,
             condense,
             literal=literal,
         )
@@ -191,7 +191,6 @@ def test_the_first_hint_labels_a_tie() -> None:
         "1",
     )
     observations = table_of([row])
-    table = build_action_table(
-        observations, observations.performance, ("x", "y"), CUTS, lambda affinity: HINTS[::-1]
-    )
+    periods = MatchingPeriods(observations, observations.performance, lambda affinity: HINTS[::-1])
+    table = build_action_table(observations, periods, ("x", "y"), CUTS)
     assert table["best"].tolist() == [str(HINTS[0])]

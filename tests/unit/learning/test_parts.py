@@ -229,18 +229,6 @@ def test_the_report_says_where_the_search_alone_would_have_stopped() -> None:
     assert set(report.left_out) == {"same", "half"}
 
 
-def test_a_counter_in_other_units_is_not_chosen_twice() -> None:
-    draw = np.random.default_rng(4)
-    rows = []
-    for i in range(200):
-        good, noise = draw.normal(size=2)
-        values = Behaviour({"a": good, "b": -3e9 * good + 7, "c": good + noise})
-        rows.append(row(sample=i, behaviour=values, performance=float(good)))
-    table = table_of(rows)
-    report = choose_counters(table, table.performance, 2)
-    assert (report.chosen, report.repeats) == (("a", "c"), ("b",))
-
-
 def test_no_varying_counter_is_an_error_that_says_so() -> None:
     table = table_of([row(), row(sample=1, behaviour=Behaviour({"x": 0.0}))])
     with pytest.raises(LearningError, match="none of 1 varies"):

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from autofinity.learning.discretise import bin_of, equal_share
+from autofinity.learning.hint_losses import hint_losses
 from autofinity.learning.hint_samples import samples_in, windows
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.regret_choice import choose_by_regret
-from autofinity.learning.regret_table import log_losses
 from autofinity.learning.regret_tree import Losses, grow, labels_of, rules_of
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, HINTS, Affinity, Hint
@@ -67,11 +67,11 @@ def test_samples_are_means_of_warm_periods_of_distributed_runs() -> None:
 
 def test_losses_are_logs_of_time_ratios_and_ties_lose_nothing() -> None:
     table = campaign(2)
-    losses = log_losses(table, 1 / table.roi_s, hints_of)
+    losses = hint_losses(table, 1 / table.roi_s, hints_of, "gmean")
     assert losses[0, HINTS.index(SLP)] == pytest.approx(np.log(2))
     assert losses[0, HINTS.index(slp)] == 0
     assert losses[1, HINTS.index(slp)] == pytest.approx(np.log(1.1))
-    tied = log_losses(table, (1 / table.roi_s) ** 0.09, hints_of)  # 1.1 to 1.0086
+    tied = hint_losses(table, (1 / table.roi_s) ** 0.09, hints_of, "gmean")  # 1.1 to 1.0086
     assert tied[1].max() == 0
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from autofinity.learning.settings import PAPER, LearningSettings
 from autofinity.model.errors import UsageError
 from autofinity.model.ratios import OTHER_LLC, SAME_LLC
+from autofinity.sim.events import PAPER_EVENTS
 from autofinity.sim.preset import load_preset, preset_names
 from autofinity.workflow.machine_events import on_machine
 
@@ -24,7 +27,7 @@ COUNTED = {
 
 @pytest.mark.parametrize("machine", preset_names())
 def test_a_machine_counts_what_its_family_does(machine: str) -> None:
-    found = on_machine(LearningSettings(), machine)
+    found = on_machine(LearningSettings(), machine, ())
     assert found.cross_core == COUNTED.get(machine, ())
     assert found.as_dict()["cross_core"] == list(found.cross_core)
 
@@ -39,8 +42,19 @@ def test_every_machine_that_was_built_says_which_cpu_it_has(machine: str) -> Non
 
 def test_a_topology_alone_counts_nothing_of_them_and_other_settings_stay() -> None:
     synthetic = "synthetic:pack:2 numa:1 l3:1 core:4 pu:1"
-    assert on_machine(PAPER, synthetic) == PAPER
-    assert on_machine(PAPER, "epyc-9654").features == PAPER.features
+    assert on_machine(PAPER, synthetic, PAPER_EVENTS) == PAPER
+    assert on_machine(PAPER, "epyc-9654", PAPER_EVENTS).features == PAPER.features
+
+
+@pytest.mark.parametrize("machine", preset_names())
+def test_3_1_the_papers_four_counters_are_taken_where_the_pmu_has_them(machine: str) -> None:
+    found = on_machine(PAPER, machine, PAPER_EVENTS)
+    assert found.counters == (PAPER_EVENTS if machine == "opteron-6164he" else None)
+    assert on_machine(PAPER, machine, PAPER_EVENTS[:3]).counters is None, "not observed"
+    by_cfs = replace(PAPER, selection="cfs")
+    assert on_machine(by_cfs, machine, PAPER_EVENTS).counters is None
+    named = replace(PAPER, counters=("retired_uops",))
+    assert on_machine(named, machine, PAPER_EVENTS).counters == ("retired_uops",)
 
 
 def test_counters_that_there_are_not_are_refused() -> None:

@@ -1,0 +1,94 @@
+"""What each hint costs whole runs: what a choice is worth when a program is started again in it, or
+has long to go.
+
+Programs weigh the same however long they run, and costs that no measurement could tell from none
+are none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.learning.condense import condense
+from autofinity.learning.leeway_hints import HintsOf
+from autofinity.learning.settings import Condense
+from autofinity.model.affinity import HINTS, Affinity
+from autofinity.store.observation_table import ObservationTable
+
+type Floats = npt.NDArray[np.float64]
+type Ints = npt.NDArray[np.int64]
+
+TIE = 0.01
+"""A hint that loses no more than this share of the time against the best loses nothing: what the
+evaluation calls equal. With no ties at all the default policy wins 10 of 10 and reaches 0.997 of
+the best hint, as it does with this one."""
+
+
+def hint_losses(
+    table: ObservationTable, performance: Floats, hints_of: HintsOf, function: Condense
+) -> Floats:
+    """Workloads × 8: log of (performance of the best hint over that of each), 0 is the best.
+
+    Workloads are numbered as `table.workload()` has them. A hint's performance is condensed by
+    `function` over its affinities (those that `hints_of` gives it, within the leeway) from the
+    means over their runs; NaN where none was profiled. Losses up to `TIE` are 0. Logarithms, since
+    what is judged is a geometric mean.
+    """
+    runs = _means(table, performance)
+    members = [hints_of(Affinity.parse(name)) for name in table.affinity.names]
+    logs = np.full((len(runs), len(HINTS)), np.nan)
+    for index, hint in enumerate(HINTS):
+        own = runs[:, [hint in hints for hints in members]]
+        known = ~np.isnan(own)
+        counts = known.sum(axis=1)
+        some = counts > 0
+        starts = np.cumsum(counts[some]) - counts[some]
+        logs[some, index] = _signed_log(condense(function, own[known], starts))
+    best = np.where(np.isnan(logs), -np.inf, logs).max(axis=1, initial=-np.inf, keepdims=True)
+    losses: Floats = np.where(np.isfinite(best), best - logs, np.nan)
+    losses[losses <= np.log1p(TIE)] = 0.0
+    return losses
+
+
+def log_worth(table: ObservationTable, performance: Floats) -> Floats:
+    """Workloads × affinities (as the table names them): log of the mean performance of the run,
+    larger is better; NaN where none was profiled.
+    """
+    return _signed_log(_means(table, performance))
+
+
+def _means(table: ObservationTable, performance: Floats) -> Floats:
+    """Workloads × affinities: mean performance over the runs; NaN where none was profiled."""
+    workload = table.workload()
+    shape = (int(workload.max(initial=-1)) + 1, len(table.affinity.names))
+    cell = workload * shape[1] + table.affinity.codes
+    usable = np.isfinite(performance) & (performance != 0)
+    size = shape[0] * shape[1]
+    seen = np.bincount(cell[usable], minlength=size)
+    total = np.bincount(cell[usable], weights=performance[usable], minlength=size)
+    means = np.full(size, np.nan)
+    np.divide(total, seen, out=means, where=seen > 0)
+    return means.reshape(shape)
+
+
+def _signed_log(values: Floats) -> Floats:
+    """A negative metric (energy) is better the smaller its magnitude."""
+    logs: Floats = np.sign(values) * np.log(np.abs(values))
+    return logs
+
+
+def least_loss(losses: Floats) -> int:
+    """The hint (into `HINTS`) that loses least when it is said of every workload; of equals the
+    first. What was never tried is no better than the worst that was.
+    """
+    known = losses[~np.isnan(losses).all(axis=1)]
+    worst = np.nanmax(known, axis=1, keepdims=True) if len(known) else known
+    return int(np.argmin(np.where(np.isnan(known), worst, known).sum(axis=0)))
+
+
+def workload_weights(workload: Ints) -> Floats:
+    """One over the number of entries of each entry's workload."""
+    counts = np.bincount(workload)
+    weights: Floats = 1.0 / counts[workload]
+    return weights
