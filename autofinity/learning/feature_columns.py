@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from autofinity.learning.settings import Features
-from autofinity.model.counters import NO_PMU_HAS
 from autofinity.model.errors import LearningError
 from autofinity.model.facts import FACTS, FactsOf
 from autofinity.model.ratios import CATALOGUE, GAINS, START, SUMS, Ratio, portable
@@ -21,15 +20,18 @@ RATIOS: Mapping[str, Ratio] = {ratio.name: ratio for ratio in (*CATALOGUE, *GAIN
 
 
 def with_features(
-    table: ObservationTable, features: Features, cross_core: Collection[str] = ()
+    table: ObservationTable,
+    features: Features,
+    cross_core: Collection[str] = (),
+    uncounted: Collection[str] = (),
 ) -> ObservationTable:
-    """The table with these features in place of its counters: of rates those that some PMU could
-    count, of portable ratios those that need no counter of other cores' caches but those of
-    `cross_core`.
+    """The table with these features in place of its counters: of rates all but the `uncounted`, of
+    portable ratios those that need no counter of other cores' caches but
+    those of `cross_core`.
 
     Raises `LearningError` when ratios are asked for and none can be computed.
     """
-    unknown = NO_PMU_HAS | set(FACTS)
+    unknown = {*FACTS, *uncounted}
     rates = {name: values for name, values in table.counters.items() if name not in unknown}
     columns = rates if features in ("rates", "both") else {}
     if features != "rates":

@@ -194,7 +194,7 @@ def _behaviours(
         workload = table.workload()[rows]
     if settings.counters is not None:
         return with_named(seen, settings.counters), workload
-    return with_features(seen, settings.features, settings.cross_core), workload
+    return with_features(seen, settings.features, settings.cross_core, settings.uncounted), workload
 
 
 def chosen_features(

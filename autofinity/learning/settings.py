@@ -53,6 +53,8 @@ class LearningSettings:
     cross_core: tuple[str, ...] = ()
     """Counters of lines from other cores' caches (`model.ratios.CROSS_CORE_COUNTERS`) that the
     machine has: portable ratios may be of them, too."""
+    uncounted: tuple[str, ...] = ()
+    """Counters that the machine's PMU lacks: rates are of none (`workflow.machine_events`)."""
     metric: Metric = "speed"
     condense: Condense = "gmean"
     """What makes one performance of the several that a hint may have in a row of the action table:
@@ -147,6 +149,7 @@ class LearningSettings:
         plain = asdict(self)
         plain["counters"] = None if self.counters is None else list(self.counters)
         plain["cross_core"] = list(self.cross_core)
+        plain["uncounted"] = list(self.uncounted)
         return plain
 
 
@@ -166,6 +169,6 @@ PAPER = LearningSettings(
     probe="none",
     other_counts=False,
 )
-"""Moore & Childers: metric and JRip 2.3, 3; counters 3.1; bins by WEKA's Discretize 3.2; condense 3.3;
-normalised, without insensitive programs and with a leeway of 2 3.4; one sample period 2; and each row
-of the action table once, as figure 6 writes it."""
+"""Moore & Childers, by section: one sample period (2), each row of the action table once (2.2,
+figure 6), JRip (2.3), IPC (3), counters (3.1), bins by WEKA's Discretize (3.2), the median (3.3),
+normalised, with a leeway of 2 (3.4)."""

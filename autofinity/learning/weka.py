@@ -66,11 +66,11 @@ def unavailable() -> str | None:
 
 
 def cfs_ranking(values: Matrix, target: npt.NDArray[np.float64]) -> list[tuple[int, float]]:
-    """CfsSubsetEval with GreedyStepwise in ranking mode (the reference in tests): columns in order of
-    choice, with merits.
+    """CfsSubsetEval with GreedyStepwise in ranking mode (the reference in tests).
 
-    `values` is n × columns, `target` the n values to predict; NaN is a missing value. The merit of
-    entry i is that of the subset of the first i + 1 columns. Raises `LearningError`.
+    Columns in order of choice, with merits. `values` is n × columns, `target` the n values to
+    predict; NaN is a missing value. The merit of entry i is that of the subset of the first i + 1
+    columns. Raises `LearningError`.
     """
     weka = _weka()
     with _java_errors("CfsSubsetEval"):

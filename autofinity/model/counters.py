@@ -5,16 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-NO_PMU_HAS = frozenset(
-    (
-        *("lock_acquisitions", "lock_waits", "barrier_waits", "await_waits", "units_executed"),
-        *("stall_cycles_sync", "useful_work"),
-        *("context_switches", "migrations", "page_faults", "tlb_shootdowns"),
-    )
-)
-"""What programs, their run-time or the kernel know and no hardware counter does. A simulator tells it;
-rules may not ask for it, since no machine could answer."""
-
 
 @dataclass(frozen=True, slots=True)
 class CounterSample:

@@ -6,9 +6,9 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from autofinity.learning.settings import LearningSettings
-from autofinity.linux.event_tables import cross_core_events, event_table, this_cpu
+from autofinity.linux.event_tables import all_encodings, cross_core_events, event_table, this_cpu
 from autofinity.model.cpu import Cpu
-from autofinity.sim.events import PAPER_EVENTS
+from autofinity.sim.events import EVENTS, PAPER_EVENTS
 
 _PAPERS = frozenset(PAPER_EVENTS)
 
@@ -16,17 +16,21 @@ _PAPERS = frozenset(PAPER_EVENTS)
 def on_machine(
     settings: LearningSettings, machine: str, observed: Collection[str]
 ) -> LearningSettings:
-    """The settings, with the counters of other cores' caches that this machine has, and the paper's
-    four counters where they are asked for, it has them all and they were `observed`.
+    """The settings, with the counters of other cores' caches that this machine has, without rates
+    of what it cannot count, and with the paper's four counters where they are asked for, it has
+    them all and they were `observed`.
 
-    A machine whose CPU is not known (a topology alone, a file without `cpu`) has none. Raises
-    `TopologyError` for a machine file that is bad.
+    Of a machine whose CPU is not known (a topology alone, a file without `cpu`) rates are of what
+    some known PMU counts. Raises `TopologyError` for a machine file that is bad.
     """
     cpu = _cpu_of(machine)
     events = {} if cpu is None else event_table(cpu)
     if settings.selection == "paper" and settings.counters is None:
-        known = _PAPERS <= events.keys() & set(observed)
+        known = events.keys() & set(observed) >= _PAPERS
         settings = replace(settings, counters=PAPER_EVENTS if known else None)
+    if settings.features in ("rates", "both"):
+        counted = events.keys() or {name for _, name in all_encodings()}
+        settings = replace(settings, uncounted=tuple(sorted(EVENTS.keys() - counted)))
     return replace(settings, cross_core=tuple(cross_core_events(events)))
 
 

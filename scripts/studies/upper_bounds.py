@@ -30,9 +30,9 @@ from sklearn.tree import DecisionTreeRegressor
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.judge import Learn
 from autofinity.learning.bin_rules import policy_over
+from autofinity.learning.hint_losses import hint_losses, workload_weights
 from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import prepare
-from autofinity.learning.hint_losses import hint_losses, workload_weights
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import HINTS
 from autofinity.model.policy import RulePolicy

@@ -48,8 +48,8 @@ _SETTINGS: Mapping[str, tuple[str, Values, str]] = {
     "selection": (
         "--selection",
         SELECTIONS,
-        "Counters that correlate with the metric, the paper's four where the PMU has them, or those "
-        "that lose least on held-out programs.",
+        "Counters that correlate with the metric, the paper's four where the PMU has them, or what "
+        "loses least on held-out programs.",
     ),
     "metric": ("--metric", METRICS, "What to make as large as possible."),
     "k": ("--k", _AT_LEAST_1, "Counters to choose: what the PMU counts at once."),

@@ -19,7 +19,7 @@ from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import table_of
 
 PAPER = replace(PAPERS, bin_number="automatic", weighting="observations")
-"""WEKA's rule cuts nothing that lies in two clumps, as here, and JRip asks for more rows than these."""
+"""WEKA's rule cuts nothing that lies in two clumps, as here, and JRip asks for more rows."""
 
 PACKED, SPREAD = Affinity.parse("{2}"), Affinity.parse("{1}{1}")
 BEST = {PACKED: Hint.parse("slp"), SPREAD: Hint.parse("SLP")}

@@ -42,7 +42,7 @@ def test_every_machine_that_was_built_says_which_cpu_it_has(machine: str) -> Non
 
 def test_a_topology_alone_counts_nothing_of_them_and_other_settings_stay() -> None:
     synthetic = "synthetic:pack:2 numa:1 l3:1 core:4 pu:1"
-    assert on_machine(PAPER, synthetic, PAPER_EVENTS) == PAPER
+    assert replace(on_machine(PAPER, synthetic, PAPER_EVENTS), uncounted=()) == PAPER
     assert on_machine(PAPER, "epyc-9654", PAPER_EVENTS).features == PAPER.features
 
 
@@ -53,8 +53,22 @@ def test_3_1_the_papers_four_counters_are_taken_where_the_pmu_has_them(machine: 
     assert on_machine(PAPER, machine, PAPER_EVENTS[:3]).counters is None, "not observed"
     by_cfs = replace(PAPER, selection="cfs")
     assert on_machine(by_cfs, machine, PAPER_EVENTS).counters is None
+    assert not on_machine(LearningSettings(), machine, ()).uncounted, (
+        "ratios have ways of their own"
+    )
     named = replace(PAPER, counters=("retired_uops",))
     assert on_machine(named, machine, PAPER_EVENTS).counters == ("retired_uops",)
+
+
+def test_3_1_rates_are_of_counters_that_the_pmu_has() -> None:
+    found = on_machine(PAPER, "opteron-6386", PAPER_EVENTS).uncounted
+    assert {"useful_work", "await_waits", "link_bytes", "invalid_data_cache_lines_evicted"} <= {
+        *found
+    }
+    assert not {"retired_uops", "data_cache_accesses", "sharing"} & {*found}
+    unknown = on_machine(PAPER, "altix-450", PAPER_EVENTS).uncounted
+    assert {"useful_work", "await_waits"} <= {*unknown}, "no PMU has them"
+    assert "invalid_data_cache_lines_evicted" not in unknown, "some PMU has it"
 
 
 def test_counters_that_there_are_not_are_refused() -> None:
