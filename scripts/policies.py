@@ -3,17 +3,21 @@
     python scripts/policies.py [MACHINE…] [--threads N] [--root DIR] [--work DIR]
 
 First the policy for any machine, then for each machine (default: every one with a file in
-data/observations) its own, as commands of autofinity do it, too:
+data/observations) its own, and for those of the papers and three of today's the paper's, as
+commands of autofinity do it, too:
 
     data/observations/*.parquet ─► rules ─► policies/any-machine.json
                                 └► evaluate, leaving one program out ─┐
     data/observations/M.parquet ─► rules ─► policies/M.json           ├► policies/README.md
-                                └► evaluate, leaving one program out ─┘
+                                ├► evaluate, leaving one program out ─┤
+                                ├► rules --paper ─► policies/M.paper.json
+                                └► evaluate --paper ──────────────────┘
 
 A machine's own policy is shipped where it does better on programs that it has not seen than the one
 for any machine does there; elsewhere the file is removed. It learns with one thread count (8, or
 the lowest that a machine was profiled with where it was not with 8) and judges with all that were
-profiled. `make observations` makes the observations.
+profiled. The paper's is shipped however it does: it is what ours are measured by, and nobody's
+default. `make observations` makes the observations.
 """
 
 from __future__ import annotations
@@ -25,13 +29,14 @@ from typing import Any
 
 from autofinity.evaluation.cases import Summary, summarise
 from autofinity.evaluation.verdict import verdict_of
-from autofinity.learning.settings import LearningSettings
+from autofinity.learning.settings import PAPER, LearningSettings
+from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import save
-from autofinity.policy.shipped import ANY_MACHINE
+from autofinity.policy.shipped import ANY_MACHINE, PAPERS_END
 from autofinity.report import evaluation_table
 from autofinity.report.marked import put_between_marks
 from autofinity.store.observations import read
-from autofinity.workflow.evaluate import evaluate
+from autofinity.workflow.evaluate import Evaluated, evaluate
 from autofinity.workflow.observations import thread_counts_of
 from autofinity.workflow.several_machines import ANY, evaluate_across, rules_of_machines
 from autofinity.workflow.train import rules_of_observations
@@ -39,6 +44,10 @@ from autofinity.workflow.wanted import wanted_on
 
 HERE = Path(__file__).resolve().parents[1]
 FIRST = "opteron-6164he"  # the paper's machine
+BY_PAPER = (
+    *(FIRST, "xeon-x7550", "altix-450", "opteron-6386", "xeon-e5-2650"),  # of the five papers
+    *("epyc-9654", "xeon-8480", "ampere-altra"),
+)
 WORTH = 0.002
 """By how much of the best hint a machine's own policy has to be better: less is within what a few
 dozen cases can tell, and a policy that has seen one machine only carries over less well to other
@@ -61,6 +70,8 @@ def main() -> None:
     anywhere = make_for_any(wanted.root, wanted.work)
     for machine in wanted.machines or observed(wanted.root):
         make(machine, wanted.threads, wanted.root, wanted.work, anywhere[machine])
+        if machine in BY_PAPER:
+            make_by_paper(machine, wanted.threads, wanted.root, wanted.work)
     readme = wanted.root / "policies" / "README.md"
     put_between_marks(readme, "scripts/policies.py", figures(wanted.root, wanted.work, readme))
     print(f"figures kept in {readme}")
@@ -87,12 +98,32 @@ def make_for_any(root: Path, work: Path) -> dict[str, Summary]:
 
 def make(machine: str, threads: int, root: Path, work: Path, anywhere: Summary) -> None:
     """Policy and evaluation of one machine; only where it does better than that for any machine."""
-    observations = root / "data" / "observations" / f"{machine}.parquet"
     path = root / "policies" / f"{machine}.json"
+    policy, judged = learned_and_judged(machine, threads, root, work, path, LearningSettings())
+    own = judged.verdict.restart
+    print(f"  own {told(own)}; that for any machine {told(anywhere)}")
+    if not own.best_hint_ratio > anywhere.best_hint_ratio + WORTH:
+        path.unlink(missing_ok=True)
+        return
+    keep(policy, judged, path, work)
+
+
+def make_by_paper(machine: str, threads: int, root: Path, work: Path) -> None:
+    """Policy and evaluation of one machine by the paper's method."""
+    path = root / "policies" / f"{machine}{PAPERS_END}.json"
+    policy, judged = learned_and_judged(machine, threads, root, work, path, PAPER)
+    print(f"  the paper's {told(judged.verdict.restart)}")
+    keep(policy, judged, path, work)
+
+
+def learned_and_judged(
+    machine: str, threads: int, root: Path, work: Path, path: Path, settings: LearningSettings
+) -> tuple[RulePolicy, Evaluated]:
+    """Learned with `threads`, or the fewest that were profiled, and judged with all that were."""
+    observations = root / "data" / "observations" / f"{machine}.parquet"
     profiled = thread_counts_of(read(observations))
     if threads not in profiled:
         threads = profiled[0]
-    settings = LearningSettings()
     policy, notes = rules_of_observations(
         observations, settings, machine=machine, threads=(threads,)
     )
@@ -100,15 +131,14 @@ def make(machine: str, threads: int, root: Path, work: Path, anywhere: Summary) 
     for note in notes:
         print(f"  {note}")
     wanted = wanted_on(machine, threads=profiled, work=work)
-    judged = evaluate(wanted, settings, train_threads=(threads,), observations=observations)
-    own = judged.verdict.restart
-    print(f"  own {told(own)}; that for any machine {told(anywhere)}")
-    if not own.best_hint_ratio > anywhere.best_hint_ratio + WORTH:
-        path.unlink(missing_ok=True)
-        return
+    return policy, evaluate(wanted, settings, train_threads=(threads,), observations=observations)
+
+
+def keep(policy: RulePolicy, judged: Evaluated, path: Path, work: Path) -> None:
+    """The policy where it is shipped from, its figures where `figures` finds them."""
     save(policy, path)
     document = evaluation_table.as_json(judged.cases, judged.verdict, judged.skipped)
-    counts = ",".join(map(str, profiled))
+    counts = ",".join(str(count) for count in sorted({c.workload.threads for c in judged.cases}))
     evaluation_of(work, path).write_text(json.dumps({"threads": counts, **document}))
 
 
@@ -123,12 +153,17 @@ def evaluation_of(work: Path, policy: Path) -> Path:
 
 
 def figures(root: Path, work: Path, readme: Path) -> str:
-    """One row for each policy that has been judged, the paper's first: as it was where that was not
-    now.
+    """One row for each policy that has been judged, those by the paper last; of each kind that of
+    the paper's machine first. As it was where that was not now.
     """
     policies = sorted(
         (root / "policies").glob("*.json"),
-        key=lambda path: (path.stem != ANY_MACHINE, path.stem != FIRST, path.stem),
+        key=lambda path: (
+            path.stem.endswith(PAPERS_END),
+            path.stem != ANY_MACHINE,
+            not path.stem.startswith(FIRST),
+            path.stem,
+        ),
     )
     before = readme.read_text().splitlines()
     rows = [HEAD]

@@ -68,7 +68,7 @@ def covered_by(
     `LearningError` when nothing varies, or nothing is chosen.
     """
     everything = replace(settings, labels="periods")
-    by_correlation = settings.selection == "cfs"
+    by_correlation = settings.selection != "regret"
     chosen_by = everything if by_correlation else settings
     known = prepare(table, chosen_by, hints_of, everything=by_correlation)
     counters, _ = chosen_features(known, chosen_by, hints_of)

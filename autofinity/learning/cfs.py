@@ -17,7 +17,9 @@ type Floats = npt.NDArray[np.float64]
 def correlations(values: Floats, target: Floats) -> tuple[Floats, Floats]:
     """|r| of each column with the target, and of each column with each: (columns,), (c, c).
 
-    NaN is replaced by the column's mean; a constant column correlates with nothing.
+    NaN is replaced by the column's mean; a constant column correlates with nothing. In single
+    precision, as WEKA keeps them: that decides which of several counters that add nothing to one
+    that is the target in other units is ranked next.
     """
     columns = np.column_stack([values, target])
     means = np.nanmean(columns, axis=0)
@@ -25,7 +27,7 @@ def correlations(values: Floats, target: Floats) -> tuple[Floats, Floats]:
     length = np.sqrt(np.einsum("ij,ij->j", centred, centred))
     length[length == 0] = np.inf
     unit = centred / length
-    matrix = np.abs(unit.T @ unit)
+    matrix = np.abs(unit.T @ unit).astype(np.float32).astype(np.float64)
     np.fill_diagonal(matrix, 1.0)
     return matrix[:-1, -1], matrix[:-1, :-1]
 

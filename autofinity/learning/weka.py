@@ -146,6 +146,14 @@ def jrip(
         return rules, present[np.asarray(predicted, dtype=np.int64)]
 
 
+def jrip_options(seed: int | None) -> list[str]:
+    """Options of a JRip with this seed, or with WEKA's own. Raises `LearningError`."""
+    learner = _weka().classifiers.rules.JRip()
+    if seed is not None:
+        learner.setSeed(seed)
+    return [str(option) for option in learner.getOptions()]
+
+
 def _test(antecedent: Any) -> Test:
     attribute = int(antecedent.getAttr().index())
     if str(antecedent.getClass().getSimpleName()) == "NominalAntd":

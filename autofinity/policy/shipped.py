@@ -1,6 +1,7 @@
 """Policies that come with autofinity: by name, and by the machine that they were learned on.
 
-    policies/NAME.json       a policy; NAME is what `--policy` takes
+    policies/NAME.json       a policy; NAME is what `--policy` takes: any-machine, a machine, or
+                             MACHINE.paper, that of the published method
     policies/machines.txt    which machine is which: written by `make lists` from data/machines
     policies/speeds.txt      how fast the memory side of each is, likewise
 
@@ -22,6 +23,9 @@ from autofinity.resources import shipped
 
 ANY_MACHINE = "any-machine"
 """The policy of facts that hold on any machine."""
+PAPERS_END = ".paper"
+"""Of the names of policies that the published method of Moore & Childers gives: they are there to
+be compared with, and no machine's own."""
 MACHINES = "machines.txt"
 SPEEDS = "speeds.txt"
 _LARGEST_SPEEDS_BYTES = 1 << 16

@@ -35,6 +35,6 @@ def coverage(
     The settings say which counters are looked at and how they are cut. Raises as `observations_of`
     and `covered_by` do.
     """
-    settings = on_machine(settings or LearningSettings(), machine)
     table = observations_of(machine, threads, observations)
+    settings = on_machine(settings or LearningSettings(), machine, table.counters)
     return Covered(*covered_by(table, settings, hints_for(table, machine, settings.leeway)))

@@ -1,8 +1,7 @@
 """What single choices are worth: how counters are cut, and how one performance is made of many.
 
 Programs are held out in folds, a policy is learned from the others for each variation, and the
-times of what it chooses are averaged. Counters are chosen once a fold, as they do not depend on
-what varies.
+times of what it chooses are averaged.
 """
 
 from __future__ import annotations
@@ -15,8 +14,9 @@ import numpy as np
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.judge import Learn, judge
 from autofinity.evaluation.times import geometric_mean
+from autofinity.learning.hint_samples import WARMUP_PERIODS
 from autofinity.learning.leeway_hints import hints_on
-from autofinity.learning.pipeline import chosen_features, learn_policy, prepare
+from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.settings import CONDENSE, LearningSettings
 from autofinity.learning.settings import PAPER as PAPERS_WAY
 from autofinity.model.policy import RulePolicy
@@ -24,9 +24,19 @@ from autofinity.papers.cc13.paper import PAPER
 from autofinity.papers.figure import AnyFigure, Figure
 from autofinity.papers.observed import Observed
 from autofinity.report.chart import Chart
+from autofinity.sim.events import PAPER_EVENTS
+from autofinity.store.observation_table import ObservationTable
 
-# Without WEKA: its JRip takes minutes here, and our RIPPER is its equal on such tables.
+# Without Java: our RIPPER is JRip's equal on such tables (docs/learners.md).
 BASE = replace(PAPERS_WAY, learner="ripper")
+
+
+def by_four(settings: LearningSettings, table: ObservationTable) -> LearningSettings:
+    """The settings with the paper's four counters, where they were observed: its figures are of
+    those.
+    """
+    known = set(PAPER_EVENTS).issubset(table.counters)
+    return replace(settings, counters=PAPER_EVENTS) if known else settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +63,12 @@ class Choices:
             for fold in range(folds):
                 out = np.isin(table.program.text(), programs[fold::folds])
                 known, judged = table.take(~out), table.take(out)
-                counters, _ = chosen_features(prepare(known, BASE, hints_of), BASE, hints_of)
                 for name, settings in self.variations.items():
-                    fixed = replace(settings, counters=counters)
-                    policy = learn_policy(known, fixed, hints_of, {}).policy
-                    cases, _ = judge(judged, (threads,), _always(policy), match, 0, 1)
+                    policy = learn_policy(known, by_four(settings, table), hints_of, {}).policy
+                    cases, _ = judge(
+                        *(judged, (threads,), _always(policy), match),
+                        *(WARMUP_PERIODS, settings.window),
+                    )
                     chosen_s[name].extend(case.roi_s["autofinity"] for case in cases)
                     progress.step(name)
         return {name: geometric_mean(some) for name, some in chosen_s.items()}

@@ -9,7 +9,7 @@ from autofinity.model.policy import Condition, Rule
 from autofinity.model.ratios import CATALOGUE, GAINS
 from autofinity.policy.readable import policy_text
 from autofinity.policy.sentences import sentence
-from autofinity.policy.shipped import policy_names
+from autofinity.policy.shipped import PAPERS_END, policy_names
 from autofinity.workflow.policies import named_policy
 
 INF = math.inf
@@ -40,7 +40,7 @@ def test_what_has_no_meaning_here_has_no_sentence() -> None:
     assert sentence(Rule((known, Condition("made up", 0.5, INF)), PACKED)) == ""
 
 
-@pytest.mark.parametrize("name", policy_names())
+@pytest.mark.parametrize("name", [n for n in policy_names() if not n.endswith(PAPERS_END)])
 def test_shipped_policies_say_each_rule_in_a_sentence(name: str) -> None:
     policy = named_policy(name)
     looks = [policy] if policy.second is None else [policy, policy.second.policy]
