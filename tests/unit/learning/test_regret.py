@@ -4,15 +4,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from autofinity.learning.action_table import build_action_table
 from autofinity.learning.discretise import bin_of, equal_share
+from autofinity.learning.elsewhere import WholeRuns
 from autofinity.learning.hint_losses import hint_losses
 from autofinity.learning.hint_samples import samples_in, windows
+from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.regret_choice import choose_by_regret
 from autofinity.learning.regret_tree import Losses, grow, labels_of, rules_of
-from autofinity.learning.settings import LearningSettings
+from autofinity.learning.settings import Condense, LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, HINTS, Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.observation import Observation
@@ -22,6 +26,7 @@ from autofinity.store.observations import table_of
 
 APART, TOGETHER = Affinity.parse("{1}{1}"), Affinity.parse("{2}")
 SLP, slp = HINTS[0], HINTS[7]
+PACKED_FIRST = next(hint for hint in HINTS if not hint.spread_sockets)
 
 
 def hints_of(affinity: Affinity) -> Sequence[Hint]:
@@ -73,6 +78,53 @@ def test_losses_are_logs_of_time_ratios_and_ties_lose_nothing() -> None:
     assert losses[1, HINTS.index(slp)] == pytest.approx(np.log(1.1))
     tied = hint_losses(table, (1 / table.roi_s) ** 0.09, hints_of, "gmean")  # 1.1 to 1.0086
     assert tied[1].max() == 0
+
+
+@pytest.mark.parametrize("labels", ["runs", "periods"])
+def test_2_2_whatever_learns_reads_the_same_action_table(labels: str) -> None:
+    settings = LearningSettings(features="rates", counters=("sharing", "noise"), probe="none")
+    settings = replace(settings, labels=labels)  # type: ignore[arg-type]
+    ours, ripper = (
+        learn_policy(campaign(), replace(settings, learner=learner), hints_of, {})
+        for learner in ("regret-tree", "ripper")  # type: ignore[arg-type]
+    )
+    pd.testing.assert_frame_equal(ours.table, ripper.table)
+    assert ours.policy.rules and ripper.policy.rules
+    weights = {"runs": 12, "periods": 12 * 2 * 5}  # a program each, or a sample in any affinity
+    assert ours.table["weight"].sum() == pytest.approx(weights[labels])
+
+
+def test_leeway_and_condense_make_the_table_of_whole_runs_too() -> None:
+    """Two affinities of one hint, of 2 and 0.4 times the speed of the third: the mean of them is
+    better than it, the geometric mean is not.
+    """
+    beside = Affinity.parse("{1,1}")
+    speeds = {APART: 1.0, TOGETHER: 2.0, beside: 0.4}
+    table = table_of(
+        [
+            Observation(
+                *("p", "small", 2, affinity, 0, 0.5, Behaviour({"x": 1.0}), speed, 1 / speed),
+                *("box", "sim", 1, "1"),
+            )
+            for affinity, speed in speeds.items()
+        ]
+    )
+
+    def best(condense: Condense, within: HintsOf) -> Hint:
+        losses = hint_losses(table, 1 / table.roi_s, within, condense)
+        cuts: dict[str, tuple[float, ...]] = {"x": ()}
+        elsewhere = WholeRuns(table.workload(), losses)
+        rows = build_action_table(table, elsewhere, ("x",), cuts, condense)
+        assert set(rows["best"]) == {rows["best"][0]}
+        return Hint.parse(rows["best"][0])
+
+    assert best("mean", hints_of) == PACKED_FIRST and best("max", hints_of) == PACKED_FIRST
+    assert best("gmean", hints_of) == best("min", hints_of) == SLP
+
+    def exactly(affinity: Affinity) -> Sequence[Hint]:
+        return [] if affinity == beside else hints_of(affinity)
+
+    assert best("gmean", exactly) == PACKED_FIRST, "without leeway the slow one is no destination"
 
 
 def test_bins_of_equal_share_hold_the_same_weight() -> None:
