@@ -105,6 +105,8 @@ def command(
             reporter=terminal,
         )
         show(figure.drawn(observed), output)
+        if figure.note:
+            say(figure.note, err=output is not None)
         return
     of_mechanisms = OF_MECHANISMS[name]
     if of_mechanisms.own_input and (programs or size):

@@ -117,7 +117,7 @@ def learn_policy(
     if len(table) == 0 and len(ready.behaviours) and settings.labels == "runs":
         single = least_loss(_losses(ready, settings, hints_of)[np.unique(ready.workload)])
         policy = replace(policy, default=HINTS[single])
-    if (policy.rules or policy.default != DISTRIBUTED) and _looks_again(settings):
+    if (policy.rules or policy.default != DISTRIBUTED) and looks_again(settings):
         how = discretiser_of(settings)
         first = Seen(ready.behaviours, ready.workload, how)
         again = Seen(*both_samples(ready.table, settings, hints_of), how)
@@ -227,7 +227,7 @@ def feature_report(ready: Prepared, settings: LearningSettings, hints_of: HintsO
     )
 
 
-def _looks_again(settings: LearningSettings) -> bool:
+def looks_again(settings: LearningSettings) -> bool:
     """Whether a second look is to be learned: its rules minimise what whole runs lose."""
     whole_runs = settings.labels == "runs" and settings.learner == "regret-tree"
     return settings.probe != "none" and whole_runs

@@ -18,9 +18,15 @@ import numpy.typing as npt
 from autofinity.learning.bin_rules import policy_over
 from autofinity.learning.hint_losses import hint_losses, least_loss
 from autofinity.learning.leeway_hints import HintsOf
-from autofinity.learning.pipeline import LearnedPolicy, discretiser_of, empty_table, prepare
+from autofinity.learning.pipeline import (
+    LearnedPolicy,
+    discretiser_of,
+    empty_table,
+    learn_rules,
+    looks_again,
+    prepare,
+)
 from autofinity.learning.regret_choice import choose_by_regret
-from autofinity.learning.regret_policy import tree_policy
 from autofinity.learning.second_look import Seen, both_samples, with_second_look
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, HINTS
@@ -63,7 +69,7 @@ def evidence_of(table: ObservationTable, settings: LearningSettings, hints_of: H
     """
     ready = prepare(table, settings, hints_of)
     how = discretiser_of(settings)
-    again = settings.probe != "none"
+    again = looks_again(settings)
     return Evidence(
         Seen(ready.behaviours, ready.workload, how),
         Seen(*both_samples(ready.table, settings, hints_of), how) if again else None,
@@ -111,7 +117,7 @@ def learn_from(
     if report.chosen:
         chosen = {name: cuts[name] for name in report.chosen}
         table = first.action_table(losses, chosen, settings.condense)
-        policy = tree_policy(table, settings.most_rules)
+        policy = learn_rules(table, settings)
     else:
         table = empty_table(())
         single = least_loss(losses[np.unique(first.workload)])

@@ -57,6 +57,8 @@ class Figure[Asked: Source, Data]:
     numbers: Mapping[str, float] = field(default_factory=dict)
     """What the paper's text or tables give: by series of the drawn chart, or by position if it has
     one series only. Empty where the paper only draws."""
+    note: str = ""
+    """What stands beside it: how ours is to be read, and why it differs."""
 
     @property
     def name(self) -> str:

@@ -24,7 +24,7 @@ from autofinity.evaluation.judge import Skipped
 from autofinity.learning.pipeline import LearnedPolicy
 from autofinity.learning.settings import LearningSettings
 from autofinity.learning.several_machines import learn_from
-from autofinity.model.errors import LearningError
+from autofinity.model.errors import LearningError, UsageError
 from autofinity.model.ratios import CROSS_CORE_COUNTERS
 from autofinity.reporter import SILENT, Reporter
 from autofinity.resources import shipped
@@ -122,8 +122,16 @@ def evaluate_across(
 
 
 def for_any_machine(settings: LearningSettings | None = None) -> LearningSettings:
-    """A policy for any machine may ask for what some count; it says what it does without."""
+    """A policy for any machine may ask for what some count; it says what it does without.
+
+    Raises `UsageError` for labels of sample periods: those of several machines are not comparable.
+    """
     settings = settings or LearningSettings()
+    if settings.labels != "runs":
+        raise UsageError(
+            "a policy for any machine is learned from whole runs, the published method (--paper, "
+            "--labels periods) from sample periods of one machine; name one with --machine"
+        )
     k = max(settings.k, EVENTS)
     return replace(settings, cross_core=tuple(CROSS_CORE_COUNTERS), k=k)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from autofinity.evaluation.cases import Case
 from autofinity.evaluation.coverage import ProgramCoverage
 from autofinity.evaluation.times import Times
+from autofinity.learning.condense import condense
 from autofinity.learning.settings import CONDENSE, METHODS
 from autofinity.model.affinity import PACKED, Affinity
 from autofinity.model.errors import LearningError, UsageError
@@ -77,9 +79,23 @@ def test_figures_9_vary_what_the_paper_gives_times_of() -> None:
     discretisation, condense = figure_9.FIGURES
     assert discretisation.numbers.keys() == discretisation.study.variations.keys() < set(METHODS)
     assert condense.numbers.keys() == condense.study.variations.keys() == set(CONDENSE)
-    chart = chart_of(condense.draw({"mean": 0.5, "max": 0.25}, "box"))
+    of = dict.fromkeys(CONDENSE, 0.5) | {"max": 0.25}
+    chart = chart_of(condense.draw({"together": of}, "box"))
     assert chart.title.startswith("Figure 9b: what the condense function is worth")
-    assert chart.series == {"mean": (500.0, 250.0)}
+    assert dict(zip(chart.positions, chart.series["together"], strict=True))["max"] == 250.0
+    assert discretisation.note and "sum" in condense.note
+
+
+def test_figure_9b_is_the_same_for_the_sum_and_the_mean_where_destinations_stand_alone() -> None:
+    """As printed, figure 6 condenses each destination by itself, over as many samples for each."""
+    draw = np.random.default_rng(5)
+    sizes = np.full(40, 6)
+    starts = np.cumsum(sizes) - sizes
+    values = draw.random(240) + 0.5
+    total, mean = (condense(name, values, starts) for name in ("sum", "mean"))  # type: ignore[arg-type]
+    assert (np.argsort(total) == np.argsort(mean)).all()
+    more = np.array([0, 6, 18])  # one hint has twice the destinations
+    assert np.argmax(condense("sum", values[:24] * 0 + 1, more)) == 1
 
 
 def test_figure_10_shows_both_counts_in_the_order_given() -> None:

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from autofinity.cli.main import cli
 from autofinity.evaluation.across import LEFT_OUT, all_of, evidence_on, leaving
-from autofinity.learning.settings import LearningSettings
-from autofinity.model.errors import LearningError
+from autofinity.learning.settings import PAPER, LearningSettings
+from autofinity.model.errors import LearningError, UsageError
 from autofinity.policy import files
 from autofinity.store.observations import write_one
 from autofinity.workflow.observations import observations_of
@@ -72,6 +72,14 @@ def test_the_policy_says_what_it_was_made_of_and_reads_back(folder: Path) -> Non
 def test_a_folder_without_observations_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LearningError, match=r"expected a file a machine"):
         machines_in(tmp_path)
+
+
+def test_the_papers_method_belongs_to_one_machine_and_any_learner_to_all(folder: Path) -> None:
+    with pytest.raises(UsageError, match="sample periods of one machine"):
+        rules_of_machines(folder, PAPER)
+    ripper = rules_of_machines(folder, LearningSettings(learner="ripper")).policy
+    assert ripper.provenance["settings"]["learner"] == "ripper"  # type: ignore[index]
+    assert ripper.second is None, "a second look is learned by what is lost"
 
 
 def test_two_files_of_a_machine_are_an_error(folder: Path, tmp_path: Path) -> None:
