@@ -108,7 +108,7 @@ CUT = (
     "equal frequency does better."
 )
 CONDENSED = (
-    "The paper: median 79.4 s, the three means and the sum 80.6 s, max 81.5 s, min 83.1 s. Over all "
+    "The paper: median 79.4 s, three means and the sum 80.6 s, max 81.5 s, min 83.1 s. Over all "
     "destinations of a hint together the sum is worst: within the leeway some hints have more "
     "destinations than others, and a sum over more is larger, whatever each is worth. Each by "
     "itself, all are condensed over the same samples, so that the sum is the mean times their "
