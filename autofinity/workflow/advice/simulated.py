@@ -38,6 +38,7 @@ def seen_simulated(
     sampled trace, of whose threads the system cannot be let to dispose.
     """
     team = threads_of(trace, threads)
+    learned = policy
     if policy is not None:
         policy = on_machine(policy, facts_of_machine(machine.spec)(team))
     setting = Setting(
@@ -64,6 +65,8 @@ def seen_simulated(
         state=looked.state,
         undecided=why_undecided(looked.state, team),
         threads=team,
+        learned=learned,
+        kind=machine.spec.name,
         cpus=looked.cpus,
         memory=looked.memory,
         touched=looked.touched,
