@@ -70,8 +70,9 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
         process.close()
     state = looked.state
     threads = threads or len(state.workers.computing) or state.most_computing
+    room = _room(state, threads)
     if policy is not None:
-        policy = on_machine(policy, facts_here(topology)(max(threads, 1)))
+        policy = on_machine(policy, facts_here(topology)(max(room or threads, 1)))
     return Seen(
         program=Path(request.program).name,
         topology=topology,
@@ -81,6 +82,7 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
         state=state,
         undecided=_undecided(state, request.threads),
         threads=threads,
+        room=room,
         learned=learned,
         kind=kind_here(topology),
         cpus=tuple(cpu for cpu in looked.cpus if cpu in present),
@@ -90,6 +92,12 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
         node_gbs=speeds_here(topology).node_gbs,
         not_measured=_not_measured(topology, available, ladder, touches=touches),
     )
+
+
+def _room(state: LiveState, threads: int) -> int:
+    """Of the threads that compute, as a run would place them; 0: of others than those."""
+    computing = len(state.workers.computing)
+    return state.workers.room if computing == threads else 0
 
 
 def _undecided(state: LiveState, threads: int) -> str:

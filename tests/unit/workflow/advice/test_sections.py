@@ -69,6 +69,21 @@ def test_who_is_undecided_is_left_alone_and_told_why() -> None:
     assert ONE_LLC in placement(narrow, None).evidence
 
 
+def test_threads_that_take_turns_are_to_share_as_many_cores_as_they_have_room_for() -> None:
+    one = seen(**sampled(PACKED, instructions=1e9), threads=6, room=3)
+    found = placement(one, chosen_of(one))
+    assert found.facts["cpus"] == [0, 1, 2]
+    assert any(
+        line.startswith("6 threads take turns: they share 3 cores") for line in found.evidence
+    )
+    # OpenMP's places would be told another thread count.
+    assert set(found.facts["lines"]) == {"taskset", "numactl"}  # type: ignore[call-overload]
+    each = seen(**sampled(PACKED, instructions=1e9))
+    assert set(placement(each, chosen_of(each)).facts["lines"]) > {"omp"}  # type: ignore[call-overload]
+    reads = seen(**sampled(PACKED, llc_misses=50e6), threads=6, room=3, node_gbs=100.0)
+    assert thread_count(reads).facts["read_gbs"] == pytest.approx(3 * 50e6 * 64 / 1e9)
+
+
 def test_more_threads_than_room_are_left_alone() -> None:
     one = seen(**sampled(PACKED, instructions=1e9), threads=99)
     assert chosen_of(one) is None
