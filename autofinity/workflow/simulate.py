@@ -85,7 +85,9 @@ def simulate_trace(
         crew = placed_crew(spec, trace)
         if crew.shares:
             cpus = seats.on(spec.topology, crew.room)
-            return _simulate_shared(spec, trace, cpus, crew.computing, period_us, seed, pages)
+            return simulate_shared(
+                spec, trace, cpus, crew.computing, period_us=period_us, seed=seed, pages=pages
+            )
         threads = crew.computing
     threads = threads or len(seats.cpus)
     if is_sampled(str(trace)):
@@ -109,16 +111,19 @@ def simulate_trace(
     )
 
 
-def _simulate_shared(
+def simulate_shared(
     spec: MachineSpec,
     trace: Path,
     cpus: Sequence[OsIndex],
     threads: int,
-    period_us: float,
-    seed: int,
-    pages: PagePolicy,
+    *,
+    period_us: float = DEFAULT_PERIOD_US,
+    seed: int = 0,
+    pages: PagePolicy = "first_touch",
 ) -> SimResult:
-    """One program, whose threads share CPUs that are fewer than they are."""
+    """One program, whose threads share CPUs that are fewer than they are. Raises as
+    `simulate_trace`.
+    """
     if pages == "bind":
         raise UsageError("pages of one node: expected a program whose threads have a core each")
     return simulate_together(
