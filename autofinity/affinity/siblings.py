@@ -17,7 +17,11 @@ def siblings_note(topology: Topology, hint: Hint, cpus: Sequence[OsIndex]) -> st
     if used == len(distinct):
         return ""
     cores = len({pu.core for pu in topology.pus if pu.os_index in topology.allowed})
-    said = f"{hint} puts {len(distinct)} threads on {used} cores, several to a core"
+    said = f"{hint} puts {len(distinct)} threads on {_cores(used)}, several to a core"
     if used < cores:
-        return f"{said}, and leaves {cores - used} cores idle; SLP takes all cores first"
+        return f"{said}, and leaves {_cores(cores - used)} idle; SLP takes all cores first"
     return f"{said}: there are no more cores"
+
+
+def _cores(count: int) -> str:
+    return f"{count} core" if count == 1 else f"{count} cores"

@@ -43,15 +43,16 @@ def gain(seen: Seen, chosen: Chosen | None) -> Section:
     decision = chosen.why.decision
     rule = None if decision.rule is None else seen.policy.rules[decision.rule]
     weights, facts = _weights(seen.policy, decision.rule)
+    general = seen.learned or seen.policy
     try:
-        learned = learned_from(seen.learned or seen.policy)
+        learned = learned_from(general)
     except AutofinityError as error:
         return _unknown(f"the policy's file has no times, and {error}", weights, facts)
     fell = learned.under(rule, seen.kind)
     if not fell:
         return _unknown("no training program fell under this rule", weights, facts)
     by = "the default" if decision.rule is None else f"rule {decision.rule + 1}"
-    second = seen.policy.second_after(decision.hint)
+    second = general.second_after(decision.hint)  # facts that are not known here are there
     answers = _answers(fell, second)
     known = with_os(fell)
     over_os, over_distributed = worth_of(fell, OS), worth_of(fell, DISTRIBUTED)
