@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autofinity.cli.advise_curve import counts_of, curve_of_launched, tell
 from autofinity.cli.detect_live import TraceOrProgram, live_program
 from autofinity.cli.last_output import flush_output
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.options.run import policy_option
+from autofinity.cli.options.suite import size_option, suite_option
+from autofinity.cli.options.work import work_option
 from autofinity.cli.printer import complain, say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.foreign_text import one_line
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from autofinity.model.policy import RulePolicy
     from autofinity.workflow.advice.launched import Launched
     from autofinity.workflow.advice.seen import Section, Seen
 
@@ -41,6 +45,32 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     help="Threads it computes with.  [default: those that are seen to compute, or of the trace]",
 )
+@click.option(
+    "--curve",
+    "counts",
+    metavar="COUNTS",
+    callback=counts_of,
+    help="Say how many threads are worth having, instead: 4,8,16, or auto for a quarter, half and "
+    "all of the cores, and all CPUs. PROGRAM runs once at each, under `run`, with {threads} in its "
+    "words and OMP_NUM_THREADS set; a TRACE keeps its threads and gets so many CPUs.",
+)
+@click.option(
+    "--program",
+    "-p",
+    "programs",
+    multiple=True,
+    help="With --curve: this program of the suite, captured at each count.",
+)
+@suite_option
+@size_option
+@work_option
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=1, max=10_000),
+    default=1,
+    show_default=True,
+    help="With --curve: how often PROGRAM runs at each count.",
+)
 @json_option
 @click.pass_context
 def command(
@@ -51,6 +81,12 @@ def command(
     latencies: str | None,
     policy: str | None,
     threads: int | None,
+    counts: tuple[int, ...] | None,
+    programs: tuple[str, ...],
+    suite_path: Path | None,
+    size: str,
+    work: Path | None,
+    repeats: int,
     as_json: bool,
 ) -> None:
     """Watch a program as `run` does and say what to do about it; nothing is bound or moved.
@@ -60,6 +96,39 @@ def command(
     memory policy, NUMA balancing, SMT and how many threads pay, each with what it rests on.
     """
     program = live_program(ctx)
+    if counts is None and (programs or repeats != 1):
+        raise UsageError("--program and --repeats are for --curve; expected it, too")
+    if counts is not None:
+        if sum(map(bool, (trace, program, programs))) != 1 or pid is not None or len(programs) > 1:
+            raise UsageError(
+                "--curve: expected one of: the folder of a trace, --program NAME, "
+                "`-- PROGRAM [ARGS]...`"
+            )
+        if threads is not None and trace is None:
+            raise UsageError("--threads says what --curve varies; expected one of them")
+        if repeats != 1 and not program:
+            raise UsageError("--repeats is for `--curve COUNTS -- PROGRAM [ARGS]...`")
+        if program:
+            curve_of_launched(program, counts, policy, repeats, as_json=as_json)
+        from autofinity.workflow.advice import curve_simulated as curves
+        from autofinity.workflow.backends import simulated_spec
+        from autofinity.workflow.wanted import wanted_on
+
+        spec, chosen = (
+            simulated_spec(machine, latencies, reporter=Terminal()),
+            _policy(machine, policy),
+        )
+        if trace is not None:
+            curve = curves.curve_of_trace(
+                spec, trace, chosen, counts, threads=threads, reporter=Terminal()
+            )
+        else:
+            wanted = wanted_on(
+                machine, programs=programs, sizes=(size,), suite=suite_path, work=work
+            )
+            curve = curves.curve_of_program(spec, wanted, chosen, counts, Terminal())
+        tell(curve, as_json=as_json)
+        return
     if sum(given is not None for given in (trace, pid, program)) != 1 or program == ():
         raise UsageError(
             "expected one of: the folder of a trace, --pid PID, `-- PROGRAM [ARGS]...`"
@@ -106,13 +175,19 @@ def _simulated(
     from autofinity.policy.shipped import policy_names
     from autofinity.workflow.advice.simulated import seen_simulated
     from autofinity.workflow.backends import simulated
-    from autofinity.workflow.policies import named_policy, policy_for
 
     simulator = simulated(machine, latencies, reporter=Terminal())
-    chosen = named_policy(policy) if policy is not None else policy_for(machine, Terminal())
+    chosen = _policy(machine, policy)
     own = machine if machine in policy_names() else "any machine"
     asked = f"{policy}, named by --policy" if policy else f"the shipped one for {own}"
     return seen_simulated(simulator, trace, chosen, asked, threads)
+
+
+def _policy(machine: str, wish: str | None) -> RulePolicy | None:
+    """For a simulated machine: the one that is named, else the machine's."""
+    from autofinity.workflow.policies import named_policy, policy_for
+
+    return named_policy(wish) if wish is not None else policy_for(machine, Terminal())
 
 
 def _tell(seen: Seen, *, as_json: bool, err: bool = False, exit_code: int | None = None) -> None:

@@ -10,6 +10,7 @@ import os
 import sys
 from contextlib import suppress
 
+from autofinity.affinity.siblings import siblings_note
 from autofinity.cli.errors import reported
 from autofinity.cli.printer import say
 from autofinity.foreign_text import one_line
@@ -100,7 +101,8 @@ def tell(request: Request) -> None:
         ("binding", {"none": "nothing (--no-bind)"}.get(request.bind, request.bind)),
         *(("run", _claim(run)) for run in runs if run.cpus),
         *(("pins", line) for line in pins),
-        *(("note", line) for line in (plan.note, *gaps(topology)) if line),
+        *(("note", line) for line in (plan.note, _siblings(request, plan, topology)) if line),
+        *(("note", line) for line in gaps(topology)),
     ):
         say(one_line(f"{name:9} {text}"))
     _table(plan, hint, "asked for" if request.hint else "known")
@@ -126,6 +128,13 @@ def _policy(request: Request) -> str:
     if request.policy is None:
         return "not asked" if request.hint else f"none: {NO_POLICY}; {NO_POLICY_REMEDY}"
     return str(request.policy)
+
+
+def _siblings(request: Request, plan: Plan, topology: Topology) -> str:
+    """Of a hint that was asked for."""
+    asked = [each for each in plan.hints if each.hint == request.hint]
+    here = topology.restricted(plan.available)
+    return siblings_note(here, request.hint, asked[0].cores.cpus) if asked and request.hint else ""
 
 
 def _shape(topology: Topology) -> str:

@@ -14,7 +14,7 @@ from autofinity.cli.options.placing import (
     topology_option,
 )
 from autofinity.cli.page import print_table
-from autofinity.cli.printer import say, say_json
+from autofinity.cli.printer import complain, say, say_json
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
@@ -52,6 +52,7 @@ def command(
     """
     from autofinity.affinity.hints import all_hints
     from autofinity.affinity.launchers import launcher_line
+    from autofinity.affinity.siblings import siblings_note
     from autofinity.model.affinity import HINTS
 
     if tool == "list":
@@ -68,6 +69,11 @@ def command(
         for each, match in zip(HINTS, all_hints(topology, threads, usable), strict=True)
         if each in wanted
     ]
+    if hint is not None:
+        here = topology if usable is None else topology.restricted(usable)
+        note = siblings_note(here, hint_of(hint), matches[0].cpus)
+        if note:
+            complain(note)
     if tool is not None:
         line = launcher_line(tool, matches[0].cpus, topology)
         if as_json:

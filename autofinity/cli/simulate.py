@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from autofinity.cli.options.microseconds import microseconds
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.page import print_table
-from autofinity.cli.printer import page, say, say_json
+from autofinity.cli.printer import complain, page, say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.cli.simulate_several import durations_ns, show
 from autofinity.linux.cpu_lists import format_cpu_list
@@ -26,6 +27,7 @@ from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
     from autofinity.evaluation.in_run import InRun
+    from autofinity.model.topology import OsIndex
     from autofinity.sim.result import SimResult
     from autofinity.sim.spec import MachineSpec
     from autofinity.workflow.simulate import Seats
@@ -179,6 +181,7 @@ def command(
             period_us=period_us,
             seed=seed,
         )
+        _tell_of_siblings(hint, spec, several.whole.cpus)
         if len(traces) > 1:
             show(traces, spec, several, as_json)
         else:
@@ -196,7 +199,16 @@ def command(
         pages="interleave" if pages == "interleave" else "first_touch",
         precision=Precision(error=error, jobs=len(os.sched_getaffinity(0))),
     )
+    _tell_of_siblings(hint, spec, result.cpus)
     _show(trace, spec, result, every, as_json)
+
+
+def _tell_of_siblings(hint: str | None, spec: MachineSpec, cpus: Sequence[OsIndex]) -> None:
+    """Of a hint that was asked for."""
+    from autofinity.affinity.siblings import siblings_note
+
+    if hint is not None and (note := siblings_note(spec.topology, hint_of(hint), cpus)):
+        complain(note)
 
 
 def _seats(hint: str | None, affinity: str | None, cpus: str | None) -> Seats:

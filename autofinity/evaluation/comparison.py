@@ -19,11 +19,13 @@ from autofinity.mechanisms.recipe import NS_PER_S, Setting, WholeTrace
 from autofinity.mechanisms.registry import BASELINE, Entry
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import AutofinityError
+from autofinity.model.facts import FactsOf, no_facts
 from autofinity.model.mechanism_run import MechanismRun
 from autofinity.model.policy import RulePolicy
+from autofinity.policy.on_machine import on_machine
 from autofinity.ports import Machine, Sensors
 from autofinity.profiling.campaign import ReadyProgram
-from autofinity.profiling.placements import bound
+from autofinity.profiling.placements import bound, shared
 from autofinity.profiling.sampling import behaviour_of
 from autofinity.store.mechanism_runs import MechanismRuns, RunName
 
@@ -47,6 +49,13 @@ class Comparison:
     """Of the touched pages, per second of a paper's run (see `Setting`)."""
     made_of: Callable[[ReadyProgram], str]
     """Digest of what the runs of a program are made of."""
+    facts_of: FactsOf = no_facts
+    """Of the machine, for a policy that asks for them."""
+
+    def policy_for(self, program: ReadyProgram) -> RulePolicy | None:
+        """The policy, for as many threads as cores are chosen for."""
+        policy = self.policy
+        return policy and on_machine(policy, self.facts_of(program.placed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +161,19 @@ class _ComparedProgram:
         comparison = self._comparison
         setting = Setting(
             topology=comparison.machine.topology,
-            threads=self._program.threads,
+            threads=self._program.running,
+            room=self._program.room,
             clock_hz=comparison.clock_hz,
             seed=seed,
             paper_second_ns=paper_second_ns,
             fault_share_per_s=comparison.fault_share_per_s,
-            policy=comparison.policy,
+            policy=comparison.policy_for(self._program),
             sample=self._sample,
             whole_trace=self._whole_trace,
         )
-        request = replace(self._program.request, repeats=comparison.repeats)
+        request = replace(
+            self._program.request, threads=self._program.running, repeats=comparison.repeats
+        )
         return min(
             (
                 run_mechanism(comparison.machine, request, recipe, seed)
@@ -183,10 +195,15 @@ class _ComparedProgram:
                 machine, program = self._comparison.machine, self._program
                 assert self._comparison.policy is not None
                 sensors = Sensors(self._comparison.policy.counters)
-                cores = get_affinity(machine.topology, program.threads, hint)
-                process = machine.start(program.request, bound(cores.cpus), sensors, seed=1)
+                cores = get_affinity(machine.topology, program.placed, hint)
+                process = machine.start(
+                    replace(program.request, threads=program.running),
+                    shared(bound(cores.cpus), program.running),
+                    sensors,
+                    seed=1,
+                )
                 interval = process.advance(_WHOLE_RUN_NS)
-                self._samples[hint] = behaviour_of(interval, program.threads).values
+                self._samples[hint] = behaviour_of(interval, program.placed).values
             return self._samples[hint]
 
 

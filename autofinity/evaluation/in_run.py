@@ -19,6 +19,7 @@ from autofinity.model.placement import CoreSet, Placement
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.selector import decide
 from autofinity.ports import BindThreads, Interval, Machine, Process, RunRequest, Sensors
+from autofinity.profiling.placements import bound, shared
 from autofinity.profiling.sampling import NS_PER_S, behaviour_of
 
 
@@ -53,11 +54,13 @@ def run_in(
     policy: RulePolicy,
     sampling: Sampling,
     seed: int = 0,
+    room: int = 0,
 ) -> InRun:
-    """Run once. Raises `PlacementError` when the machine has too few PUs, and what the machine
-    raises.
+    """Run once. With `room` the threads share so many cores, fewer than they are. Raises
+    `PlacementError` when the machine has too few PUs, and what the machine raises.
     """
-    run = _Run(machine, request, policy.counters, seed)
+    room = room or request.threads
+    run = _Run(machine, request, policy.counters, seed, room)
     start = run.sample(sampling)
     if start is not None:
         decision = decide(policy, start)
@@ -68,7 +71,7 @@ def run_in(
                 decision = decide(second.policy, second.values(start, probe))
         if not run.ended:
             cores = all_cores(machine.topology)
-            run.move(policy.at(decision.hint, request.threads, cores))
+            run.move(policy.at(decision.hint, room, cores))
             run.decided_at_s = run.elapsed_s
     return run.to_the_end(sampling.period_ns)
 
@@ -77,13 +80,18 @@ class _Run:
     """A process, where its threads are, and how long it has run."""
 
     def __init__(
-        self, machine: Machine, request: RunRequest, counters: tuple[str, ...], seed: int
+        self,
+        machine: Machine,
+        request: RunRequest,
+        counters: tuple[str, ...],
+        seed: int,
+        room: int,
     ) -> None:
         self._topology = machine.topology
-        self._threads = request.threads
-        self._cores = get_affinity(self._topology, request.threads, DISTRIBUTED)
+        self._threads, self._room = request.threads, room
+        self._cores = get_affinity(self._topology, room, DISTRIBUTED)
         self._process: Process = machine.start(
-            request, _placement(self._cores), Sensors(counters), seed
+            request, self._placement(self._cores), Sensors(counters), seed
         )
         self._start_ns: int | None = None
         self.hints = [DISTRIBUTED]
@@ -102,14 +110,14 @@ class _Run:
                 seen.append(interval)
         samples = tuple(sample for interval in seen for sample in interval.samples)
         whole = Interval(seen[0].start_ns, seen[-1].end_ns, samples)
-        return behaviour_of(whole, self._threads).values
+        return behaviour_of(whole, self._room).values
 
     def move(self, hint: Hint) -> bool:
         """Bind the threads to the best match of a hint; whether that is another core set."""
-        cores = get_affinity(self._topology, self._threads, hint)
+        cores = get_affinity(self._topology, self._room, hint)
         moved = cores.cpus != self._cores.cpus
         if moved:
-            self._process.apply((BindThreads(_placement(cores)),))
+            self._process.apply((BindThreads(self._placement(cores)),))
             self._cores = cores
             self.hints.append(hint)
         return moved
@@ -119,6 +127,9 @@ class _Run:
         while not self.ended:
             self._advance(period_ns)
         return InRun(self.elapsed_s, tuple(self.hints), self.decided_at_s)
+
+    def _placement(self, cores: CoreSet) -> Placement:
+        return shared(bound(cores.cpus), self._threads)
 
     def _advance(self, period_ns: int) -> Interval:
         interval = self._process.advance(period_ns)
@@ -131,7 +142,3 @@ class _Run:
         self.elapsed_s = (interval.end_ns - self._start_ns) / NS_PER_S
         self.ended = interval.ended
         return interval
-
-
-def _placement(cores: CoreSet) -> Placement:
-    return Placement(tuple(frozenset({cpu}) for cpu in cores.cpus))

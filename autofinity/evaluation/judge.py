@@ -74,7 +74,7 @@ def judge(
             assert general is not None
             policy = on_machine(general, facts_of(workload.threads))
             try:
-                own = _Own(match, times.placed(workload))
+                own = OwnMatches(match, times.placed(workload))
                 short = _decided(policy, table, workload, own, warmup, 1).hint
                 case = case_of(
                     workload,
@@ -93,14 +93,19 @@ def judge(
 
 
 @dataclass(frozen=True, slots=True)
-class _Own:
+class OwnMatches:
     """Best matches for as many threads as a workload has placed."""
 
     match: BestMatches
     threads: int
 
     def __call__(self, hint: Hint) -> Affinity:
+        """Class of the best match."""
         return self.match(self.threads, hint)
+
+    def last_word(self, policy: RulePolicy, said: Decision) -> Decision:
+        """What a policy said, as it is meant for so many threads on this machine."""
+        return replace(said, hint=policy.at(said.hint, self.threads, self.match.cores))
 
 
 def behaviour_seen(
@@ -126,7 +131,7 @@ def _decided(
     policy: RulePolicy,
     table: ObservationTable,
     workload: Workload,
-    own: _Own,
+    own: OwnMatches,
     warmup: int,
     samples: int,
 ) -> Decision:
@@ -135,14 +140,19 @@ def _decided(
         policy,
         lambda hint: behaviour_seen(table, workload, own(hint), warmup, samples),
     )
-    return replace(said, hint=policy.at(said.hint, own.threads, own.match.cores))
+    return own.last_word(policy, said)
 
 
 def decided(policy: RulePolicy, look: Look) -> Decision:
     """The last word of a policy, by its rules."""
+    return both_decided(policy, look)[1]
+
+
+def both_decided(policy: RulePolicy, look: Look) -> tuple[Decision, Decision]:
+    """What a policy says first, and its last word: the same where it looks once."""
     start = look(DISTRIBUTED)
     decision = decide(policy, start)
     second = policy.second_after(decision.hint)
     if second is None:
-        return decision
-    return decide(second.policy, second.values(start, look(second.sampled_in)))
+        return decision, decision
+    return decision, decide(second.policy, second.values(start, look(second.sampled_in)))

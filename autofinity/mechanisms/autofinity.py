@@ -51,7 +51,7 @@ class InRun:
             available=lambda: setting.topology.allowed,
             known=lambda threads: None,
             settings=Settings(
-                threads=setting.threads, bind=bind, settle_ns=self._settle_ns(setting)
+                threads=setting.placed, bind=bind, settle_ns=self._settle_ns(setting)
             ),
         )
         self.sensors = Sensors(tuple(dict.fromkeys((*self._live.sensors.counters, "cycles"))))
@@ -60,7 +60,7 @@ class InRun:
         """Caches fill at their own pace, whatever a run stands for: so that they are warm before
         anything counts, the decider waits for longer than on a running program.
         """
-        refills_ns = 2 * refill_ns(setting.topology, setting.threads)
+        refills_ns = 2 * refill_ns(setting.topology, setting.placed)
         return max(Settings().settle_ns, round(refills_ns * self._stretch))
 
     def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> LiveState:
@@ -87,7 +87,7 @@ def restarted(setting: Setting) -> Static:
     if second is not None:
         probe = setting.sample(second.sampled_in)
         hint = decide(second.policy, second.values(start, probe)).hint
-    meant = policy.at(hint, setting.threads, all_cores(setting.topology))
+    meant = policy.at(hint, setting.placed, all_cores(setting.topology))
     return hinted("autofinity-restart", setting, meant)
 
 

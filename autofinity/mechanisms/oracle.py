@@ -89,5 +89,7 @@ def homes(
 
 def measured(setting: Setting) -> tuple[Static, ...]:
     """Candidates of `oracle-affinity`: the distinct best matches of the hints."""
-    distinct = dict.fromkeys(cores.cpus for cores in all_hints(setting.topology, setting.threads))
-    return tuple(Static("oracle-affinity", setting, Start(bound(cpus))) for cpus in distinct)
+    distinct = dict.fromkeys(cores.cpus for cores in all_hints(setting.topology, setting.placed))
+    return tuple(
+        Static("oracle-affinity", setting, Start(setting.seated(cpus))) for cpus in distinct
+    )

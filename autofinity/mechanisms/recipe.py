@@ -8,7 +8,7 @@ on a recording or on a fake one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,8 +17,9 @@ from autofinity.model.errors import UsageError
 from autofinity.model.placement import FIRST_TOUCH, PagePlacement, Placement
 from autofinity.model.policy import RulePolicy
 from autofinity.model.sharing import SharingMatrix
-from autofinity.model.topology import Topology
+from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Mechanism
+from autofinity.profiling.placements import bound, shared
 
 NS_PER_S = 1_000_000_000
 PAGE_BYTES = 4096
@@ -60,6 +61,7 @@ class Setting:
 
     topology: Topology
     threads: int
+    """That compute."""
     clock_hz: float
     seed: int = 0
     """Of what a mechanism draws itself (random mappings)."""
@@ -76,6 +78,17 @@ class Setting:
     """Counters of an earlier run of the program in the best match of a hint, per thread and second.
     """
     whole_trace: Callable[[], WholeTrace] | None = None
+    room: int = 0
+    """Cores that the threads share where these are fewer, since they take turns; 0: one each."""
+
+    @property
+    def placed(self) -> int:
+        """For how many threads cores are chosen, where it does not matter who sits on which."""
+        return self.room or self.threads
+
+    def seated(self, cpus: Sequence[OsIndex]) -> Placement:
+        """The threads on PUs of `placed` of them: each on its own, or all on all."""
+        return shared(bound(cpus), self.threads)
 
     def ns(self, paper_ms: float) -> int:
         """What stands for so many milliseconds of a paper's run; at least 1 µs."""

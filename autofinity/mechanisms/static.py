@@ -64,13 +64,14 @@ def distributed(setting: Setting) -> Static:
 
 def hinted(name: str, setting: Setting, hint: Hint) -> Static:
     """The best match of a hint, from the start."""
-    cores = get_affinity(setting.topology, setting.threads, hint)
-    return Static(name, setting, Start(bound(cores.cpus)))
+    cores = get_affinity(setting.topology, setting.placed, hint)
+    return Static(name, setting, Start(setting.seated(cores.cpus)))
 
 
 def compact(setting: Setting) -> Static:
     """`compact`: thread i on the i-th PU of the machine."""
-    return Static("compact", setting, Start(bound(compact_cpus(setting.topology, setting.threads))))
+    cpus = compact_cpus(setting.topology, setting.placed)
+    return Static("compact", setting, Start(setting.seated(cpus)))
 
 
 def neighbours(setting: Setting) -> Static:
@@ -83,12 +84,12 @@ def neighbours(setting: Setting) -> Static:
 
 def random_mapping(setting: Setting) -> Static:
     """`random`: threads and pages. Which pages there are is known from the trace."""
-    cpus = random_cpus(setting.topology, setting.threads, setting.seed)
+    cpus = random_cpus(setting.topology, setting.placed, setting.seed)
     homes = sorted(set(range(setting.topology.n_nodes)) - setting.topology.memoryless_nodes)
     draw = random.Random(setting.seed)
     trace = setting.known_trace()
     nodes = {page: draw.choice(homes) for page in sorted(trace.accesses)}
-    return Static("random", setting, Start(bound(cpus), trace.placed(nodes)))
+    return Static("random", setting, Start(setting.seated(cpus), trace.placed(nodes)))
 
 
 def interleave(setting: Setting) -> Static:

@@ -112,13 +112,21 @@ def policy_of_machine(
 ) -> Path | None:
     """The shipped policy that was learned on such a machine; None: there is none."""
     folder = folder or _folder()
-    if folder is None or shape is None:
+    if folder is None:
         return None
-    for machine in read_machines(folder / MACHINES):
-        path = folder / f"{machine.name}.json"
-        if machine.fits(cpu_model, shape) and path.exists():
-            return path
-    return None
+    paths = (folder / f"{name}.json" for name in names_of_machine(cpu_model, shape, folder))
+    return next((path for path in paths if path.exists()), None)
+
+
+def names_of_machine(
+    cpu_model: str, shape: Shape | None, folder: Path | None = None
+) -> tuple[str, ...]:
+    """The known kinds of machine that such a machine is of, in the order of `machines.txt`."""
+    folder = folder or _folder()
+    if folder is None or shape is None:
+        return ()
+    known = read_machines(folder / MACHINES)
+    return tuple(machine.name for machine in known if machine.fits(cpu_model, shape))
 
 
 def policy_of_any_machine(folder: Path | None = None) -> Path | None:
@@ -131,10 +139,10 @@ def policy_of_any_machine(folder: Path | None = None) -> Path | None:
 def speeds_of_machine(cpu_model: str, shape: Shape | None, folder: Path | None = None) -> Speeds:
     """What is on record of such a machine; NaN throughout where nothing is."""
     folder = folder or _folder()
-    if folder is None or shape is None:
+    if folder is None:
         return Speeds()
-    names = [m.name for m in read_machines(folder / MACHINES) if m.fits(cpu_model, shape)]
     known = dict(read_speeds(folder / SPEEDS))
+    names = names_of_machine(cpu_model, shape, folder)
     return next((known[name] for name in names if name in known), Speeds())
 
 

@@ -58,6 +58,11 @@ class ReadyProgram:
         return Workload(self.name, self.input, self.threads)
 
     @property
+    def running(self) -> int:
+        """Threads that a machine is asked to run: all that compute."""
+        return self.computing or self.threads
+
+    @property
     def placed(self) -> int:
         """For how many threads cores are chosen: what affinities of it have."""
         return self.room or self.threads
@@ -203,7 +208,7 @@ def profile(
 def _switches_of(topology: Topology, program: ReadyProgram, run: Run) -> tuple[Switch, ...]:
     if run.placement not in ("switched", "probed"):
         return ()
-    threads = program.computing or program.threads
+    threads = program.running
     chosen = shared(bound(place(topology, run.affinity).cpus), threads)
     if run.placement == "switched":
         return (Switch(SWITCH_AFTER, chosen),)
@@ -222,7 +227,6 @@ class _Done:
 def _run(target: Target, cell: Cell) -> _Done:
     run, program = cell.run, cell.program
     started = time.thread_time()
-    threads = program.computing or program.threads
     placement = placement_of(
         target.machine.topology, run.placement, run.affinity, program.placed, run.seed
     )
@@ -231,9 +235,9 @@ def _run(target: Target, cell: Cell) -> _Done:
         target.name,
         target.backend,
         target.clock_hz,
-        replace(program.request, threads=threads) if program.computing else program.request,
+        replace(program.request, threads=program.running),
         run,
-        placement if placement is None else shared(placement, threads),
+        placement if placement is None else shared(placement, program.running),
         target.period_ns,
         target.version,
         _switches_of(target.machine.topology, program, run),

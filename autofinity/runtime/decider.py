@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
+from autofinity.affinity.siblings import siblings_note
 from autofinity.model.affinity import Hint
 from autofinity.model.detection import FaultSampling
 from autofinity.model.errors import PlacementError
@@ -146,7 +147,12 @@ class LivePolicy:
         if not asked_for and self._nothing_to_choose():
             state = state.noting(ONE_LLC)
         if known is not None:
-            return self._placer.place(replace(state, unasked=False), known, "placed")
+            state, actions = self._placer.place(replace(state, unasked=False), known, "placed")
+            if asked_for and state.phase == "placed":
+                here = self._topology.restricted(state.available)
+                note = siblings_note(here, known, state.seats)
+                state = state.noting(note) if note else state
+            return state, actions
         if self._policy is None or self._sampler is None:
             return self._unasked(state.noting(without_policy(self._settings.fallback)))
         if self._settings.blind or self._found_blind(state):

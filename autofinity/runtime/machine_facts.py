@@ -14,7 +14,12 @@ from pathlib import Path
 from autofinity.linux.cpu_model import CPUINFO, cpu_model
 from autofinity.model.facts import FactsOf, Speeds, facts_of
 from autofinity.model.topology import Topology
-from autofinity.policy.shipped import read_speeds, shape_of, speeds_of_machine
+from autofinity.policy.shipped import (
+    names_of_machine,
+    read_speeds,
+    shape_of,
+    speeds_of_machine,
+)
 from autofinity.runtime.policies import configuration_folder
 
 MEASURED = "speeds.txt"
@@ -33,8 +38,13 @@ def speeds_here(topology: Topology, environment: Mapping[str, str] | None = None
     path = measured_speeds(env)
     if path is not None and (own := dict(read_speeds(path)).get(HERE)) is not None:
         return own
-    model = cpu_model(Path(env.get("AUTOFINITY_CPUINFO") or CPUINFO))
-    return speeds_of_machine(model, shape_of(topology))
+    return speeds_of_machine(_cpu_model(env), shape_of(topology))
+
+
+def kind_here(topology: Topology, environment: Mapping[str, str] | None = None) -> str:
+    """Name of the known kind of machine (a preset's) that this one is of; empty: of none."""
+    env = os.environ if environment is None else environment
+    return next(iter(names_of_machine(_cpu_model(env), shape_of(topology))), "")
 
 
 def measured_speeds(environment: Mapping[str, str]) -> Path | None:
@@ -43,3 +53,7 @@ def measured_speeds(environment: Mapping[str, str]) -> Path | None:
     """
     folder = configuration_folder(environment)
     return None if folder is None else folder / MEASURED
+
+
+def _cpu_model(environment: Mapping[str, str]) -> str:
+    return cpu_model(Path(environment.get("AUTOFINITY_CPUINFO") or CPUINFO))

@@ -30,8 +30,9 @@ type Scheduler = Literal["bound", "os"]
 class ProgramRun:
     """One program of a run: a trace, and where and when its threads run.
 
-    `cpus` are the PUs of its workers, one each; under the scheduler "os" all PUs that its threads
-    may use. `workers` default to as many of the busiest streams as there are `cpus`.
+    `cpus` are the PUs of its workers, one each; of more workers, and under the scheduler "os", all
+    PUs that its threads may use. `workers` default to as many of the busiest streams as there are
+    `cpus`.
     """
 
     trace: str | Path | traces.Trace
@@ -127,7 +128,8 @@ def start_together(
         program: of `prepare_together`, with the same runs.
         runs: the programs.
         machine: of `machine_model(spec)`, to use it again.
-        scheduler: who places the threads.
+        scheduler: who places the threads; workers that are more than their CPUs share these in any
+            case.
         restart: programs that end early begin again, uncounted, until the last has ended once.
         repeats: how often the region runs; more than once for a single program only.
         pages: where they go on first touch; single nodes for a single program only.
@@ -145,12 +147,15 @@ def start_together(
     for run, (first, streams) in zip(runs, program.processes, strict=True):
         workers = _workers(run, streams)
         workers_by_run.append(tuple(first + worker for worker in workers))
-        if scheduler == "os":
+        if scheduler == "os" or len(workers) > len(run.cpus):
             usable = logical_pus(spec.topology, run.cpus)
             allowed += [usable] * streams
             pus += [usable[0]] * streams
         else:
-            pus += pus_of_streams(spec.topology, streams, run.cpus, workers)
+            own = pus_of_streams(spec.topology, streams, run.cpus, workers)
+            allowed += [[pu] for pu in own]
+            pus += own
+    moved = any(len(usable) > 1 for usable in allowed)
     simulation = core.Simulation(
         machine or machine_model(spec),
         program,
@@ -162,7 +167,7 @@ def start_together(
         repeats=repeats,
         page_policy=pages.policy,
         page_table=dict(pages.nodes),
-        os_pus=allowed,
+        os_pus=allowed if scheduler == "os" or moved else [],
         detectors=native_detectors(detectors),
         threads=[worker for each in workers_by_run for worker in each],
     )

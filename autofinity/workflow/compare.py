@@ -13,7 +13,6 @@ from autofinity.mechanisms.recipe import WholeTrace
 from autofinity.mechanisms.registry import Entry
 from autofinity.model.errors import UsageError
 from autofinity.own_code import digest_of_code
-from autofinity.policy.on_machine import on_machine
 from autofinity.profiling.campaign import ReadyProgram
 from autofinity.reporter import SILENT, Reporter
 from autofinity.sim.machine import SimMachine
@@ -23,6 +22,7 @@ from autofinity.sim.together import ProgramRun, prepare_together
 from autofinity.store.mechanism_runs import MechanismRuns
 from autofinity.workflow.backends import simulated
 from autofinity.workflow.capture import capture
+from autofinity.workflow.crewed import with_crew
 from autofinity.workflow.policies import named_policy, policy_for
 from autofinity.workflow.wanted import Wanted, observations_folder
 
@@ -83,8 +83,6 @@ def compared(
         raise UsageError("--machine host: mechanisms are compared on simulated machines only")
     machine = simulated(wanted.machine, wanted.latencies, wanted.page_size, reporter=reporter)
     policy = named_policy(asked.policy) if asked.policy else policy_for(wanted.machine, reporter)
-    if policy is not None:
-        policy = on_machine(policy, facts_of_machine(machine.spec)(asked.threads))
     rates = f"{asked.repeats} {asked.paper_s} {asked.fault_share_per_s}"
     made_by = hashlib.sha256(
         digest_of_code(*DECIDES) + f"{machine.spec!r} {policy!r} {rates}".encode()
@@ -99,8 +97,9 @@ def compared(
         paper_s=asked.paper_s,
         fault_share_per_s=asked.fault_share_per_s,
         made_of=lambda ready: f"{ready.origin} {made_by}",
+        facts_of=facts_of_machine(machine.spec),
     )
-    programs = _programs(asked, reporter)
+    programs = [_crewed(machine, program, reporter) for program in _programs(asked, reporter)]
     runs = MechanismRuns(observations_folder(wanted) / RESULTS)
     steps = len(programs) * len(entries) * asked.seeds
     with reporter.progress("compare", steps) as done:
@@ -131,6 +130,13 @@ def _programs(asked: Asked, reporter: Reporter) -> list[ReadyProgram]:
     return found
 
 
+def _crewed(machine: SimMachine, program: ReadyProgram, reporter: Reporter) -> ReadyProgram:
+    """Programs side by side are placed for as many threads as each was told."""
+    if program.request.beside:
+        return program
+    return with_crew(machine.spec, program, reporter)
+
+
 def _beside(programs: Sequence[ReadyProgram]) -> ReadyProgram:
     """All of them as one. One by itself is itself."""
     first, *others = programs
@@ -150,7 +156,7 @@ def _beside(programs: Sequence[ReadyProgram]) -> ReadyProgram:
 def _whole_trace(ready: ReadyProgram, machine: SimMachine) -> WholeTrace:
     traces = (ready.request.program, *ready.request.beside)
     program = prepare_together([ProgramRun(trace, ()) for trace in traces])
-    each = ready.threads // len(traces)
+    each = ready.running // len(traces)
     workers = [
         first + worker
         for trace, (first, _) in zip(traces, program.processes, strict=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 from autofinity import __version__
 from autofinity.model.observation import Workload
@@ -24,11 +23,11 @@ from autofinity.profiling.sampling import Run
 from autofinity.profiling.selection import select
 from autofinity.reporter import Reporter
 from autofinity.sim.sampled import Precision
-from autofinity.sim.spec import MachineSpec
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import ObservationStore
 from autofinity.workflow.backends import simulated
 from autofinity.workflow.capture import capture
+from autofinity.workflow.crewed import with_crew
 from autofinity.workflow.wanted import (
     DEFAULT_PERIOD_US,
     HOST_PERIOD_US,
@@ -132,7 +131,7 @@ def _in_simulation(wanted: Wanted, reporter: Reporter) -> tuple[Target, list[Rea
         version=__version__,
     )
     programs = [
-        _with_crew(machine.spec, program, reporter)
+        with_crew(machine.spec, program, reporter)
         for threads in wanted.threads
         for program in capture(wanted, threads, reporter, sample="auto")
     ]
@@ -140,26 +139,6 @@ def _in_simulation(wanted: Wanted, reporter: Reporter) -> tuple[Target, list[Rea
     if any(program.sampled for program in programs):
         made_by += f" {precision!r}"
     return target, programs, hashlib.sha256(made_by.encode()).hexdigest()
-
-
-def _with_crew(spec: MachineSpec, program: ReadyProgram, reporter: Reporter) -> ReadyProgram:
-    """The program, with what there is to know of one that starts more threads than it was told."""
-    from autofinity.sim.crew import crew_of
-
-    crew = crew_of(spec, Path(program.request.program), program.threads)
-    if crew.computing == program.threads:
-        return program
-    how = f"{crew.at_a_time} of them at a time: they share {crew.room} cores"
-    reporter.notice(
-        f"{program.name} with {program.threads} threads: {crew.computing} compute, "
-        + (how if crew.shares else "each on a core of its own")
-    )
-    return replace(
-        program,
-        computing=crew.computing,
-        room=crew.room,
-        origin=f"{program.origin} {crew.computing} {crew.room}",
-    )
 
 
 def _on_host(wanted: Wanted, reporter: Reporter) -> tuple[Target, list[ReadyProgram], str]:

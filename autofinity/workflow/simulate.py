@@ -18,7 +18,7 @@ from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.on_machine import on_machine
 from autofinity.ports import RunRequest
-from autofinity.sim.crew import crew_of
+from autofinity.sim.crew import Crew, crew_of
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.replay import PagePolicy, load_program, simulate, workers_of
 from autofinity.sim.result import SimResult
@@ -82,10 +82,12 @@ def simulate_trace(
     seats = seats or Seats()
     check_run(seed, period_us)
     if threads is None and not seats.cpus:
-        crew = crew_of(spec, trace, threads_of(trace))
+        crew = placed_crew(spec, trace)
         if crew.shares:
             cpus = seats.on(spec.topology, crew.room)
-            return _simulate_shared(spec, trace, cpus, crew.computing, period_us, seed, pages)
+            return simulate_shared(
+                spec, trace, cpus, crew.computing, period_us=period_us, seed=seed, pages=pages
+            )
         threads = crew.computing
     threads = threads or len(seats.cpus)
     if is_sampled(str(trace)):
@@ -109,16 +111,19 @@ def simulate_trace(
     )
 
 
-def _simulate_shared(
+def simulate_shared(
     spec: MachineSpec,
     trace: Path,
     cpus: Sequence[OsIndex],
     threads: int,
-    period_us: float,
-    seed: int,
-    pages: PagePolicy,
+    *,
+    period_us: float = DEFAULT_PERIOD_US,
+    seed: int = 0,
+    pages: PagePolicy = "first_touch",
 ) -> SimResult:
-    """One program, whose threads share CPUs that are fewer than they are."""
+    """One program, whose threads share CPUs that are fewer than they are. Raises as
+    `simulate_trace`.
+    """
     if pages == "bind":
         raise UsageError("pages of one node: expected a program whose threads have a core each")
     return simulate_together(
@@ -140,18 +145,20 @@ def simulate_policy(
     period_us: float = DEFAULT_PERIOD_US,
     seed: int = 0,
 ) -> InRun:
-    """One program that starts distributed, is sampled, and moved as the policy says.
+    """One program that starts distributed, is sampled, and moved as the policy says. `threads` as
+    in `simulate_trace`.
 
     Raises as `run_in` does, and `UsageError`.
     """
     check_run(seed, period_us)
-    count = threads_of(trace, threads)
+    crew = placed_crew(spec, trace, threads)
     return run_in(
         SimMachine(spec),
-        RunRequest(program=str(trace), threads=count),
-        on_machine(policy, facts_of_machine(spec)(count)),
+        RunRequest(program=str(trace), threads=crew.computing),
+        on_machine(policy, facts_of_machine(spec)(crew.room)),
         Sampling(round(period_us * 1000)),
         seed,
+        crew.room,
     )
 
 
@@ -165,23 +172,24 @@ class Several:
     after: bool = False
     """One after the other, instead."""
     threads: int | None = None
-    """Of each program that are placed. None: as many as it had."""
+    """Of each program that are placed. None: as many as it had, or as `simulate_trace` places."""
 
-    def bound(self, topology: Topology, hint: Hint = DISTRIBUTED) -> list[ProgramRun]:
+    def bound(self, spec: MachineSpec, hint: Hint = DISTRIBUTED) -> list[ProgramRun]:
         """Every program placed as the hint says: beside the earlier ones as long as there is room.
 
         Programs that come one after the other, and those that find too few CPUs left, have the
-        whole machine to choose from. Raises `PlacementError`.
+        whole machine to choose from. Raises `PlacementError`, and as `crew_of`.
         """
+        topology = spec.topology
         taken: frozenset[OsIndex] = frozenset()
         runs = []
         for number, trace in enumerate(self.traces):
-            threads = threads_of(trace, self.threads)
+            crew = placed_crew(spec, trace, self.threads)
             left = topology.allowed - taken
-            roomy = not self.after and len(left) >= threads
-            cpus = get_affinity(topology, threads, hint, left if roomy else None).cpus
+            roomy = not self.after and len(left) >= crew.room
+            cpus = get_affinity(topology, crew.room, hint, left if roomy else None).cpus
             taken |= frozenset(cpus)
-            runs.append(self._run(number, cpus, None))
+            runs.append(self._run(number, cpus, workers_of(trace, crew.computing)))
         return runs
 
     def unbound(self, topology: Topology, cpus: Sequence[OsIndex] = ()) -> list[ProgramRun]:
@@ -220,7 +228,7 @@ def simulate_several(
     topology = spec.topology
     return simulate_together(
         spec,
-        several.unbound(topology, cpus) if unbound else several.bound(topology, hint),
+        several.unbound(topology, cpus) if unbound else several.bound(spec, hint),
         scheduler="os" if unbound else "bound",
         restart=restart,
         sample_period_ns=period_us * 1000,
@@ -234,6 +242,15 @@ def check_run(seed: int, period_us: float = DEFAULT_PERIOD_US) -> None:
         raise UsageError(f"seed {seed}: expected a whole number from 0, below 2^64")
     if not 0 <= period_us < math.inf:
         raise UsageError(f"period_us {period_us}: expected microseconds, or 0 for no samples")
+
+
+def placed_crew(spec: MachineSpec, trace: Path, given: int | None = None) -> Crew:
+    """The threads that are placed: as many as are given, a core each, or those that the trace shows
+    to compute. Raises as `crew_of`.
+    """
+    if given is not None:
+        return Crew(given, given, given)
+    return crew_of(spec, trace, threads_of(trace))
 
 
 def threads_of(trace: Path, given: int | None = None) -> int:

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +127,53 @@ def test_memory_that_the_kernel_does_not_show_is_not_known(
     assert seen_of(spinner).memory is None
 
 
+def test_a_curve_runs_a_program_once_a_count_and_leaves_its_words_output_and_record_alone(
+    run: Runner,
+) -> None:
+    words = ("sh", "-c", "echo $OMP_NUM_THREADS {threads}; sleep 0.05")
+    done = advise(run, "--curve", "1", "--", *words)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "1 1\n"
+    assert "threads of sh, on" in done.stderr
+    assert "speed, by threads" in done.stderr
+    found = advise(run, "--curve", "1", "--repeats", "2", "--json", "--", *words)
+    assert found.returncode == 0, found.stderr
+    (point,) = json.loads(found.stdout)["points"]
+    assert (point["threads"], point["speed"], point["hint"]) == (1, 1.0, None)
+    assert point["time_s"] >= 0.05
+    assert point["scatter"] >= 0
+    assert found.stderr.count("1 1\n") == 2
+    failed = advise(run, "--curve", "1", "--json", "--", "sh", "-c", "exit 37")
+    assert failed.returncode == 37
+    assert json.loads(failed.stdout) == {"program": "sh", "exit_code": 37, "points": []}
+    assert "exit code 37 at 1 threads" in failed.stderr
+    assert not run.db.exists()
+
+
+@two_cpus
+def test_threads_of_a_curve_are_placed_as_a_run_places_them(run: Runner, spinner: Path) -> None:
+    done = advise(
+        run, "--curve", "2", "--json", "--", spinner, "{threads}", "3", AUTOFINITY_FALLBACK="slp"
+    )
+    assert done.returncode == 0, done.stderr
+    (point,) = json.loads(done.stdout)["points"]
+    assert point["hint"] == "slp"
+    assert point["time_s"] >= 3
+
+
+def test_a_program_of_the_suite_is_captured_at_each_count(run: Runner, tmp_path: Path) -> None:
+    suite = ("-p", "sor", "--size", "tiny", "--work", tmp_path)
+    found = advise(run, *suite, "--curve", "2,4", "--json")
+    assert found.returncode == 0, found.stderr
+    document = json.loads(found.stdout)
+    assert (document["program"], document["counted"]) == ("sor tiny", "threads")
+    assert [point["threads"] for point in document["points"]] == [2, 4]
+    assert [point["cpus"] for point in document["points"]] == [2, 4]
+    assert document["points"][1]["speed"] > 1.2
+    captured = {path.name for path in (tmp_path / "traces").iterdir()}
+    assert captured > {"sor-tiny-2t", "sor-tiny-4t"}
+
+
 def test_what_is_not_there_or_is_no_program_is_one_clear_line(run: Runner, policy: Path) -> None:
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
@@ -145,15 +191,3 @@ def test_what_is_not_there_or_is_no_program_is_one_clear_line(run: Runner, polic
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     assert not policy.with_name("ran").exists()
-
-
-def test_another_users_program_is_refused_with_the_remedy() -> None:
-    if os.geteuid() != 0:
-        pytest.skip("only root can become another user to be refused")
-    check = (
-        "import os; from autofinity.workflow.advice.here import seen_here; "
-        "os.setgroups([]); os.setgid(65534); os.setuid(65534); seen_here(1, None)"
-    )
-    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True)
-    assert "CapabilityError: what process 1 runs cannot be seen" in done.stderr
-    assert "root's rights" in done.stderr

@@ -55,6 +55,16 @@ def test_topology_as_json_has_every_cpu() -> None:
     assert found["caches"][0]["level"] == 3
 
 
+def test_a_hint_that_puts_threads_on_siblings_says_so_beside_its_answer() -> None:
+    machine = "synthetic:pack:2 l3:1 core:2 pu:2"
+    words = ("hints", "--machine", machine, "--threads", "4")
+    packed = run(*words, "--hint", "slP", "--as", "taskset")
+    assert packed.stdout == "taskset -c 0,1,2,3\n"
+    assert "slP puts 4 threads on 2 cores, several to a core, and leaves 2" in packed.stderr
+    assert "several to a core" not in run(*words, "--hint", "SLP").stderr
+    assert "several to a core" not in run(*words).stderr
+
+
 def test_a_hint_can_be_given_to_another_launcher() -> None:
     asked = ("hints", "--machine", SMALL, "--threads", "5", "--hint", "SLP")
     cpus = document(*asked)["hints"][0]["cpus"]

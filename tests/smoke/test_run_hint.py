@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from live_masks import allowed, fake_sysfs, masks_of
 from live_run import prefer
+from made_up_machine import machine
+from topology_sysfs_tree import write_sysfs
 
 from autofinity.model.affinity import HINTS
 
@@ -103,6 +105,20 @@ def test_a_dry_run_marks_the_hint(run: Runner, hint: object) -> None:
     assert "policy    not asked" in lines
     (marked,) = (line for line in lines if line.endswith("(asked for)"))
     assert marked.startswith(f"{hint} ")
+
+
+@two_cpus
+def test_a_dry_run_says_so_where_the_hint_puts_threads_on_siblings(
+    run: Runner, tmp_path: Path
+) -> None:
+    first, second = sorted(allowed())[:2]
+    siblings = machine(cores=1, smt=2, number=lambda core, rank: (first, second)[rank])
+    env = run.env | {"AUTOFINITY_SYSFS": str(write_sysfs(tmp_path / "sys", siblings))}
+    words = ("--dry-run", "--hint", "slP", "--threads", "2", "--", "true")
+    with_siblings = run(*words, env=env).stdout.decode()
+    assert "note      slP puts 2 threads on 1 core, several to a core" in with_siblings
+    own_cores = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path / "own"))}
+    assert "several to a core" not in run(*words, env=own_cores).stdout.decode()
 
 
 @pytest.mark.parametrize("word", ["slq", "S", "SLPP", "packed", ""])

@@ -1,97 +1,198 @@
 """What the placement is worth: what training programs gained that fell under the same rule.
 
-The policy's file has no times. The observations that it was learned from have, and they are shipped
-with a shipped policy: the same rule is asked of each program's sample, and its time in the advised
-affinity is looked up beside that under the operating system.
+    policy ─► learned_from ─► cases under the rule ─► worth ─► what is told
+
+A policy's file has no times. The observations that it was learned from have, and they are shipped
+with a shipped policy: the same rule is asked of each program's sample there. Told is what came of
+it in the end, after the second look where the policy takes one, since nobody stays where the first
+look says; and apart what came of each answer that a second look can give. Cases without a run under
+the operating system count for the gain over distributed threads alone.
 """
 
 from __future__ import annotations
 
-import math
 import statistics
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-import numpy as np
-
-from autofinity.evaluation.bootstrap import DRAWS, LEVEL
-from autofinity.evaluation.judge import behaviour_seen
-from autofinity.evaluation.times import geometric_mean, times_of
-from autofinity.learning.feature_columns import with_sums
-from autofinity.learning.hint_samples import WARMUP_PERIODS
-from autofinity.model.affinity import DISTRIBUTED
+from autofinity.evaluation.times import geometric_mean
+from autofinity.evaluation.under_rule import Fell
 from autofinity.model.errors import AutofinityError
-from autofinity.model.policy import RulePolicy
-from autofinity.policy.firing import fired
+from autofinity.model.policy import RulePolicy, SecondLook
 from autofinity.policy.readable import number
-from autofinity.policy.selector import values_of
-from autofinity.store.observation_table import ObservationTable
+from autofinity.workflow.advice.learned_from import learned_from
 from autofinity.workflow.advice.placement import Chosen
 from autofinity.workflow.advice.seen import Section, Seen
-from autofinity.workflow.observations import matches_for, observations_of
-from autofinity.workflow.several_machines import ANY
+from autofinity.workflow.advice.worth import (
+    DISTRIBUTED,
+    FEWEST,
+    OS,
+    Worth,
+    by_program,
+    programs_of,
+    with_os,
+    worth_of,
+)
 
-_FEWEST = 3  # programs for an interval
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """Of the training programs under one rule."""
-
-    gains: dict[str, float]
-    """Program → T_os / T_advised, above 1: faster."""
-    regrets: dict[str, float]
-    """Program → share of time lost against the best of the hints that were profiled."""
+_QUESTION = "expected gain"
 
 
 def gain(seen: Seen, chosen: Chosen | None) -> Section:
     """Expected gain over the system's own placement, with its interval."""
     if chosen is None or seen.policy is None:
         return _unknown("nothing was decided", (), {})
-    rule = chosen.why.decision.rule
-    weights, facts = _weights(seen.policy, rule)
+    decision = chosen.why.decision
+    rule = None if decision.rule is None else seen.policy.rules[decision.rule]
+    weights, facts = _weights(seen.policy, decision.rule)
+    general = seen.learned or seen.policy
     try:
-        known = known_of(seen.policy, rule, chosen)
-    except (AutofinityError, KeyError, ValueError) as error:
+        learned = learned_from(general)
+    except AutofinityError as error:
         return _unknown(f"the policy's file has no times, and {error}", weights, facts)
-    if not known.gains:
+    fell = learned.under(rule, seen.kind)
+    if not fell:
         return _unknown("no training program fell under this rule", weights, facts)
-    return _told(known, rule, weights, facts)
+    by = "the default" if decision.rule is None else f"rule {decision.rule + 1}"
+    second = general.second_after(decision.hint)  # facts that are not known here are there
+    answers = _answers(fell, second)
+    known = with_os(fell)
+    over_os, over_distributed = worth_of(fell, OS), worth_of(fell, DISTRIBUTED)
+    programs = programs_of(fell)
+    evidence = (
+        f"{len(programs)} of the programs that the policy was learned from fell under {by}: "
+        f"{', '.join(programs)}",
+        f"cases: {len(fell)}, {_where(fell)}",
+        *_answer_lines(answers, second),
+        *_spread(known),
+        f"over the same program distributed (SLP), of all cases: {_times(over_distributed)}",
+        *_left_out(fell, known),
+        _lost(fell),
+        "the rule had seen them; `autofinity evaluate` judges rules that have not",
+        *weights,
+    )
+    facts |= {
+        **_figures(over_os, "gain", "interval"),
+        **_figures(over_distributed, "gain_over_distributed", "interval_over_distributed"),
+        "gains": {
+            program: geometric_mean(one.case.against(OS) for one in cases)
+            for program, cases in by_program(known).items()
+        },
+        "regrets": _regrets(fell),
+        "machines": _machines(fell),
+        "cases": len(fell),
+        "cases_without_os": len(fell) - len(known),
+        "answers": [_answer_facts(hint, some) for hint, some in answers.items()],
+        "why_not": None if known else _NO_OS,
+    }
+    return Section(_QUESTION, _advice(over_os, over_distributed), evidence, facts)
 
 
-def known_of(policy: RulePolicy, rule: int | None, chosen: Chosen) -> Known:
-    """Look it up. Raises `AutofinityError` where what it was learned from is not shipped."""
-    table, threads = _learned_from(policy)
-    matches, times, sums = matches_for(table), times_of(table), with_sums(table)
-    found = Known({}, {})
-    for workload, by_affinity in times.roi_s.items():
-        if workload.threads != threads:
-            continue
-        start = matches(threads, DISTRIBUTED)
-        sample = behaviour_seen(sums, workload, start, WARMUP_PERIODS, 0)
-        advised = by_affinity.get(matches(threads, chosen.why.decision.hint))
-        under_os = times.baselines.get(workload, {}).get("os")
-        if fired(policy, values_of(policy, sample)) == rule and advised and under_os:
-            found.gains[workload.program] = under_os / advised
-            found.regrets[workload.program] = advised / min(by_affinity.values()) - 1
-    return found
+_NO_OS = "no run of them under the operating system was observed"
 
 
-def _learned_from(policy: RulePolicy) -> tuple[ObservationTable, int]:
-    """The shipped observations, if they are those, and the thread count that was learned at."""
-    machine, threads = policy.provenance.get("machine"), policy.provenance.get("threads")
-    if machine == ANY:
-        raise ValueError("it was learned on several machines, whose gains are not this one's")
-    if not isinstance(machine, str) or not (isinstance(threads, list) and len(threads) == 1):
-        raise ValueError("it does not say of what machine and thread count it was learned")
-    made_of = policy.provenance.get("observations")
-    digest = made_of.get("digest") if isinstance(made_of, dict) else None
-    table = observations_of(machine)
-    placed = table.placed_by("affinity")
-    if placed.take(placed.threads == threads[0]).digest() != digest:
-        raise ValueError(
-            f"it was learned from other observations than the shipped ones of {machine}"
-        )
-    return table, threads[0]
+def _advice(over_os: Worth | None, over_distributed: Worth | None) -> str:
+    if over_os is None:
+        also = f"over distributed (SLP) {_times(over_distributed)}"
+        return f"not known over the operating system; {also}"
+    said = (
+        f"{_interval(over_os)}, 95 % by bootstrap over programs"
+        if over_os.interval
+        else f"no interval: fewer than {FEWEST} programs"
+    )
+    return f"{over_os.value:.2f} times the speed under the operating system ({said})"
+
+
+def _answers(fell: Sequence[Fell], second: SecondLook | None) -> dict[str, list[Fell]]:
+    """What a second look can say, with the cases of which it did."""
+    if second is None:
+        return {}
+    words = second.policy.last_words
+    return {str(word): [one for one in fell if one.answer == word] for word in words}
+
+
+def _answer_lines(answers: dict[str, list[Fell]], second: SecondLook | None) -> tuple[str, ...]:
+    if second is None:
+        return ()
+    lines = [f"a run looks again in {second.sampled_in}; what that said of them, and their gain:"]
+    for hint, some in answers.items():
+        count = f"cases: {len(some)}, programs: {len(programs_of(some))}"
+        gain = f"; {_times(worth_of(some, OS))}" if some else ""
+        lines.append(f"  {hint}: {count}{gain}")
+    return tuple(lines)
+
+
+def _answer_facts(hint: str, fell: Sequence[Fell]) -> dict[str, object]:
+    return {
+        "hint": hint,
+        "cases": len(fell),
+        "programs": programs_of(fell),
+        **_figures(worth_of(fell, OS), "gain", "interval"),
+        **_figures(
+            worth_of(fell, DISTRIBUTED), "gain_over_distributed", "interval_over_distributed"
+        ),
+    }
+
+
+def _figures(worth: Worth | None, value: str, interval: str) -> dict[str, object]:
+    if worth is None:
+        return {value: None, interval: None}
+    return {value: worth.value, interval: list(worth.interval) if worth.interval else None}
+
+
+def _times(worth: Worth | None) -> str:
+    if worth is None:
+        return "not known"
+    interval = f" ({_interval(worth)})" if worth.interval else ""
+    return f"{worth.value:.2f} times the speed{interval}"
+
+
+def _interval(worth: Worth) -> str:
+    assert worth.interval is not None
+    low, high = worth.interval
+    return f"{low:.2f} to {high:.2f}"
+
+
+def _machines(fell: Sequence[Fell]) -> list[str]:
+    return sorted({one.machine for one in fell})
+
+
+def _where(fell: Sequence[Fell]) -> str:
+    machines = _machines(fell)
+    if len(machines) == 1:
+        return f"on {machines[0]}"
+    return f"on {len(machines)} machines: {', '.join(machines)}"
+
+
+def _spread(known: Sequence[Fell]) -> tuple[str, ...]:
+    gains = [one.case.against(OS) for one in known]
+    if not gains:
+        return ()
+    return (f"time under the system over time as advised: {min(gains):.2f} to {max(gains):.2f}",)
+
+
+def _left_out(fell: Sequence[Fell], known: Sequence[Fell]) -> tuple[str, ...]:
+    without = len(fell) - len(known)
+    if not without:
+        return ()
+    return (
+        f"cases without a run under the operating system: {without}; they do not count for the "
+        "gain over it",
+    )
+
+
+def _regrets(fell: Sequence[Fell]) -> dict[str, float]:
+    return {
+        program: max(one.case.regret for one in cases)
+        for program, cases in by_program(fell).items()
+    }
+
+
+def _lost(fell: Sequence[Fell]) -> str:
+    regrets = _regrets(fell)
+    worst = max(regrets, key=lambda program: regrets[program])
+    middle = statistics.median(one.case.regret for one in fell)
+    return (
+        f"lost against the best hint: {middle:.1%} (median), {regrets[worst]:.1%} at most ({worst})"
+    )
 
 
 def _weights(policy: RulePolicy, rule: int | None) -> tuple[tuple[str, ...], dict[str, object]]:
@@ -107,51 +208,5 @@ def _weights(policy: RulePolicy, rule: int | None) -> tuple[tuple[str, ...], dic
 
 
 def _unknown(why: str, evidence: tuple[str, ...], facts: dict[str, object]) -> Section:
-    return Section(
-        "expected gain",
-        "not known",
-        (why, *evidence),
-        {**facts, "gain": None, "interval": None, "why_not": why},
-    )
-
-
-def _told(
-    known: Known, rule: int | None, weights: tuple[str, ...], facts: dict[str, object]
-) -> Section:
-    gains = list(known.gains.values())
-    middle, interval = geometric_mean(gains), _interval(gains)
-    worst = max(known.regrets, key=lambda program: known.regrets[program])
-    by = "the default" if rule is None else f"rule {rule + 1}"
-    said = (
-        f"{interval[0]:.2f} to {interval[1]:.2f}, 95 % by bootstrap over programs"
-        if interval
-        else f"no interval: fewer than {_FEWEST} programs"
-    )
-    regret = f"{statistics.median(known.regrets.values()):.1%} (median)"
-    evidence = (
-        f"{len(gains)} of the programs that the policy was learned from fell under {by}: "
-        f"{', '.join(known.gains)}",
-        f"time under the system over time as advised: {min(gains):.2f} to {max(gains):.2f}",
-        f"lost against the best hint: {regret}, {known.regrets[worst]:.1%} at most ({worst})",
-        "the rule had seen them; `autofinity evaluate` judges rules that have not",
-        *weights,
-    )
-    facts |= {
-        "gain": middle,
-        "interval": interval,
-        "gains": known.gains,
-        "regrets": known.regrets,
-        "why_not": None,
-    }
-    advice = f"{middle:.2f} times the speed under the operating system ({said})"
-    return Section("expected gain", advice, evidence, facts)
-
-
-def _interval(gains: list[float]) -> list[float] | None:
-    """Of their geometric mean."""
-    if len(gains) < _FEWEST:
-        return None
-    logs = np.log(gains)
-    drawn = np.random.default_rng(1).choice(logs, size=(DRAWS, len(logs))).mean(axis=1)
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return [math.exp(low), math.exp(high)]
+    nothing: dict[str, object] = {"gain": None, "interval": None, "why_not": why}
+    return Section(_QUESTION, "not known", (why, *evidence), {**facts, **nothing})

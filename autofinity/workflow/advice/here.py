@@ -22,7 +22,7 @@ from autofinity.runtime.attaching import masks_at_start
 from autofinity.runtime.evidence import ONE_LLC, STAYS, nothing_to_choose
 from autofinity.runtime.journal import Journal, RunHeader
 from autofinity.runtime.live_state import LiveState
-from autofinity.runtime.machine_facts import facts_here, speeds_here
+from autofinity.runtime.machine_facts import facts_here, kind_here, speeds_here
 from autofinity.runtime.monitor import Surroundings, address_sensor, by_policy, counters_of
 from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, Choice, read_policy
 from autofinity.runtime.request import Request
@@ -43,7 +43,7 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
     """
     if not Path(f"/proc/{pid}").exists():
         raise UsageError(f"there is no process {pid}; expected the pid of a running program")
-    policy = read_policy(choice.path)[0] if choice is not None else None
+    policy = learned = read_policy(choice.path)[0] if choice is not None else None
     ladder = probe()
     allowed = masks_at_start(pid)
     request = _request(pid, threads, allowed, ladder.tier, choice)
@@ -70,8 +70,9 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
         process.close()
     state = looked.state
     threads = threads or len(state.workers.computing) or state.most_computing
+    room = _room(state, threads)
     if policy is not None:
-        policy = on_machine(policy, facts_here(topology)(max(threads, 1)))
+        policy = on_machine(policy, facts_here(topology)(max(room or threads, 1)))
     return Seen(
         program=Path(request.program).name,
         topology=topology,
@@ -81,6 +82,9 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
         state=state,
         undecided=_undecided(state, request.threads),
         threads=threads,
+        room=room,
+        learned=learned,
+        kind=kind_here(topology),
         cpus=tuple(cpu for cpu in looked.cpus if cpu in present),
         memory=looked.memory,
         touched=looked.touched,
@@ -88,6 +92,12 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
         node_gbs=speeds_here(topology).node_gbs,
         not_measured=_not_measured(topology, available, ladder, touches=touches),
     )
+
+
+def _room(state: LiveState, threads: int) -> int:
+    """Of the threads that compute, as a run would place them; 0: of others than those."""
+    computing = len(state.workers.computing)
+    return state.workers.room if computing == threads else 0
 
 
 def _undecided(state: LiveState, threads: int) -> str:

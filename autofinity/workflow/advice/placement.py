@@ -16,7 +16,8 @@ from autofinity.policy.readable import hint_text
 from autofinity.runtime.evidence import ONE_LLC, nothing_to_choose
 from autofinity.workflow.advice.seen import Section, Seen
 
-_TOOLS = ("taskset", "numactl", "omp")
+_A_CPU_A_THREAD = "omp"
+_TOOLS = ("taskset", "numactl", _A_CPU_A_THREAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,8 @@ def chosen_of(seen: Seen) -> Chosen | None:
     )
     try:
         cores_here = all_cores(seen.topology, seen.available)
-        hint = seen.policy.at(why.decision.hint, seen.threads, cores_here)
-        cores = get_affinity(seen.topology, seen.threads, hint, seen.available)
+        hint = seen.policy.at(why.decision.hint, seen.placed, cores_here)
+        cores = get_affinity(seen.topology, seen.placed, hint, seen.available)
     except PlacementError:
         return None
     return Chosen(hint, cores, why)
@@ -50,6 +51,7 @@ def placement(seen: Seen, chosen: Chosen | None) -> Section:
     where = f"seen were {len(seen.cpus)} threads on CPUs {format_cpu_list(seen.cpus)}"
     facts: dict[str, object] = {
         "threads": seen.threads,
+        "cores": seen.placed,
         "cpus_seen": list(seen.cpus),
         "policy": seen.asked,
         "nothing_to_choose": nothing_to_choose(seen.topology, seen.available),
@@ -58,19 +60,26 @@ def placement(seen: Seen, chosen: Chosen | None) -> Section:
     if facts["nothing_to_choose"]:
         evidence += (ONE_LLC,)
     if chosen is None or seen.policy is None:
-        why = seen.undecided or f"there are too few CPUs for {seen.threads} threads"
+        why = seen.undecided or f"there are too few CPUs for {seen.placed} threads"
         advice = "leave the threads where the system puts them"
         facts |= {"hint": None, "undecided": why}
         evidence = (f"nothing was decided: {why}", f"policy: {seen.asked}", *evidence)
         return Section("placement", advice, evidence, facts)
     hint, cpus = chosen.hint, chosen.cores.cpus
-    lines = {tool: launcher_line(tool, cpus, seen.topology) for tool in _TOOLS}
+    shares = len(cpus) < seen.threads
+    tools = [tool for tool in _TOOLS if not (shares and tool == _A_CPU_A_THREAD)]
+    lines = {tool: launcher_line(tool, cpus, seen.topology) for tool in tools}
     second = seen.policy.second_after(chosen.why.decision.hint)
     final = second is None
     evidence += (
         f"policy: {seen.asked}",
         *_short(explanation_text(seen.policy, chosen.why)),
     )
+    if shares:
+        evidence += (
+            f"{seen.threads} threads take turns: they share {len(cpus)} cores, some more than run "
+            "at a time",
+        )
     if seen.policy.rules:
         evidence += (
             "it was learned from samples of threads that are distributed (SLP), and this one is of "

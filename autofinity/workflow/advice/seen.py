@@ -22,6 +22,7 @@ class Seen:
     available: frozenset[OsIndex]
     """CPUs that may be used."""
     policy: RulePolicy | None
+    """With the facts of this machine in their place (`policy.on_machine`)."""
     asked: str
     """Which policy that is, and who chose it; or why there is none."""
     state: LiveState
@@ -30,6 +31,12 @@ class Seen:
     """Why the policy was not asked; empty where it was."""
     threads: int
     """That compute, or were promised."""
+    room: int = 0
+    """Cores that they are to share, where fewer of them run at a time; 0: one each."""
+    learned: RulePolicy | None = None
+    """The policy as it was learned, for any machine's facts; None: `policy` asks for no facts."""
+    kind: str = ""
+    """Name of the machine among those that are learned from; empty: it is none that is known."""
     cpus: tuple[OsIndex, ...] = ()
     """Where each thread that computes was last."""
     memory: MemoryByNode | None = None
@@ -43,6 +50,11 @@ class Seen:
     """Of a thread while a sibling issues, too; None where no machine file says."""
     not_measured: tuple[str, ...] = ()
     """What cannot be seen here, and what would help, a line each."""
+
+    @property
+    def placed(self) -> int:
+        """For how many threads cores are chosen."""
+        return self.room or self.threads
 
     @property
     def nodes(self) -> tuple[int, ...]:

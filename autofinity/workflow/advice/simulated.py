@@ -16,7 +16,7 @@ from autofinity.runtime.undecided import why_undecided
 from autofinity.sim.speeds import facts_of_machine, speeds_of
 from autofinity.workflow.advice.look import look_at
 from autofinity.workflow.advice.seen import Seen
-from autofinity.workflow.simulate import DEFAULT_PERIOD_US, threads_of
+from autofinity.workflow.simulate import DEFAULT_PERIOD_US, placed_crew
 
 if TYPE_CHECKING:
     from autofinity.sim.machine import SimMachine
@@ -37,23 +37,25 @@ def seen_simulated(
     none. Raises `TraceError`, `PlacementError`, `SimulationError`, and `CapabilityError` for a
     sampled trace, of whose threads the system cannot be let to dispose.
     """
-    team = threads_of(trace, threads)
+    crew = placed_crew(machine.spec, trace, threads)
+    learned = policy
     if policy is not None:
-        policy = on_machine(policy, facts_of_machine(machine.spec)(team))
+        policy = on_machine(policy, facts_of_machine(machine.spec)(crew.room))
     setting = Setting(
         machine.topology,
-        team,
+        crew.computing,
         machine.clock_hz,
         paper_second_ns=round(DEFAULT_PERIOD_US * 1000),
         policy=policy,
+        room=crew.room,
     )
     recipe = InRun(setting, bind="none")
     counters = tuple(dict.fromkeys((*recipe.sensors.counters, *_COUNTED)))
     detectors = (_SAMPLED,) if machine.topology.n_nodes > 1 else ()
     process = machine.start(
-        RunRequest(str(trace), threads=team), None, Sensors(counters, detectors)
+        RunRequest(str(trace), threads=crew.computing), None, Sensors(counters, detectors)
     )
-    start = recipe.begin(machine.topology, machine.topology.allowed, team)
+    start = recipe.begin(machine.topology, machine.topology.allowed, crew.computing)
     looked = look_at(process, recipe, start)
     return Seen(
         program=trace.name,
@@ -62,8 +64,11 @@ def seen_simulated(
         policy=policy,
         asked=asked if policy is not None else NO_POLICY,
         state=looked.state,
-        undecided=why_undecided(looked.state, team),
-        threads=team,
+        undecided=why_undecided(looked.state, crew.room),
+        threads=crew.computing,
+        room=crew.room,
+        learned=learned,
+        kind=machine.spec.name,
         cpus=looked.cpus,
         memory=looked.memory,
         touched=looked.touched,

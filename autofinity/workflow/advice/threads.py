@@ -21,11 +21,12 @@ def thread_count(seen: Seen) -> Section:
         "enough_threads": None,
     }
     question = "threads"
+    running = seen.placed  # rates are per thread, of as many as run at a time
     again = f"not measured: time it with fewer than {seen.threads} threads, too"
     misses = _reads_per_s(seen)
     if misses is None:
         return Section(question, again, ("reads of memory were not counted",), facts)
-    read_gbs = misses * seen.threads * LINE_BYTES / 1e9
+    read_gbs = misses * running * LINE_BYTES / 1e9
     facts["read_gbs"] = read_gbs
     told = f"{seen.threads} threads read {read_gbs:.2f} GB/s from memory"
     if math.isnan(seen.node_gbs):
@@ -48,7 +49,7 @@ def thread_count(seen: Seen) -> Section:
     if used < SATURATED:
         advice = "no more than memory can feed"
         return Section(question, advice, (told,), facts)
-    enough = max(1, round(seen.threads * SATURATED / used))
+    enough = max(1, round(running * SATURATED / used))
     facts["enough_threads"] = enough
     advice = f"memory is saturated: {enough} threads, or pages on more nodes, may do as well"
     return Section(question, advice, (told,), facts)

@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 from told import Told
 
+from autofinity._core.trace import is_sampled
 from autofinity.capture import sampling
 from autofinity.capture.sampling import WindowPlan
 from autofinity.capture.suite_capture import capture_suite
+from autofinity.model.affinity import HINTS, PACKED
 from autofinity.model.errors import CapabilityError
+from autofinity.model.policy import RulePolicy, SecondLook, looked_at
 from autofinity.ports import RunRequest, Sensors
 from autofinity.sim.machine import SimMachine
+from autofinity.workflow.advice.curve_simulated import curve_of_program
 from autofinity.workflow.profile import gather
 from autofinity.workflow.simulate import simulate_trace
 from autofinity.workflow.wanted import Wanted, wanted_on
@@ -52,6 +56,17 @@ def test_of_a_trace_whose_error_is_not_reached_there_is_one_notice(wanted: Wante
     told = Told()
     gather(replace(wanted, error=1e-9), told)
     assert sum("standard error" in notice for notice in told.notices) == 1
+
+
+def test_a_curve_of_sampled_inputs_is_by_windows(wanted: Wanted) -> None:
+    spec = SimMachine.preset("opteron-6164he").spec
+    again = RulePolicy(looked_at(("instructions",)), {}, (), PACKED)
+    policy = RulePolicy(("instructions",), {}, (), PACKED, second=SecondLook(PACKED, HINTS, again))
+    curve = curve_of_program(spec, wanted, policy, (2, THREADS))
+    assert is_sampled(str(wanted.work / "traces" / f"stencil-small-{THREADS}t"))
+    assert [(p.threads, p.cpus, p.hint) for p in curve.points] == [(2, 2, "slp"), (4, 4, "slp")]
+    assert curve.points[0].time_s > curve.points[1].time_s
+    assert all(point.read_gbs for point in curve.points)
 
 
 def test_a_sampled_trace_is_not_run_where_threads_move(wanted: Wanted) -> None:

@@ -113,6 +113,57 @@ def test_one_program_is_advised_on_at_a_time(arguments: tuple[str, ...]) -> None
         told(*arguments)
 
 
+def test_a_curve_of_a_captured_program_is_a_table_bars_and_json(trace: str, policy: str) -> None:
+    asked = (trace, "-t", str(THREADS), "--policy", policy, "--curve")
+    lines = told(*asked, "auto").splitlines()
+    assert lines[0] == "CPUs of one, on opteron-6164he"
+    assert lines[2].startswith("CPUs: ")
+    assert "speed, by CPUs" in lines
+    assert [line for line in lines if line in ("1", "2", "4")] == ["1", "2", "4"]
+    found = document(*asked, "2,4")
+    assert (found["program"], found["machine"]) == ("one", "opteron-6164he")
+    assert [(p["threads"], p["cpus"], p["cores"]) for p in found["points"]] == [
+        (4, 2, 2),
+        (4, 4, 4),
+    ]
+    first, second = found["points"]
+    assert first["speed"] == 1.0
+    assert second["speed"] == pytest.approx(first["time_s"] / second["time_s"])
+    assert found["enough"] in (2, 4)
+    assert {point["hint"] for point in found["points"]} == {"slp"}
+    assert all(point["best_time_s"] <= point["time_s"] for point in found["points"])
+    assert {point["scatter"] for point in found["points"]} == {None}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--curve", "auto"), "expected one of: the folder of a trace"),
+        (("--curve", "auto", "--pid", "1"), "expected one of"),
+        (("--curve", "auto", "trace", "--", "true"), "expected one of"),
+        (("--curve", "auto", "-p", "sor", "-p", "lu"), "expected one of"),
+        (("--curve", "auto", "--"), "expected one of"),
+        (("--curve", "2", "-t", "2", "-p", "sor"), "--threads says what --curve varies"),
+        (("--curve", "2", "--repeats", "2", "-p", "sor"), "--repeats is for"),
+        (("-p", "sor"), "are for --curve"),
+        (("--repeats", "2", "--", "true"), "are for --curve"),
+        (("--curve", "99", "-p", "sor"), "48 CPUs may be used"),
+    ],
+)
+def test_a_curve_is_of_one_program_whose_threads_it_varies(
+    arguments: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        told(*arguments)
+
+
+@pytest.mark.parametrize("counts", ["", "0", "2,,4", "2,-1", "many"])
+def test_counts_that_cannot_be_are_refused(counts: str) -> None:
+    done = CliRunner().invoke(advise, ["--curve", counts, "--", "true"])
+    assert done.exit_code == 2
+    assert "expected auto, or counts such as 4,8,16" in done.output
+
+
 def test_what_is_no_trace_policy_or_machine_is_refused(trace: str, tmp_path: Path) -> None:
     with pytest.raises(TraceError):
         told(str(tmp_path), "-t", "2")

@@ -27,7 +27,7 @@ def options(command: str) -> list[click.Option]:
     return [option for option in found.params if isinstance(option, click.Option)]
 
 
-@pytest.mark.parametrize("command", ["train", "evaluate"])
+@pytest.mark.parametrize("command", ["train", "evaluate", "advise"])
 def test_what_most_people_call_shows_no_more_than_a_screen(command: str) -> None:
     assert len(options(command)) < 20, "one more is --help"
     shown = CliRunner().invoke(cli, [command, "--help"], terminal_width=80).output.splitlines()

@@ -44,6 +44,17 @@ def test_machines_says_how_well_founded_each_is() -> None:
         assert f"| `{machine['name']}` | {' | '.join(map(str, numbers))} |" in table
 
 
+def test_a_hint_that_puts_threads_on_siblings_says_so(tmp_path: Path) -> None:
+    streaming(2, pages_each=4, repeats=3).write(str(tmp_path))
+    machine = "synthetic:pack:1 l3:1 core:2 pu:2"
+    words = [str(tmp_path), "-m", machine, "-t", "2", "--latencies", "xeon-e5-2650"]
+    packed = CliRunner().invoke(simulate, [*words, "--hint", "slP"], catch_exceptions=False)
+    assert "slP puts 2 threads on 1 core, several to a core" in packed.stderr
+    for others in ((), ("--hint", "SLP")):
+        spread = CliRunner().invoke(simulate, [*words, *others], catch_exceptions=False)
+        assert "several to a core" not in spread.stderr
+
+
 def test_simulate_prints_time_and_counters(trace: str) -> None:
     result = CliRunner().invoke(simulate, [trace, "--cpus", "0,6", "--json"])
     document = json.loads(result.stdout)

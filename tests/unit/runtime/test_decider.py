@@ -22,7 +22,7 @@ from autofinity.model.policy import (
     looked_at,
 )
 from autofinity.model.sharing import SharingMatrix
-from autofinity.model.topology import OsIndex
+from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
 from autofinity.runtime.decider import LivePolicy
 from autofinity.runtime.evidence import ONE_LLC
@@ -109,8 +109,8 @@ def run(
     known: Hint | None = None,
     available: frozenset[OsIndex] | None = None,
     asked: list[Mapping[str, float]] | None = None,
+    topology: Topology = MACHINE,
 ) -> LiveState:
-    topology = MACHINE
     allowed = topology.allowed if available is None else available
 
     def decide(chosen: RulePolicy, sample: Mapping[str, float]) -> Decision:
@@ -261,6 +261,22 @@ def test_a_known_program_is_placed_at_once_and_not_sampled() -> None:
     assert len(process.applied) == 1
     assert not asked
     assert state.sample is None
+
+
+def test_a_hint_that_was_asked_for_and_puts_threads_on_siblings_is_noted() -> None:
+    siblings = machine(packages=2, llcs=1, cores=2, smt=2)
+
+    def notes(hint: Hint, policy: RulePolicy | None = None) -> list[str]:
+        process = FakeProcess(dict.fromkeys(range(4), 0))
+        state = run(process, known=hint, policy=policy, topology=siblings)
+        return [note for note in state.notes if "several to a core" in note]
+
+    assert notes(PACKED) == [
+        "slp puts 4 threads on 2 cores, several to a core, and leaves 2 cores idle; SLP takes all "
+        "cores first"
+    ]
+    assert notes(DISTRIBUTED) == []
+    assert notes(PACKED, POLICY) == [], "the policy's own answer is nobody's wish"
 
 
 def test_a_main_thread_that_only_waits_is_not_placed_but_let_go_anywhere() -> None:

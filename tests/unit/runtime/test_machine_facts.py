@@ -7,7 +7,7 @@ import pytest
 
 from autofinity.model.facts import Speeds
 from autofinity.policy.shipped import speeds_line
-from autofinity.runtime.machine_facts import HERE, MEASURED, facts_here, speeds_here
+from autofinity.runtime.machine_facts import HERE, MEASURED, facts_here, kind_here, speeds_here
 from autofinity.sim.preset import load_preset
 
 EPYC = load_preset("epyc-9654").topology
@@ -24,6 +24,15 @@ def environment(tmp_path: Path) -> dict[str, str]:
 def test_a_machine_on_record_is_known(environment: dict[str, str]) -> None:
     facts = facts_here(EPYC, environment)(8)
     assert facts["packed_lines_pkc"] == pytest.approx(1e3 * 58 / 2.4 / 64 / 8)
+
+
+def test_the_kind_of_a_machine_is_the_name_of_its_preset(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    assert kind_here(EPYC, environment) == "epyc-9654"
+    assert kind_here(load_preset("epyc-9654-nps1").topology, environment) == "epyc-9654-nps1"
+    (tmp_path / "cpuinfo").write_text("model name\t: Some CPU\n")
+    assert kind_here(EPYC, environment) == ""
 
 
 def test_what_was_measured_comes_first(environment: dict[str, str]) -> None:

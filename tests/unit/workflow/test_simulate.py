@@ -53,7 +53,7 @@ def test_as_many_threads_are_placed_as_there_are_cpus_or_as_are_wanted(trace: Pa
 
 
 def test_programs_sit_beside_each_other_as_long_as_there_is_room(trace: Path) -> None:
-    runs = Several([trace] * 6, threads=6).bound(SPEC.topology)
+    runs = Several([trace] * 6, threads=6).bound(SPEC)
     taken = [frozenset(run.cpus) for run in runs]
     assert len(frozenset().union(*taken[:5])) == 5 * 6
     assert taken[5] == taken[0], "two CPUs are left: it has the whole machine to choose from"
@@ -61,7 +61,7 @@ def test_programs_sit_beside_each_other_as_long_as_there_is_room(trace: Path) ->
 
 
 def test_programs_that_come_one_after_the_other_have_the_same_cpus(trace: Path) -> None:
-    runs = Several([trace] * 2, (0.0, 5.0), after=True, threads=6).bound(SPEC.topology, PACKED)
+    runs = Several([trace] * 2, (0.0, 5.0), after=True, threads=6).bound(SPEC, PACKED)
     assert runs[0].cpus == runs[1].cpus
     assert [(run.start_ns, run.after) for run in runs] == [(0.0, False), (5.0, True)]
 

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from advised import MIB, ONE_NODE, TWO_NODES, sampled, seen
 from made_up_machine import machine
 
-from autofinity.evaluation.times import geometric_mean, times_of
 from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
 from autofinity.model.memory import MemoryByNode
-from autofinity.model.policy import Condition, Rule, RulePolicy, SecondLook, looked_at
+from autofinity.model.policy import RulePolicy, SecondLook, looked_at
 from autofinity.model.sharing import NumaVectors
 from autofinity.model.topology import Cache, OsIndex
-from autofinity.policy.selector import decide
 from autofinity.runtime.evidence import ONE_LLC
 from autofinity.workflow.advice.advice import advice_on
 from autofinity.workflow.advice.balancing import numa_balancing
-from autofinity.workflow.advice.gain import gain
 from autofinity.workflow.advice.memory import Use, memory_policy, use_of
 from autofinity.workflow.advice.placement import chosen_of, placement
 from autofinity.workflow.advice.seen import Section, Seen
 from autofinity.workflow.advice.smt import smt
 from autofinity.workflow.advice.threads import thread_count
-from autofinity.workflow.observations import matches_for, observations_of
-from autofinity.workflow.policies import named_policy
 
 ONE_NODES_PAGES = MemoryByNode((120 * MIB, 8 * MIB))
 SPREAD = Hint.parse("SLP")
@@ -75,74 +69,26 @@ def test_who_is_undecided_is_left_alone_and_told_why() -> None:
     assert ONE_LLC in placement(narrow, None).evidence
 
 
+def test_threads_that_take_turns_are_to_share_as_many_cores_as_they_have_room_for() -> None:
+    one = seen(**sampled(PACKED, instructions=1e9), threads=6, room=3)
+    found = placement(one, chosen_of(one))
+    assert found.facts["cpus"] == [0, 1, 2]
+    assert any(
+        line.startswith("6 threads take turns: they share 3 cores") for line in found.evidence
+    )
+    # OpenMP's places would be told another thread count.
+    assert set(found.facts["lines"]) == {"taskset", "numactl"}  # type: ignore[call-overload]
+    each = seen(**sampled(PACKED, instructions=1e9))
+    assert set(placement(each, chosen_of(each)).facts["lines"]) > {"omp"}  # type: ignore[call-overload]
+    reads = seen(**sampled(PACKED, llc_misses=50e6), threads=6, room=3, node_gbs=100.0)
+    assert thread_count(reads).facts["read_gbs"] == pytest.approx(3 * 50e6 * 64 / 1e9)
+
+
 def test_more_threads_than_room_are_left_alone() -> None:
     one = seen(**sampled(PACKED, instructions=1e9), threads=99)
     assert chosen_of(one) is None
     found = placement(one, None)
     assert found.evidence[0] == "nothing was decided: there are too few CPUs for 99 threads"
-
-
-def test_a_gain_is_never_made_up() -> None:
-    nothing = gain(seen(), None)
-    assert (nothing.advice, nothing.facts["gain"]) == ("not known", None)
-    rule = Rule((Condition("instructions", 0, 1e12),), PACKED, covered=12, wrong=3)
-    policy = RulePolicy(("instructions",), {"instructions": ()}, (rule,), SPREAD)
-    one = seen(**{**sampled(PACKED, instructions=1e9), "policy": policy})
-    found = gain(one, chosen_of(one))
-    assert found.advice == "not known"
-    assert "does not say of what machine" in found.evidence[0]
-    assert found.evidence[1] == (
-        "rule 1 covers a weight of 12 of the training cases, 3 of it wrongly"
-    )
-    assert (found.facts["covered"], found.facts["wrong"]) == (12, 3)
-
-
-@pytest.mark.parametrize(
-    ("provenance", "why"),
-    [
-        ({"machine": "opteron-6164he", "threads": [4, 8]}, "does not say"),
-        ({"machine": 7, "threads": [8]}, "does not say"),
-        ({"machine": "any", "threads": [8]}, "learned on several machines"),
-        ({"machine": "nowhere", "threads": [8]}, "no observations of nowhere are shipped"),
-        ({"machine": "../secret", "threads": [8]}, "no observations of ../secret are shipped"),
-        ({"machine": "i9-13900k", "threads": [8]}, "learned from other observations"),
-        (
-            {"machine": "i9-13900k", "threads": [8], "observations": {"digest": "0" * 64}},
-            "learned from other observations",
-        ),
-    ],
-)
-def test_what_a_policy_was_learned_from_counts_only_if_it_is_what_is_shipped(
-    provenance: dict[str, object], why: str
-) -> None:
-    policy = RulePolicy(("instructions",), {}, (), PACKED, provenance)
-    one = seen(**{**sampled(PACKED, instructions=1e9), "policy": policy})
-    found = gain(one, chosen_of(one))
-    assert found.advice == "not known"
-    assert why in found.evidence[0]
-
-
-def test_the_gain_is_what_programs_gained_that_the_same_rule_decided() -> None:
-    policy = named_policy("altix-450")
-    assert not policy.rules  # so all of its programs fell under the default
-    sample = dict.fromkeys(policy.counters, 1000000.0)
-    one = seen(**{**sampled(PACKED, **sample), "policy": policy})
-    state = replace(one.state, decision=decide(policy, sample))
-    one = replace(one, state=state)
-    found = gain(one, chosen_of(one))
-    table = observations_of("altix-450")
-    match, all_times = matches_for(table), times_of(table)
-    wanted = {}
-    for workload, times in all_times.roi_s.items():
-        if workload.threads == 4:
-            under_os = all_times.baselines[workload]["os"]
-            wanted[workload.program] = under_os / times[match(4, policy.default)]
-    assert found.facts["gains"] == pytest.approx(wanted)
-    assert found.facts["gain"] == pytest.approx(geometric_mean(wanted.values()))
-    low, high = found.facts["interval"]  # type: ignore[misc]
-    assert min(wanted.values()) <= low < found.facts["gain"] < high <= max(wanted.values())  # type: ignore[operator]
-    assert f"{len(wanted)} of the programs" in found.evidence[0]
-    assert found.advice.startswith(f"{found.facts['gain']:.2f} times the speed")
 
 
 def test_what_one_thread_initialised_for_several_nodes_is_to_be_interleaved() -> None:

@@ -1,0 +1,27 @@
+"""What to know of a core set in which threads share cores: a hint may not have been meant so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autofinity.model.affinity import Hint
+from autofinity.model.topology import OsIndex, Topology
+
+
+def siblings_note(topology: Topology, hint: Hint, cpus: Sequence[OsIndex]) -> str:
+    """A line of it where `hint` has put threads on `cpus`; empty where each CPU is on a core of its
+    own. With as many threads as cores, or more, hints that pack take siblings first.
+    """
+    distinct = set(cpus)
+    used = len({topology.by_os_index[cpu].core for cpu in distinct})
+    if used == len(distinct):
+        return ""
+    cores = len({pu.core for pu in topology.pus if pu.os_index in topology.allowed})
+    said = f"{hint} puts {len(distinct)} threads on {_cores(used)}, several to a core"
+    if used < cores:
+        return f"{said}, and leaves {_cores(cores - used)} idle; SLP takes all cores first"
+    return f"{said}: there are no more cores"
+
+
+def _cores(count: int) -> str:
+    return f"{count} core" if count == 1 else f"{count} cores"

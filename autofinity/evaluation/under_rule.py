@@ -1,0 +1,67 @@
+"""Workloads whose first sample one rule of a policy decides, and what the policy made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autofinity.evaluation.across import MachineRuns
+from autofinity.evaluation.cases import Case, case_of
+from autofinity.evaluation.judge import OwnMatches, behaviour_seen, both_decided
+from autofinity.evaluation.times import Times, times_of
+from autofinity.learning.feature_columns import with_sums
+from autofinity.learning.hint_samples import WARMUP_PERIODS
+from autofinity.model.affinity import Hint
+from autofinity.model.errors import LearningError
+from autofinity.model.observation import Workload
+from autofinity.model.policy import Rule, RulePolicy
+from autofinity.policy.on_machine import on_machine
+from autofinity.store.observation_table import ObservationTable
+
+
+@dataclass(frozen=True, slots=True)
+class Fell:
+    """A workload that fell under the rule."""
+
+    machine: str
+    answer: Hint
+    """The last word of the policy: of its second look, where it takes one."""
+    case: Case
+    """What that word meant there, beside its alternatives."""
+
+
+def fell_under(
+    rule: Rule | None, policy: RulePolicy, runs: MachineRuns, threads: int | None = None
+) -> list[Fell]:
+    """Of the workloads on one machine, those that `rule` of the policy decides first (None: its
+    default), by whole runs, as policies are judged. With `threads` those of one thread count.
+
+    The policy is as it was learned: facts of that machine are put in here. Workloads that were not
+    profiled in all hints are left out.
+    """
+    table = with_sums(runs.table)
+    times = times_of(table)
+    wanted = [each for each in sorted(times.roi_s) if threads in (None, each.threads)]
+    fell = (_fell(rule, policy, runs, table, times, workload) for workload in wanted)
+    return [one for one in fell if one is not None]
+
+
+def _fell(
+    rule: Rule | None,
+    policy: RulePolicy,
+    runs: MachineRuns,
+    table: ObservationTable,
+    times: Times,
+    workload: Workload,
+) -> Fell | None:
+    here = on_machine(policy, runs.facts_of(workload.threads))
+    own = OwnMatches(runs.matches, times.placed(workload))
+    try:
+        first, last = both_decided(
+            here, lambda hint: behaviour_seen(table, workload, own(hint), WARMUP_PERIODS, 0)
+        )
+        if (None if first.rule is None else here.rules[first.rule]) != rule:
+            return None
+        case = case_of(workload, times, own, own.last_word(here, last))
+    except LearningError:
+        return None
+    return Fell(runs.name, last.hint, case)

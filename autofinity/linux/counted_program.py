@@ -1,0 +1,91 @@
+"""A program that runs to its end, timed, and counted as a whole: all its threads and children."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from autofinity.linux.event_tables import Encoding
+from autofinity.linux.handed_signals import signals_are_for
+from autofinity.linux.perf import open_event, read_totals
+from autofinity.own_python import own_environment, own_python
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRun:
+    """What came of it."""
+
+    exit_code: int
+    """128 + n for signal n; 126 or 127 where it cannot be run."""
+    elapsed_s: float
+    """From its exec to its end."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Without those that the kernel did not count."""
+
+
+def run_counted(
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    counters: Mapping[str, Encoding],
+    *,
+    to_stderr: bool = False,
+) -> CountedRun:
+    """Run it, its standard input empty, its output ours, or on stderr (`to_stderr`). Ctrl-C is the
+    program's, and SIGTERM is handed on to it. What cannot be counted is left out.
+    """
+    go, ready = os.pipe2(os.O_CLOEXEC)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.set_inheritable(go, True)
+    actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+    ]
+    if to_stderr:
+        actions.append((os.POSIX_SPAWN_DUP2, 2, 1))
+    # It has become Python when this returns: the next exec, from which on it is counted, is that of
+    # the program.
+    pid = os.posix_spawn(
+        sys.executable,
+        own_python("autofinity.linux.gated_program", str(go), *argv),
+        own_environment(environment),
+        file_actions=actions,
+    )
+    os.close(go)
+    opened = {name: _opened(encoding, pid) for name, encoding in counters.items()}
+    with signals_are_for(pid):
+        began_s = time.monotonic()
+        os.write(ready, b"1")
+        os.close(ready)
+        _, status = os.waitpid(pid, 0)
+        elapsed_s = time.monotonic() - began_s
+    counts = {name: _total(fds) for name, fds in opened.items()}
+    code = os.waitstatus_to_exitcode(status)
+    return CountedRun(
+        code if code >= 0 else 128 - code,
+        elapsed_s,
+        {name: count for name, count in counts.items() if count is not None},
+    )
+
+
+def _opened(encoding: Encoding, pid: int) -> list[int]:
+    """A descriptor an event, inherited by threads and children; none where one is refused."""
+    fds: list[int] = []
+    try:
+        for event in encoding.events:
+            fds.append(open_event(event, pid, inherit=True, disabled=True, at_exec=True))
+    except OSError:
+        for fd in fds:
+            os.close(fd)
+        return []
+    return fds
+
+
+def _total(fds: Sequence[int]) -> int | None:
+    """The sum of the events; None where one of them did not count."""
+    found = [read_totals(fd, ("count",)) for fd in fds]
+    for fd in fds:
+        os.close(fd)
+    return sum(each["count"] for each in found) if found and all(found) else None

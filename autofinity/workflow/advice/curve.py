@@ -1,0 +1,105 @@
+"""How many threads, or CPUs, are worth having: the same work at several counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from autofinity.model.errors import UsageError
+from autofinity.model.topology import Topology
+
+PAYS = 0.05
+"""Share of the time by which a count has to be faster to be worth its CPUs."""
+
+type Counted = Literal["threads", "CPUs"]
+"""What is varied: a captured program keeps its threads, and gets more or fewer CPUs for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One count."""
+
+    threads: int
+    """That the program was told."""
+    cpus: int
+    """That were chosen for them; 0: whatever the system chose."""
+    cores: int
+    """Of these CPUs: fewer, where threads are on siblings."""
+    time_s: float
+    """In the placement that was chosen; the median, where it ran several times."""
+    hint: str = ""
+    """Whose best match that is; empty where nothing was decided."""
+    read_gbs: float | None = None
+    """10^9 bytes from memory a second; None where nothing counted them."""
+    scatter: float | None = None
+    """(slowest − fastest) / median of the runs; None of one run."""
+    best_hint: str = ""
+    """The fastest of the hints; empty where only the chosen one ran."""
+    best_s: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A program at several counts."""
+
+    program: str
+    machine: str
+    counted: Counted
+    points: tuple[Point, ...]
+    """By count, ascending; at least one."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def enough(self) -> Point:
+        """The first point than which none is faster by as much as pays: by `PAYS`, or by what
+        repeated runs scatter, where that is more.
+        """
+        fastest = min(self.points, key=lambda point: point.time_s)
+        scatter = max(point.scatter or 0.0 for point in self.points)
+        within = fastest.time_s * (1 + max(PAYS, scatter))
+        return next(point for point in self.points if point.time_s <= within)
+
+    def count_of(self, point: Point) -> int:
+        """What is varied, of a point."""
+        return point.threads if self.counted == "threads" else point.cpus
+
+    def speed(self, time_s: float) -> float:
+        """Over that of the first point."""
+        return self.points[0].time_s / time_s
+
+    @property
+    def advice(self) -> str:
+        """One line."""
+        enough = self.enough
+        if len(self.points) == 1:
+            return f"one count of {self.counted} was tried"
+        what = self.counted if self.count_of(enough) > 1 else self.counted.removesuffix("s")
+        if enough is self.points[-1]:
+            return f"all {self.count_of(enough)} {what} that were tried pay"
+        fastest = min(self.points, key=lambda point: point.time_s)
+        gained = 1 - fastest.time_s / enough.time_s
+        more = f"with more it is {gained:.1%} faster at most" if gained > 0 else "more is no faster"
+        where = f" on {enough.cores} cores" if enough.cores < enough.cpus else ""
+        verb = "are" if self.count_of(enough) > 1 else "is"
+        return f"{self.count_of(enough)} {what}{where} {verb} enough: {more}"
+
+
+def usual_counts(topology: Topology) -> tuple[int, ...]:
+    """A quarter, half and all of the cores that may be used, and all CPUs."""
+    usable = [pu for pu in topology.pus if pu.os_index in topology.allowed]
+    cores = len({pu.core for pu in usable})
+    return tuple(sorted({max(1, cores // 4), max(1, cores // 2), cores, len(usable)}))
+
+
+def checked_counts(counts: Sequence[int], topology: Topology) -> tuple[int, ...]:
+    """Ascending, each once. Raises `UsageError` for more than there are CPUs."""
+    usable = len(topology.allowed)
+    many = [count for count in counts if count > usable]
+    if many:
+        raise UsageError(
+            f"--curve: got {', '.join(map(str, many))} on {topology.name or 'this machine'}, of "
+            f"which {usable} CPUs may be used; expected no more than these"
+        )
+    return tuple(sorted(set(counts)))
