@@ -35,6 +35,7 @@ from autofinity.runtime.continuous import look_cost_ns
 from autofinity.runtime.evidence import ONE_LLC, nothing_to_choose, unmeasured, without_policy
 from autofinity.runtime.follower import Follower, on_trial, wants_outcome
 from autofinity.runtime.live_state import LiveState, Settings
+from autofinity.runtime.looking import LookCosts
 from autofinity.runtime.phases import PHASE_COUNTERS
 from autofinity.runtime.placer import BY_SHARING, Placer
 from autofinity.runtime.sampler import Sampler
@@ -88,7 +89,8 @@ class LivePolicy:
     def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> LiveState:
         """State before the first look; machine and thread count are known since construction."""
         del topology, threads
-        return LiveState(available=available)
+        costs = LookCosts(sampling_loss=self._settings.sampling_loss)
+        return LiveState(available=available, costs=costs)
 
     def period_ns(self, state: LiveState) -> int:
         """How long the next look takes."""

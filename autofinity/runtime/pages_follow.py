@@ -3,12 +3,13 @@ were placed, says what is left behind, and lets it follow where that pays.
 
     placed, and a look later ─► memory by node ─► `left_behind` ─► one line
                                                       │
-                  it has cost as much as moving it ◄──┘──► MovePages, some each look ─► one line
+               it will cost more than moving it ◄──┘──► MovePages, some each look ─► one line
 
-Moving pays once remote reads are taken to have cost the program what moving will: then the wrong
-decision costs at most as much again as having done nothing. Remote reads cost what the misses of
-the last-level cache that were sampled would, were they `REMOTE_READ_NS` longer each; where nobody
-counts them, a tenth of the time.
+Moving pays where remote reads will cost the program more than it, in what is left of a minute,
+which every run is taken to last. Later, or where that says no, it pays once they are taken to have
+cost as much: then the wrong decision costs at most as much again as having done nothing. Remote
+reads cost what the misses of the last-level cache that were sampled would, were they
+`REMOTE_READ_NS` longer each; where nobody counts them, a tenth of the time.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from autofinity.runtime.live_state import LiveState
 
 ASSUMED_LOSS = 0.1
 """Share of its time that a program loses whose pages are all remote, where misses are not known."""
+LASTS_NS = 60e9
+"""Every run is taken to last a minute at least, as where looks are paid for (`looking`)."""
 _BATCHES_A_LOOK = 64  # of some thousand pages, so that the program is seen meanwhile
 _MIB = 1 << 20
 
@@ -44,11 +47,18 @@ class PagesFollow:
     """Sees every turn of a loop over `process`; what is to be known is told a line at a time."""
 
     def __init__(
-        self, process: ShowsMemory, topology: Topology, tell: Callable[[str], None]
+        self,
+        process: ShowsMemory,
+        topology: Topology,
+        tell: Callable[[str], None],
+        lasts_ns: float = LASTS_NS,
     ) -> None:
+        """`lasts_ns`: how long the program is taken to run at least."""
+        self._lasts_ns = lasts_ns
         self._process = process
         self._topology = topology
         self._tell = tell
+        self._begin_ns: int | None = None
         self._homes: dict[int, int] = {}
         """Node on which each thread touched its pages, by number."""
         self._placed: _Placed | None = None
@@ -62,6 +72,8 @@ class PagesFollow:
         del outcome
         if self._topology.n_nodes < 2 or interval.ended:
             return
+        if self._begin_ns is None:
+            self._begin_ns = interval.start_ns
         self._note_homes(before, interval)
         if after.phase != "placed" or not after.cpus:
             self._placed = self._moving = None
@@ -77,7 +89,7 @@ class PagesFollow:
         if self._moving is not None:
             self._move_some(after, now)
         else:
-            self._weigh(self._placed, after, now, interval.end_ns - self._placed.since_ns)
+            self._weigh(self._placed, after, now, interval.end_ns)
 
     def _note_homes(self, before: LiveState, interval: Interval) -> None:
         """Until threads are bound they are at home where they are; later ones where they begin."""
@@ -95,7 +107,14 @@ class PagesFollow:
             return None
         return [pus[cpus[number]].node for number in numbers]
 
-    def _weigh(self, placed: _Placed, state: LiveState, now: Sequence[int], for_ns: int) -> None:
+    @property
+    def busy(self) -> bool:
+        """Whether pages are on their way, or it is still to be seen where they are."""
+        placed = self._placed
+        return self._moving is not None or (placed is not None and placed.found is None)
+
+    def _weigh(self, placed: _Placed, state: LiveState, now: Sequence[int], now_ns: int) -> None:
+        for_ns = now_ns - placed.since_ns
         # A look at all pages takes a while with much memory: they are looked at ever less often.
         if placed.found is None or for_ns >= 2 * placed.seen_after_ns:
             found = self._look(state, now)
@@ -109,9 +128,14 @@ class PagesFollow:
         found = placed.found
         if not found.belongs:
             placed.over = True
-        elif _lost_s(found, state, for_ns) * MOVED_BYTES_PER_S >= found.bytes_to_move:
+        elif self._pays(found, state, for_ns, now_ns):
             self._moving, self._moved, self._stayed = self._batches(found), 0, 0
             self._move_some(state, now)
+
+    def _pays(self, found: LeftBehind, state: LiveState, for_ns: int, now_ns: int) -> bool:
+        assert self._begin_ns is not None
+        lost_ns = max(for_ns, self._lasts_ns - (now_ns - self._begin_ns))
+        return _lost_s(found, state, lost_ns) * MOVED_BYTES_PER_S >= found.bytes_to_move
 
     def _look(self, state: LiveState, now: Sequence[int]) -> LeftBehind | None:
         memory = self._process.memory()
@@ -152,8 +176,8 @@ class PagesFollow:
         self._tell(f"{self._moved} pages have followed their threads{stayed}")
 
 
-def _lost_s(found: LeftBehind, state: LiveState, for_ns: int) -> float:
-    """Seconds that remote reads are taken to have cost each thread since it was placed."""
+def _lost_s(found: LeftBehind, state: LiveState, for_ns: float) -> float:
+    """Seconds that remote reads are taken to cost each thread in so long."""
     return loss(state) * (found.bytes_to_move / found.total_bytes) * for_ns / 1e9
 
 
