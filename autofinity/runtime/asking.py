@@ -18,7 +18,7 @@ from autofinity.policy.evidence import can_ask
 from autofinity.policy.on_machine import on_machine
 from autofinity.policy.selector import values_of
 from autofinity.runtime.looks import Look, mean_of, scatter
-from autofinity.runtime.phases import paired
+from autofinity.runtime.phases import paired, warmed
 
 type Decide = Callable[[RulePolicy, Mapping[str, float]], Decision]
 
@@ -34,6 +34,8 @@ class Answer:
     """What it was asked with: the sample where threads start."""
     probe: Behaviour | None = None
     """And that of the second look, at the same phases."""
+    slower: bool = False
+    """Whether the second look was at a lower speed, as it is while caches still fill."""
     of_one_phase: bool = True
     """Whether both are of the same phases; False: there were no two looks at the same one."""
 
@@ -71,7 +73,7 @@ class Asking:
         """By looks of both kinds, compared over the same phases: at least one of each."""
         second = self.here(threads).second
         assert second is not None
-        pairs = paired(starts, probes)
+        pairs = warmed(paired(starts, probes))
         before, after = zip(*pairs, strict=True) if pairs else (starts, probes)
         start, probe = mean_of(before), mean_of(after)
         decision = self._decide(
@@ -82,7 +84,8 @@ class Asking:
             for one, other in pairs
         ]
         stands = bool(pairs) and _stands(second.policy, decision, each)
-        return Answer(decision, stands, start, probe, of_one_phase=bool(pairs))
+        slower = probe["instructions"] < start["instructions"]
+        return Answer(decision, stands, start, probe, slower, of_one_phase=bool(pairs))
 
     def _asked(self, seen: Behaviour) -> dict[str, float]:
         """What the policy looks at; NaN where it was not measured."""

@@ -15,6 +15,7 @@ from dataclasses import replace
 from autofinity.model.placement import CoreSet
 from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.profiling.placements import class_of
+from autofinity.runtime.near_set import furthest, near_set
 
 _NEARNESS: tuple[Callable[[PU], int], ...] = (
     lambda pu: pu.os_index,
@@ -33,8 +34,8 @@ def at_home(
     available: Collection[OsIndex],
 ) -> CoreSet:
     """A core set of the affinity of `cores`, among the CPUs `available`, one PU a thread: homes
-    where they form that affinity; else seats of `cores` near home, and home itself where the seat
-    is one of its cache. `homes` is by thread, and need not have all.
+    where they form that affinity; else seats near home of a set that is (`near_set`), and home
+    itself where the seat is one of its cache. `homes` is by thread, and need not have all.
     """
     threads = len(cores.cpus)
     known = {n: cpu for n, cpu in homes.items() if n < threads and cpu in available}
@@ -42,14 +43,15 @@ def at_home(
         home = tuple(known[n] for n in range(threads))
         if _form_alike(topology, home, cores):
             return replace(cores, cpus=home, occupancy=_occupancy(topology, home))
-    seats = list(seated_near(topology, known, cores.cpus))
+    near = near_set(topology, tuple(known.values()), cores.cpus, available) or cores.cpus
+    seats = list(seated_near(topology, known, near))
     pus = topology.by_os_index
     for thread, cpu in known.items():
         used = {pus[seat].core for other, seat in enumerate(seats) if other != thread}
         seat, own = pus[seats[thread]], pus[cpu]
         if (seat.llc, seat.efficiency) == (own.llc, own.efficiency) and own.core not in used:
             seats[thread] = cpu
-    return replace(cores, cpus=tuple(seats))
+    return replace(cores, cpus=tuple(seats), occupancy=_occupancy(topology, seats))
 
 
 def _occupancy(topology: Topology, cpus: Sequence[OsIndex]) -> tuple[tuple[int, ...], ...]:
@@ -73,14 +75,8 @@ def _form_alike(topology: Topology, cpus: Sequence[OsIndex], cores: CoreSet) -> 
         and class_of(topology, cpus) == cores.affinity
         and len({pu.core for pu in here}) == len({pu.core for pu in there})
         and sorted(pu.efficiency for pu in here) == sorted(pu.efficiency for pu in there)
-        and _apart(topology, here) <= _apart(topology, there)
+        and furthest(topology, cpus) <= furthest(topology, cores.cpus)
     )
-
-
-def _apart(topology: Topology, pus: Sequence[PU]) -> float:
-    """Sum of the distances between the nodes that are used."""
-    nodes = {pu.node for pu in pus}
-    return sum(topology.distances[a][b] for a in nodes for b in nodes)
 
 
 def seated_near(

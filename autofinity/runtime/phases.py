@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import NamedTuple
 
 from autofinity.model.counters import Behaviour
@@ -34,6 +35,8 @@ _KINDS: Mapping[str, _Kind] = {
 }
 PHASE_COUNTERS = (_INSTRUCTIONS, *_KINDS)
 """What a phase is told by, where it is counted."""
+_WARM = 0.9
+"""Of the speed to come: caches are taken to be full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +101,20 @@ def paired(starts: Sequence[Look], probes: Sequence[Look]) -> list[tuple[Look, L
             taken[best] += 1
             found.append((starts[best], probe))
     return found
+
+
+def warmed(pairs: Sequence[tuple[Look, Look]]) -> list[tuple[Look, Look]]:
+    """Pairs of looks, in the order of the second ones, without the first few of them that were at a
+    lower speed, against their partners, than the later ones: caches still filled. How long they
+    take depends on the program, which fills them as it comes by its data.
+    """
+    gains = [_gain(*pair) for pair in pairs]
+    cold = 0
+    while cold + 1 < len(gains) and gains[cold] < _WARM * median(gains[cold + 1 :]):
+        cold += 1
+    return list(pairs[cold:])
+
+
+def _gain(start: Look, probe: Look) -> float:
+    before = start.behaviour[_INSTRUCTIONS]
+    return probe.behaviour[_INSTRUCTIONS] / before if before > 0 else math.nan
