@@ -74,6 +74,7 @@ class Watched:
     _instructions: int = 0
 
     def advance(self, duration_ns: int) -> Interval:
+        """The process's, written down."""
         interval = self.process.advance(duration_ns)
         if self.begin_ns < 0:
             self.begin_ns = interval.start_ns
@@ -85,12 +86,15 @@ class Watched:
         return replace(interval, ended=interval.ended or self.final)
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
+        """The process's."""
         return self.process.apply(actions)
 
     def memory(self) -> MemoryByNode | None:
+        """The process's."""
         return self.process.memory()
 
     def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+        """The process's."""
         return self.process.pages_on(node)
 
     @classmethod

@@ -5,14 +5,14 @@ pages.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from autofinity.evaluation.lasting import MINUTE_S, Watched
 from autofinity.mechanisms.autofinity import InRun
 from autofinity.mechanisms.recipe import Setting
 from autofinity.model.affinity import Hint
 from autofinity.model.topology import OsIndex
-from autofinity.ports import Interval, Outcome, RunRequest, Sensors
+from autofinity.ports import Interval, Outcome, RunRequest
 from autofinity.runtime.follower import on_trial
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.looking import SAMPLING_LOSS

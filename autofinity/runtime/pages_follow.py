@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from autofinity.model.memory import MOVED_BYTES_PER_S, REMOTE_READ_NS
+from autofinity.model.memory import FAR_READS, MOVED_BYTES_PER_S, REMOTE_READ_NS
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Interval, MovePages, Outcome, ShowsMemory
 from autofinity.runtime.left_behind import LeftBehind, left_behind
@@ -184,9 +184,9 @@ def _lost_s(found: LeftBehind, state: LiveState, for_ns: float) -> float:
 def loss(state: LiveState) -> float:
     """Share of the time that a program loses whose pages are all remote."""
     seen = state.outcome or state.sample
-    if seen is None or "llc_misses" not in seen.values:
+    if seen is None or FAR_READS not in seen.values:
         return ASSUMED_LOSS
-    return min(1.0, seen.values["llc_misses"] * REMOTE_READ_NS / 1e9)
+    return min(1.0, seen.values[FAR_READS] * REMOTE_READ_NS / 1e9)
 
 
 def _found_text(found: LeftBehind, topology: Topology) -> str:

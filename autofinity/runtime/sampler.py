@@ -96,7 +96,7 @@ class Sampler:
         state = replace(state, visit_ns=state.visit_ns + look.elapsed_ns)
         if state.again:
             return self._second(replace(state, probes=(*state.probes, look)))
-        guard = state.guard.saw_before(rate, Phase.of(look.behaviour))
+        guard = state.guard.saw_before(rate, Phase.of(look.behaviour), look.elapsed_ns)
         state = replace(state, starts=(*state.starts, look), guard=guard)
         return self._second(state) if state.probes else self._first(state)
 

@@ -4,10 +4,11 @@
         [--seeds N] [--minute-of os|best] [--stretch N] [--sampling-loss L …] [--into DOCUMENT]
 
 Training programs, and the public kernels (kernels/), of which nothing is learned, run for what
-stands for a minute (`autofinity.evaluation.lasting`; of the best hint, or of the system): under the operating system, by each hint from
-the start, started again in what the policy chose from whole runs, and within the run, everything
-charged. A machine's own policy decides, else the one for any machine, as `run` has it. What was run
-is kept in the folder, and used again while the code that it depends on is the same.
+stands for a minute (`autofinity.evaluation.lasting`; of the best hint, or of the system): under the
+operating system, by each hint from the start, started again in what the policy chose from whole
+runs, and within the run, everything charged. A machine's own policy decides, else the one for any
+machine, as `run` has it. What was run is kept in the folder, and used again while the code that it
+depends on is the same.
 """
 
 from __future__ import annotations
@@ -48,7 +49,11 @@ from autofinity.workflow.policies import policy_for
 from autofinity.workflow.wanted import wanted_on
 
 HERE = Path(__file__).resolve().parents[2]
-SUITES = (HERE / "training" / "suite.toml", HERE / "kernels" / "suite.toml")
+SUITES = {
+    HERE / "training" / "suite.toml": ("small",),
+    HERE / "kernels" / "suite.toml": ("llc",),
+}
+"""With the sizes that are affordable."""
 MACHINES = ("opteron-6164he", "epyc-9654", "xeon-8480", "xeon-e5-2650")
 THREADS = 8
 MARK = "scripts/studies/within_run.py, "
@@ -239,9 +244,7 @@ class OnMachine:
             found[str(hint)] = runs[cpus]
         return found
 
-    def _hint(
-        self, program: ReadyProgram, hint: Hint, region: float
-    ) -> dict[str, object]:
+    def _hint(self, program: ReadyProgram, hint: Hint, region: float) -> dict[str, object]:
         watched = self._started(program, hint, region)
         lasting = watched.to_the_end()
         seen = watched.behaviour(THREADS)
@@ -296,7 +299,7 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("--machine", action="append", help="default: " + ", ".join(MACHINES))
     words.add_argument("--program", action="append", default=[])
-    words.add_argument("--size", action="append", help="of the programs' inputs (default: small)")
+    words.add_argument("--size", action="append", help="of inputs (default: small, of kernels llc)")
     words.add_argument("--seeds", type=int, default=3, help="of the operating system's draws")
     words.add_argument(
         "--minute-of", choices=("best", "os"), default="best", help="whose run takes a minute"
@@ -315,7 +318,7 @@ def main() -> None:
     wanted = words.parse_args()
     asked = Asked(
         tuple(wanted.program),
-        tuple(wanted.size or ("small",)),
+        tuple(wanted.size or ()),
         wanted.seeds,
         wanted.stretch,
         wanted.minute_of,
@@ -333,8 +336,8 @@ def main() -> None:
 
 
 def rows(on: OnMachine, asked: Asked) -> Iterator[Row]:
-    for suite in SUITES:
-        wanted = wanted_on(on.name, sizes=asked.sizes, suite=suite, work=asked.work / "traces")
+    for suite, sizes in SUITES.items():
+        wanted = wanted_on(on.name, sizes=asked.sizes or sizes, suite=suite, work=asked.work / "traces")
         known = tuple(n for n in asked.programs if n in wanted.suite.programs)
         if asked.programs and not known:
             continue
@@ -379,9 +382,7 @@ def machines_table(judged: Mapping[str, Sequence[Row]]) -> Iterator[str]:
             label = "within the run"
             if len(losses) > 1:
                 label += f", sampling taken to lose {loss:.0%}"
-            spent = [
-                statistics.median(run.looking for run in row.within[loss]) for row in every
-            ]
+            spent = [statistics.median(run.looking for run in row.within[loss]) for row in every]
             looking = f" {statistics.mean(spent):.2%} | {max(spent):.2%} |"
             time_of = lambda row, lost=loss: row.within_s(lost)  # noqa: E731
             yield figures(name, label, every, time_of, looking)

@@ -36,7 +36,9 @@ def one_phase(tmp_path_factory: pytest.TempPathFactory) -> CapturedTraining:
 
 @pytest.fixture(scope="module")
 def phases(tmp_path_factory: pytest.TempPathFactory) -> CapturedTraining:
-    return captured_training("prodcons", f"2048 {PERIODS} 512", PUS, tmp_path_factory.mktemp("four"))
+    return captured_training(
+        "prodcons", f"2048 {PERIODS} 512", PUS, tmp_path_factory.mktemp("four")
+    )
 
 
 def test_pairs_do_best_on_one_core_and_worst_on_two_sockets(

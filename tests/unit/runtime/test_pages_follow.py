@@ -24,13 +24,19 @@ BATCH = 100
 class Program:
     """Two threads that began on nodes 0 and 1, with so many pages on each, look by look."""
 
-    def __init__(self, pages: tuple[int, int] = (500, 500), *, refuses: bool = False) -> None:
+    def __init__(
+        self,
+        pages: tuple[int, int] = (500, 500),
+        *,
+        refuses: bool = False,
+        lasts_s: float = 0,
+    ) -> None:
         self.nodes = dict(enumerate([0] * pages[0] + [1] * pages[1], 1))
         self.refuses = refuses
         self.moved: list[MovePages] = []
         self.looks = 0
         self.told: list[str] = []
-        self.follow = PagesFollow(self, TOPOLOGY, self.told.append)
+        self.follow = PagesFollow(self, TOPOLOGY, self.told.append, lasts_s * S)
         self.at_ns = 0
         self.state = LiveState(phase="watching", workers=Workers(((0, 10), (1, 11)), (0, 1)))
 
@@ -89,6 +95,33 @@ def test_pages_follow_after_the_time_in_which_they_have_cost_as_much_as_moving_t
     assert program.told[1:] == ["500 pages have followed their threads"]
     program.look(packed, (0, 1), 100 * wait_s)
     assert len(program.told) == 2
+
+
+def test_pages_follow_at_once_where_a_minute_of_remote_reads_costs_more_than_moving_them() -> None:
+    program = Program(lasts_s=60)
+    program.look(program.state, (0, 2))
+    packed = program.placed(0, 1)
+    program.look(packed, (0, 2))
+    program.look(packed, (0, 1), 0.1)
+    assert set(program.nodes.values()) == {0}
+    assert not program.follow.busy
+
+
+def test_pages_that_what_is_left_of_a_minute_does_not_pay_for_stay_until_they_have_cost_as_much() -> (
+    None
+):
+    """In 59 s remote reads cost as much as moving all pages takes, in 30 s half of that."""
+    pages = round(59 * ASSUMED_LOSS * 0.5 * MOVED_BYTES_PER_S / PAGE)
+    early, late = Program((pages, pages), lasts_s=60), Program((pages, pages), lasts_s=60)
+    for program, begin_s in ((early, 0.5), (late, 30)):
+        program.look(program.state, (0, 2), begin_s)
+        packed = program.placed(0, 1)
+        program.look(packed, (0, 2), 0.1)
+        program.look(packed, (0, 1), 0.1)
+    assert early.moved and early.follow.busy
+    assert not late.moved and not late.follow.busy
+    late.look(late.placed(0, 1), (0, 1), 70)
+    assert late.moved
 
 
 def test_pages_are_looked_at_ever_less_often_while_moving_does_not_pay() -> None:
