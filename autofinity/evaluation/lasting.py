@@ -20,9 +20,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from autofinity.mechanisms.recipe import PAGE_BYTES
 from autofinity.model.counters import Behaviour
 from autofinity.model.memory import MemoryByNode
-from autofinity.ports import Action, Interval, Outcome, ShowsMemory
+from autofinity.ports import Action, Interval, MovePages, Outcome, ShowsMemory
 from autofinity.profiling.sampling import behaviour_of
 
 MINUTE_S = 60.0
@@ -71,6 +72,7 @@ class Watched:
     begin_ns: int = -1
     repeat_ns: float = 0.0
     """Of the repeat that was timed last."""
+    moved_bytes: int = 0
     _instructions: int = 0
 
     def advance(self, duration_ns: int) -> Interval:
@@ -86,8 +88,13 @@ class Watched:
         return replace(interval, ended=interval.ended or self.final)
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
-        """The process's."""
-        return self.process.apply(actions)
+        """The process's. The simulated machine copies pages in no time, if not on a core of the
+        program: how much that was is counted.
+        """
+        outcome = self.process.apply(actions)
+        if any(isinstance(action, MovePages) for action in actions):
+            self.moved_bytes += PAGE_BYTES * outcome.done
+        return outcome
 
     def memory(self) -> MemoryByNode | None:
         """The process's."""

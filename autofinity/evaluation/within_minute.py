@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from autofinity.evaluation.lasting import MINUTE_S, Watched
+from autofinity.evaluation.lasting import Watched
 from autofinity.mechanisms.autofinity import InRun
 from autofinity.mechanisms.recipe import Setting
 from autofinity.model.affinity import Hint
+from autofinity.model.memory import MOVED_BYTES_PER_S
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval, Outcome, RunRequest
 from autofinity.runtime.follower import on_trial
@@ -27,12 +28,13 @@ class WithinMinute:
     """What came of it."""
 
     time_s: float
-    """Of all repeats, simulated."""
+    """Of all repeats, simulated; with the time in which pages were copied, as if the program had
+    stood still meanwhile."""
     hint: Hint | None
     """Where it ended; None: it was left to the system."""
     looking_s: float
-    """What the program lost between the first move and the last but for taking back, against being
-    at the end's pace; moves included."""
+    """What the program lost between the first move and the answer, against being at the end's pace,
+    and by copying of pages at any time."""
     decided_s: float
     """When the last decision was made, in seconds of the minute; NaN: never."""
     cpus: tuple[OsIndex, ...]
@@ -86,18 +88,18 @@ def within_minute(
     assert isinstance(process, SimProcess)  # a sampled trace runs once
     watched = Watched(process, region)
     told: list[str] = []
-    minute_ns = round(MINUTE_S * setting.paper_second_ns)
-    follow = PagesFollow(watched, machine.topology, told.append, lasts_ns=minute_ns)
+    follow = PagesFollow(watched, machine.topology, told.append)
     turns = _Turns(watched, follow)
     start = recipe.begin(machine.topology, machine.topology.allowed, request.threads)
     state = run_loop(watched, recipe, start, recipe.period_ns, follow, turns)
-    time_s = watched.to_the_end().time_s(repeats)
-    minute_s = setting.paper_second_ns / 1e9
-    decided = turns.placed[1] / 1e9 / minute_s if turns.placed else float("nan")
+    second_s = setting.paper_second_ns / 1e9
+    copied_s = watched.moved_bytes / MOVED_BYTES_PER_S
+    time_s = watched.to_the_end().time_s(repeats) + copied_s * second_s
+    decided = turns.placed[1] / 1e9 / second_s if turns.placed else float("nan")
     return WithinMinute(
         time_s,
         state.hint,
-        _lost_s(turns) / minute_s,
+        _lost_s(turns) / second_s + copied_s,
         decided,
         turns.cpus,
         (*state.notes, *told),

@@ -337,7 +337,9 @@ def main() -> None:
 
 def rows(on: OnMachine, asked: Asked) -> Iterator[Row]:
     for suite, sizes in SUITES.items():
-        wanted = wanted_on(on.name, sizes=asked.sizes or sizes, suite=suite, work=asked.work / "traces")
+        wanted = wanted_on(
+            on.name, sizes=asked.sizes or sizes, suite=suite, work=asked.work / "traces"
+        )
         known = tuple(n for n in asked.programs if n in wanted.suite.programs)
         if asked.programs and not known:
             continue
