@@ -146,12 +146,15 @@ def most_apart(pairs: Sequence[tuple[Look, Look]]) -> float:
 
 def warmed(pairs: Sequence[tuple[Look, Look]]) -> list[tuple[Look, Look]]:
     """Pairs of looks, in the order of the second ones, without the first few of them that were at a
-    lower speed, against their partners, than the later ones: caches still filled. How long they
-    take depends on the program, which fills them as it comes by its data.
+    lower speed, against their partners, than the later half: caches still filled. How long that
+    takes depends on the program, which fills them as it comes by its data.
     """
+    if not pairs:
+        return []
     gains = [_gain(*pair) for pair in pairs]
+    usual = median(gains[len(gains) // 2 :])
     cold = 0
-    while cold + 1 < len(gains) and gains[cold] < _WARM * median(gains[cold + 1 :]):
+    while cold + 1 < len(gains) and gains[cold] < _WARM * usual:
         cold += 1
     return list(pairs[cold:])
 
