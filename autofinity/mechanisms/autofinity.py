@@ -29,7 +29,7 @@ from autofinity.policy.selector import decide
 from autofinity.ports import Action, Interval, Sensors
 from autofinity.runtime.decider import LivePolicy
 from autofinity.runtime.live_state import LiveState, Settings
-from autofinity.runtime.looking import refill_ns
+from autofinity.runtime.looking import SAMPLING_LOSS, refill_ns
 from autofinity.runtime.masks import Binding
 
 
@@ -39,7 +39,12 @@ class InRun:
     name = "autofinity"
     start = UNMANAGED
 
-    def __init__(self, setting: Setting, bind: Binding = "core") -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        bind: Binding = "core",
+        sampling_loss: float = SAMPLING_LOSS,
+    ) -> None:
         """Who binds nothing needs no policy: it only looks."""
         policy = policy_of(setting) if bind != "none" else setting.policy
         self._stretch = NS_PER_S / setting.paper_second_ns
@@ -51,7 +56,10 @@ class InRun:
             available=lambda: setting.topology.allowed,
             known=lambda threads: None,
             settings=Settings(
-                threads=setting.placed, bind=bind, settle_ns=self._settle_ns(setting)
+                threads=setting.placed,
+                bind=bind,
+                settle_ns=self._settle_ns(setting),
+                sampling_loss=sampling_loss,
             ),
         )
         self.sensors = Sensors(tuple(dict.fromkeys((*self._live.sensors.counters, "cycles"))))

@@ -7,6 +7,8 @@ from typing import Final
 
 PAGE_MOVE_NS: Final = 10_000
 """To copy a page of 4 KiB and shoot its translations down, about."""
+FAR_READS: Final = "llc_misses"
+"""The counter of reads that another node's memory makes longer."""
 REMOTE_READ_NS: Final = 100
 """What a line costs more from another node, about."""
 MOVED_BYTES_PER_S: Final = 4096 * 1_000_000_000 // PAGE_MOVE_NS

@@ -9,16 +9,19 @@ margin is larger than that; otherwise one more look is taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autofinity.model.counters import Behaviour
 from autofinity.model.facts import FactsOf, no_facts
-from autofinity.model.policy import Decision, RulePolicy
+from autofinity.model.policy import Decision, RulePolicy, SecondLook
 from autofinity.policy.evidence import can_ask
 from autofinity.policy.on_machine import on_machine
 from autofinity.policy.selector import values_of
 from autofinity.runtime.looks import Look, mean_of, scatter
-from autofinity.runtime.phases import paired
+from autofinity.runtime.phases import most_apart, nearby, paired, warmed
+
+_SWAY = 3.0
+"""How much more than phases are apart, relatively, a program's speed may differ between them."""
 
 type Decide = Callable[[RulePolicy, Mapping[str, float]], Decision]
 
@@ -34,6 +37,8 @@ class Answer:
     """What it was asked with: the sample where threads start."""
     probe: Behaviour | None = None
     """And that of the second look, at the same phases."""
+    slower: bool = False
+    """Whether the second look was at a lower speed, as it is while caches still fill."""
     of_one_phase: bool = True
     """Whether both are of the same phases; False: there were no two looks at the same one."""
 
@@ -68,31 +73,59 @@ class Asking:
         return Answer(decision, _stands(policy, decision, each), mean)
 
     def second(self, starts: Sequence[Look], probes: Sequence[Look], threads: int) -> Answer:
-        """By looks of both kinds, compared over the same phases: at least one of each."""
+        """By looks of both kinds, compared over the same phases, or over some that are near, where
+        the answer is clear all the same: at least one look of each.
+        """
         second = self.here(threads).second
         assert second is not None
-        pairs = paired(starts, probes)
-        before, after = zip(*pairs, strict=True) if pairs else (starts, probes)
-        start, probe = mean_of(before), mean_of(after)
-        decision = self._decide(
-            second.policy, second.values(self._asked(start), self._asked(probe))
-        )
+        same = warmed(paired(starts, probes))
+        if same:
+            answer = self._compared(second, same)
+        else:
+            answer = self._answer(second, mean_of(starts), mean_of(probes))
+            answer = replace(answer, of_one_phase=False)
+        if answer.stands:
+            return answer
+        near = warmed(nearby(starts, probes))
+        if near:
+            other = self._compared(second, near, _SWAY * most_apart(near))
+            if other.stands:
+                return other
+        return answer
+
+    def _compared(
+        self, second: SecondLook, pairs: Sequence[tuple[Look, Look]], uncertain: float = 0.0
+    ) -> Answer:
+        """By such pairs of looks, whose values are so `uncertain` beside their scatter."""
+        before, after = zip(*pairs, strict=True)
+        answer = self._answer(second, mean_of(before), mean_of(after))
         each = [
             second.values(self._asked(one.behaviour), self._asked(other.behaviour))
             for one, other in pairs
         ]
-        stands = bool(pairs) and _stands(second.policy, decision, each)
-        return Answer(decision, stands, start, probe, of_one_phase=bool(pairs))
+        stands = _stands(second.policy, answer.decision, each, uncertain)
+        return replace(answer, stands=stands)
+
+    def _answer(self, second: SecondLook, start: Behaviour, probe: Behaviour) -> Answer:
+        values = second.values(self._asked(start), self._asked(probe))
+        slower = probe["instructions"] < start["instructions"]
+        return Answer(self._decide(second.policy, values), False, start, probe, slower)
 
     def _asked(self, seen: Behaviour) -> dict[str, float]:
         """What the policy looks at; NaN where it was not measured."""
         return {name: seen[name] for name in self.policy.counters}
 
 
-def _stands(policy: RulePolicy, decision: Decision, samples: Sequence[Mapping[str, float]]) -> bool:
+def _stands(
+    policy: RulePolicy,
+    decision: Decision,
+    samples: Sequence[Mapping[str, float]],
+    uncertain: float = 0.0,
+) -> bool:
     values = [values_of(policy, sample) for sample in samples]
     # A margin that is NaN is one of values that were not measured: more looks show no more.
-    return not decision.margin <= scatter(values, dict.fromkeys(_conditioned(policy)))
+    scattered = scatter(values, dict.fromkeys(_conditioned(policy)))
+    return not decision.margin <= max(scattered, uncertain)
 
 
 def _conditioned(policy: RulePolicy) -> Iterator[str]:

@@ -26,6 +26,7 @@ from autofinity.model.affinity import Hint
 from autofinity.model.detection import FaultSampling
 from autofinity.model.errors import PlacementError
 from autofinity.model.facts import FactsOf, no_facts
+from autofinity.model.memory import FAR_READS
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.evidence import can_ask
@@ -36,6 +37,7 @@ from autofinity.runtime.continuous import look_cost_ns
 from autofinity.runtime.evidence import ONE_LLC, nothing_to_choose, unmeasured, without_policy
 from autofinity.runtime.follower import Follower, on_trial, wants_outcome
 from autofinity.runtime.live_state import LiveState, Settings
+from autofinity.runtime.looking import LookCosts
 from autofinity.runtime.phases import PHASE_COUNTERS
 from autofinity.runtime.placer import BY_SHARING, Placer
 from autofinity.runtime.sampler import Sampler
@@ -84,12 +86,13 @@ class LivePolicy:
         )
         # A table for some tens of MB of shared data: it is the monitor's memory.
         faults = (FaultSampling(entries=1 << 14),) if settings.by_sharing else ()
-        self.sensors = Sensors(_counters(policy), faults)
+        self.sensors = Sensors(_counters(policy, topology), faults)
 
     def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> LiveState:
         """State before the first look; machine and thread count are known since construction."""
         del topology, threads
-        return LiveState(available=available)
+        costs = LookCosts(sampling_loss=self._settings.sampling_loss)
+        return LiveState(available=available, costs=costs)
 
     def period_ns(self, state: LiveState) -> int:
         """How long the next look takes."""
@@ -259,13 +262,14 @@ class LivePolicy:
         return self._sampler.begin(replace(state, standing=state.hint, restarts=0))
 
 
-def _counters(policy: RulePolicy | None) -> tuple[str, ...]:
-    """What the policy asks for, and what tells phases and the set-up; nothing where no sample is
-    taken.
+def _counters(policy: RulePolicy | None, topology: Topology) -> tuple[str, ...]:
+    """What the policy asks for, and what tells phases, the set-up and, where pages may be on
+    another node, what that costs; nothing where no sample is taken.
     """
     if policy is None or not policy.counters:
         return ()
-    return tuple(dict.fromkeys((*policy.counters, *PHASE_COUNTERS, "page_faults")))
+    far = (FAR_READS,) if topology.n_nodes > 1 else ()
+    return tuple(dict.fromkeys((*policy.counters, *PHASE_COUNTERS, *far, "page_faults")))
 
 
 def _rate(state: LiveState, interval: Interval) -> tuple[LiveState, float]:

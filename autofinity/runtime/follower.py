@@ -96,8 +96,9 @@ class Follower:
         state = replace(state, visit_ns=state.visit_ns + interval.end_ns - interval.start_ns)
         if cold:  # caches still fill after the move
             return state
-        phase = Phase.of(look_of(interval, state.workers).behaviour)
-        return replace(state, guard=state.guard.saw_after(rate, phase))
+        look = look_of(interval, state.workers)
+        guard = state.guard.saw_after(rate, Phase.of(look.behaviour), look.elapsed_ns)
+        return replace(state, guard=guard)
 
     def _taken_back(self, state: LiveState) -> _Turn:
         hint = state.hint

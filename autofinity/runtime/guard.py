@@ -1,13 +1,14 @@
 """The guard: did the placement pay? A pure sequential test between before and after.
 
-Rates of progress (work per second) before and after a placement are compared on the logarithmic
-scale after every new rate, each with those that were seen at the same phase of the program:
-another phase has another rate, whatever the placement did. A look that saw several phases is
-compared with all of them. The boundary is Pocock's for ten looks
-at 5 % (2.555 standard errors), so looking each time does not raise the share of wrong verdicts.
-What is the same, to within a hundredth, after the last look is undone: "affinity does not matter
-here" is an answer. Where rates scatter too much to tell, it is unclear, and the placement stands
-if it was faster on the whole; one that was not is not kept.
+Rates of progress (work per second) before and after a placement are compared after every new rate,
+each with the mean of those that were seen at the same phase of the program: another phase has
+another rate, whatever the placement did. Where a look saw several phases, all are compared with
+the mean over all of them. Means are of work over time, so that a slow moment counts for as long as
+it lasted. The boundary is Pocock's for ten looks at 5 % (2.555 standard errors), so looking each
+time does not raise the share of wrong verdicts. What is the same, to within a hundredth, after the
+last look is undone: "affinity does not matter here" is an answer. Where rates scatter too much to
+tell, it is unclear, and the policy's word stands; unless it was slower by a standard error, which
+is once in six where there is no difference: that is not kept.
 
 A flagged sample (busy waiting without a heartbeat, or no measure of progress at all) is never a
 reason to undo anything: it is not taken in.
@@ -16,6 +17,7 @@ reason to undo anything: it is not taken in.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -32,34 +34,41 @@ _ANY = Phase({})
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
-    """Logarithms of the rates seen so far. Start with `Guard()`."""
+class Seen:
+    """A rate, at a phase, for so long."""
 
-    before: tuple[tuple[Phase, float], ...] = ()
-    after: tuple[float, ...] = ()
-    """Each against the mean of those from before at the same phase."""
-    mixed: bool = False
-    """Whether some of them were of several phases."""
+    rate: float
+    phase: Phase
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The rates seen so far. Start with `Guard()`."""
+
+    before: tuple[Seen, ...] = ()
+    after: tuple[Seen, ...] = ()
     verdict: Verdict = "undecided"
 
-    def saw_before(self, rate: float, phase: Phase = _ANY, *, flagged: bool = False) -> Guard:
-        """With one more rate from before the placement."""
+    def saw_before(
+        self, rate: float, phase: Phase = _ANY, time: float = 1.0, *, flagged: bool = False
+    ) -> Guard:
+        """With one more rate from before the placement, of a look that took so much `time`."""
         if flagged or not _usable(rate):
             return self
-        return replace(self, before=(*self.before, (phase, math.log(rate))))
+        return replace(self, before=(*self.before, Seen(rate, phase, time)))
 
-    def saw_after(self, rate: float, phase: Phase = _ANY, *, flagged: bool = False) -> Guard:
+    def saw_after(
+        self, rate: float, phase: Phase = _ANY, time: float = 1.0, *, flagged: bool = False
+    ) -> Guard:
         """With one more rate from after it, and the verdict that follows. A verdict stands. A phase
         that was not seen before tells nothing.
         """
         if flagged or not _usable(rate) or self.verdict != "undecided":
             return self
-        usual, mixed = self._usual(phase), self.mixed
-        if math.isnan(usual) and phase.within([seen for seen, _ in self.before]):
-            usual, mixed = _mean([rate for _, rate in self.before]), True
-        if math.isnan(usual):
+        if not self._same(phase) and not phase.within([seen.phase for seen in self.before]):
             return self
-        grown = replace(self, after=(*self.after, math.log(rate) - usual), mixed=mixed)
+        grown = replace(self, after=(*self.after, Seen(rate, phase, time)))
         return replace(grown, verdict=grown._judge())
 
     @property
@@ -67,17 +76,22 @@ class Guard:
         """Whether the placement is to be taken back."""
         return self.verdict in ("worse", "no better", "same")
 
-    def _usual(self, phase: Phase) -> float:
-        """Mean of the rates from before at this phase; NaN where there is none."""
-        same = [rate for seen, rate in self.before if seen.like(phase)]
-        return _mean(same) if same else math.nan
+    def _same(self, phase: Phase) -> list[Seen]:
+        """What was seen before at this phase."""
+        return [seen for seen in self.before if seen.phase.like(phase)]
 
     def _judge(self) -> Verdict:
         if len(self.before) < _FEWEST or len(self.after) < _FEWEST:
             return "undecided"
-        difference = _mean(self.after)
-        before = [rate if self.mixed else rate - self._usual(phase) for phase, rate in self.before]
-        error = math.sqrt(_variance(before) / len(before) + _variance(self.after) / len(self.after))
+        mixed = not all(self._same(seen.phase) for seen in self.after)
+
+        def against_usual(seen: Seen) -> Seen:
+            usual = _mean(self.before if mixed else self._same(seen.phase))
+            return replace(seen, rate=seen.rate / usual)
+
+        before, after = (list(map(against_usual, each)) for each in (self.before, self.after))
+        difference = _mean(after) - 1
+        error = math.sqrt(_variance(before) / len(before) + _variance(after) / len(after))
         if difference > _BOUNDARY * error:
             return "better"
         if difference < -_BOUNDARY * error:
@@ -86,18 +100,19 @@ class Guard:
             return "undecided"
         if abs(difference) + _BOUNDARY * error <= _SAME:
             return "same"
-        return "unclear" if difference > 0 else "no better"
+        return "unclear" if difference > -error else "no better"
 
 
 def _usable(rate: float) -> bool:
     return math.isfinite(rate) and rate > 0
 
 
-def _mean(values: tuple[float, ...] | list[float]) -> float:
-    return math.fsum(values) / len(values)
+def _mean(seen: Sequence[Seen]) -> float:
+    """Work over time."""
+    return math.fsum(each.rate * each.time for each in seen) / math.fsum(each.time for each in seen)
 
 
-def _variance(values: tuple[float, ...] | list[float]) -> float:
-    middle = _mean(values)
-    spread = math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1)
+def _variance(seen: Sequence[Seen]) -> float:
+    middle = math.fsum(each.rate for each in seen) / len(seen)
+    spread = math.fsum((each.rate - middle) ** 2 for each in seen) / (len(seen) - 1)
     return max(spread, _FLOOR**2)

@@ -4,18 +4,24 @@ A thread's caches are filled, and its pages are on the node where it touched the
 it ran before it was bound. Whoever is bound elsewhere fills caches anew, and reads its pages from
 another node for the rest of the run; and a thread that is sent away for a second look has to come
 back. Cores of a cache are as good as each other, and so are caches of a class: threads that form
-the affinity already stay.
+the affinity already stay. Where threads share caches, those next to each other by number stay
+together all the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, permutations
+from math import factorial
 
 from autofinity.model.placement import CoreSet
 from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.profiling.placements import class_of
+from autofinity.runtime.near_set import furthest, near_set
 
+_MOST_ORDERS = 720
+"""Of LLC domains that are tried."""
 _NEARNESS: tuple[Callable[[PU], int], ...] = (
     lambda pu: pu.os_index,
     lambda pu: pu.core,
@@ -33,8 +39,8 @@ def at_home(
     available: Collection[OsIndex],
 ) -> CoreSet:
     """A core set of the affinity of `cores`, among the CPUs `available`, one PU a thread: homes
-    where they form that affinity; else seats of `cores` near home, and home itself where the seat
-    is one of its cache. `homes` is by thread, and need not have all.
+    where they form that affinity; else seats near home of a set that is (`near_set`), and home
+    itself where the seat is one of its cache. `homes` is by thread, and need not have all.
     """
     threads = len(cores.cpus)
     known = {n: cpu for n, cpu in homes.items() if n < threads and cpu in available}
@@ -42,14 +48,18 @@ def at_home(
         home = tuple(known[n] for n in range(threads))
         if _form_alike(topology, home, cores):
             return replace(cores, cpus=home, occupancy=_occupancy(topology, home))
-    seats = list(seated_near(topology, known, cores.cpus))
+    near = near_set(topology, tuple(known.values()), cores.cpus, available) or cores.cpus
     pus = topology.by_os_index
+    if len({pus[cpu].llc for cpu in near}) == threads:
+        seats = list(seated_near(topology, known, near))
+    else:
+        seats = list(in_order(topology, known, near))
     for thread, cpu in known.items():
         used = {pus[seat].core for other, seat in enumerate(seats) if other != thread}
         seat, own = pus[seats[thread]], pus[cpu]
         if (seat.llc, seat.efficiency) == (own.llc, own.efficiency) and own.core not in used:
             seats[thread] = cpu
-    return replace(cores, cpus=tuple(seats))
+    return replace(cores, cpus=tuple(seats), occupancy=_occupancy(topology, seats))
 
 
 def _occupancy(topology: Topology, cpus: Sequence[OsIndex]) -> tuple[tuple[int, ...], ...]:
@@ -73,14 +83,32 @@ def _form_alike(topology: Topology, cpus: Sequence[OsIndex], cores: CoreSet) -> 
         and class_of(topology, cpus) == cores.affinity
         and len({pu.core for pu in here}) == len({pu.core for pu in there})
         and sorted(pu.efficiency for pu in here) == sorted(pu.efficiency for pu in there)
-        and _apart(topology, here) <= _apart(topology, there)
+        and furthest(topology, cpus) <= furthest(topology, cores.cpus)
     )
 
 
-def _apart(topology: Topology, pus: Sequence[PU]) -> float:
-    """Sum of the distances between the nodes that are used."""
-    nodes = {pu.node for pu in pus}
-    return sum(topology.distances[a][b] for a in nodes for b in nodes)
+def in_order(
+    topology: Topology, homes: Mapping[int, OsIndex], wanted: Sequence[OsIndex]
+) -> tuple[OsIndex, ...]:
+    """The PUs `wanted`, one a thread, domain by domain in the order of threads, as GETAFFINITY
+    deals them out: neighbours by number often share, and stay together. The domains come in that
+    order in which most threads get one at home, or on the node of their home.
+    """
+    pus = topology.by_os_index
+    domains: dict[int, list[OsIndex]] = {}
+    for cpu in wanted:
+        domains.setdefault(pus[cpu].llc, []).append(cpu)
+    known = {thread: pus[cpu] for thread, cpu in homes.items() if cpu in pus}
+
+    def at_home(seats: Sequence[OsIndex]) -> tuple[int, int]:
+        pairs = [(pus[seats[n]], home) for n, home in known.items() if n < len(seats)]
+        own = sum(seat.llc == home.llc for seat, home in pairs)
+        return sum(seat.node == home.node for seat, home in pairs), own
+
+    orders: Iterable[Sequence[Sequence[OsIndex]]] = (tuple(domains.values()),)
+    if factorial(len(domains)) <= _MOST_ORDERS:
+        orders = permutations(domains.values())
+    return max((tuple(chain(*order)) for order in orders), key=at_home)
 
 
 def seated_near(

@@ -13,7 +13,7 @@ from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval
 from autofinity.runtime.continuous import Watch
 from autofinity.runtime.guard import Guard
-from autofinity.runtime.looking import LookCosts
+from autofinity.runtime.looking import SAMPLING_LOSS, LookCosts
 from autofinity.runtime.looks import Look, look_of
 from autofinity.runtime.masks import Binding
 from autofinity.runtime.seats import SharedSoFar
@@ -53,6 +53,8 @@ class Settings:
     """Looks with changing workers in a row after which a placed program is let go."""
     every_ns: int = 0
     """Continuous mode: how often a placed program is looked at for changes; 0: never."""
+    sampling_loss: float = SAMPLING_LOSS
+    """Share of its time that a program is taken to lose while it is sampled."""
     restarts: int = 5
     """Times the sampling begins anew because threads came or went."""
     blind: bool = False

@@ -7,14 +7,16 @@ a minute; a run that goes on earns more with every minute, so looks come further
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autofinity.model.topology import Topology
 
 SHARE = 0.003
 """Of the time, that looking may cost."""
 _LEAST_NS = 60e9  # every run stands for a minute at least
-_SLOWDOWN = 0.08  # distributed against the best hint, mean of the training programs
+SAMPLING_LOSS = 0.08
+"""Of its time that a program is taken to lose while it is sampled: distributed against the best
+hint, mean of the training programs."""
 _REFILL_BYTES_PER_S = 5e9  # one core reading from memory; machines of ten years ago reach it
 
 
@@ -31,15 +33,16 @@ class LookCosts:
     """What the looks of a run have cost so far. Start with `LookCosts()`."""
 
     spent_ns: float = 0.0
+    sampling_loss: float = SAMPLING_LOSS
 
     def moved(self, refill_ns: float) -> LookCosts:
         """All threads once more."""
-        return LookCosts(self.spent_ns + refill_ns)
+        return replace(self, spent_ns=self.spent_ns + refill_ns)
 
     def sampled(self, elapsed_ns: int) -> LookCosts:
         """For so long."""
-        return LookCosts(self.spent_ns + _SLOWDOWN * elapsed_ns)
+        return replace(self, spent_ns=self.spent_ns + self.sampling_loss * elapsed_ns)
 
     def sample_left_ns(self, run_ns: int) -> float:
         """How long a program that has run for so long may still be sampled."""
-        return max(0.0, SHARE * max(run_ns, _LEAST_NS) - self.spent_ns) / _SLOWDOWN
+        return max(0.0, SHARE * max(run_ns, _LEAST_NS) - self.spent_ns) / self.sampling_loss

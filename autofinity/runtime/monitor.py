@@ -30,6 +30,7 @@ from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.detection import Detector, FaultSampling
 from autofinity.model.errors import AutofinityError, CapabilityError, TopologyError
 from autofinity.model.facts import no_facts
+from autofinity.model.memory import FAR_READS
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.evidence import can_ask
@@ -304,8 +305,8 @@ def counters_of(
     table = event_table(this_cpu())
     # Instructions say how well an affinity did; without them a sample cannot be learned from.
     wanted = (*asked, *({"instructions"} - set(asked)))
-    # A phase is told by what there is; nothing is lost to the policy without it.
-    extra = frozenset(PHASE_COUNTERS).difference(policy.counters if policy else ())
+    # Phases and what pages elsewhere cost are told by what there is; the policy loses nothing.
+    extra = frozenset((*PHASE_COUNTERS, FAR_READS)).difference(policy.counters if policy else ())
     needed = [name for name in wanted if name == "instructions" or name not in extra]
     unknown = [name for name in needed if name not in measurable(request.tier)]
     if unknown:

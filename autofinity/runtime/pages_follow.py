@@ -3,27 +3,39 @@ were placed, says what is left behind, and lets it follow where that pays.
 
     placed, and a look later ─► memory by node ─► `left_behind` ─► one line
                                                       │
-                  it has cost as much as moving it ◄──┘──► MovePages, some each look ─► one line
+               it will cost more than moving it ◄──┘──► moved, some each look ─► one line
 
-Moving pays once remote reads are taken to have cost the program what moving will: then the wrong
-decision costs at most as much again as having done nothing. Remote reads cost what the misses of
-the last-level cache that were sampled would, were they `REMOTE_READ_NS` longer each; where nobody
-counts them, a tenth of the time.
+Moving pays where remote reads will cost the program more than it, in what is left of a minute,
+which every run is taken to last. Later, or where that says no, it pays once they are taken to have
+cost as much: then the wrong decision costs at most as much again as having done nothing. Remote
+reads cost what the misses of the last-level cache that were sampled would, were they
+`REMOTE_READ_NS` longer each; where nobody counts them, a tenth of the time.
+
+A second look in a packed affinity would show remote reads, not that affinity. So pages that are
+moved in little time come along for it, and go back where the answer is another one; so do those
+that have followed threads on trial, should the guard take that back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from autofinity.model.memory import MOVED_BYTES_PER_S, REMOTE_READ_NS
+from autofinity.model.memory import FAR_READS, MOVED_BYTES_PER_S, REMOTE_READ_NS
 from autofinity.model.topology import OsIndex, Topology
-from autofinity.ports import Interval, MovePages, Outcome, ShowsMemory
+from autofinity.ports import Interval, Outcome, ShowsMemory
+from autofinity.runtime.follower import on_trial
 from autofinity.runtime.left_behind import LeftBehind, left_behind
 from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.looking import SHARE
+from autofinity.runtime.page_moves import PageMoves
 
 ASSUMED_LOSS = 0.1
 """Share of its time that a program loses whose pages are all remote, where misses are not known."""
+LASTS_NS = 60e9
+"""Every run is taken to last a minute at least, as where looks are paid for (`looking`)."""
+COME_ALONG_BYTES = round(SHARE * LASTS_NS / 1e9 * MOVED_BYTES_PER_S)
+"""So much is moved in the time that all looks may cost: 74 MB."""
 _BATCHES_A_LOOK = 64  # of some thousand pages, so that the program is seen meanwhile
 _MIB = 1 << 20
 
@@ -44,40 +56,58 @@ class PagesFollow:
     """Sees every turn of a loop over `process`; what is to be known is told a line at a time."""
 
     def __init__(
-        self, process: ShowsMemory, topology: Topology, tell: Callable[[str], None]
+        self,
+        process: ShowsMemory,
+        topology: Topology,
+        tell: Callable[[str], None],
+        lasts_ns: float = LASTS_NS,
     ) -> None:
+        """`lasts_ns`: how long the program is taken to run at least."""
+        self._lasts_ns = lasts_ns
         self._process = process
         self._topology = topology
         self._tell = tell
+        self._begin_ns: int | None = None
         self._homes: dict[int, int] = {}
         """Node on which each thread touched its pages, by number."""
         self._placed: _Placed | None = None
-        self._moving: Iterator[tuple[tuple[int, ...], int]] | None = None
-        self._moved = self._stayed = 0
+        self._moves = PageMoves(process)
+        self._moved_to: object = None
+        """Seats of the threads that pages have followed."""
+        self._homes_before: dict[int, int] = {}
 
     def saw(
         self, before: LiveState, after: LiveState, interval: Interval, outcome: Outcome | None
     ) -> None:
         """One turn of the loop."""
-        del outcome
         if self._topology.n_nodes < 2 or interval.ended:
             return
+        if self._begin_ns is None:
+            self._begin_ns = interval.start_ns
         self._note_homes(before, interval)
+        seats = after.placed, after.seats
+        if self._moves.revocable and seats != self._moved_to:
+            self._left_again(before)
+        if after.phase == "settling" and after.again and outcome is not None:
+            self._come_along(after)
         if after.phase != "placed" or not after.cpus:
-            self._placed = self._moving = None
+            self._placed = None
+            self._moves.stop()
             return
-        seats = after.placed, after.seats, after.cpus
-        if self._placed is None or self._placed.seats != seats:
+        if self._placed is None or self._placed.seats != (*seats, after.cpus):
             # They go there only now.
-            self._placed, self._moving = _Placed(seats, interval.end_ns), None
+            self._placed = _Placed((*seats, after.cpus), interval.end_ns)
+            self._moves.stop()
             return
+        if not on_trial(after) and not self._moves.under_way:
+            self._moves.final()
         now = self._nodes_of(after.placed, interval.cpus)
         if now is None or self._placed.over:
             return
-        if self._moving is not None:
+        if self._moves.under_way:
             self._move_some(after, now)
         else:
-            self._weigh(self._placed, after, now, interval.end_ns - self._placed.since_ns)
+            self._weigh(self._placed, after, now, interval.end_ns)
 
     def _note_homes(self, before: LiveState, interval: Interval) -> None:
         """Until threads are bound they are at home where they are; later ones where they begin."""
@@ -95,7 +125,14 @@ class PagesFollow:
             return None
         return [pus[cpus[number]].node for number in numbers]
 
-    def _weigh(self, placed: _Placed, state: LiveState, now: Sequence[int], for_ns: int) -> None:
+    @property
+    def busy(self) -> bool:
+        """Whether pages are on their way, or it is still to be seen where they are."""
+        placed = self._placed
+        return self._moves.under_way or (placed is not None and placed.found is None)
+
+    def _weigh(self, placed: _Placed, state: LiveState, now: Sequence[int], now_ns: int) -> None:
+        for_ns = now_ns - placed.since_ns
         # A look at all pages takes a while with much memory: they are looked at ever less often.
         if placed.found is None or for_ns >= 2 * placed.seen_after_ns:
             found = self._look(state, now)
@@ -109,9 +146,14 @@ class PagesFollow:
         found = placed.found
         if not found.belongs:
             placed.over = True
-        elif _lost_s(found, state, for_ns) * MOVED_BYTES_PER_S >= found.bytes_to_move:
-            self._moving, self._moved, self._stayed = self._batches(found), 0, 0
+        elif self._pays(found, state, for_ns, now_ns):
+            self._follow(state, found)
             self._move_some(state, now)
+
+    def _pays(self, found: LeftBehind, state: LiveState, for_ns: int, now_ns: int) -> bool:
+        assert self._begin_ns is not None
+        lost_ns = max(for_ns, self._lasts_ns - (now_ns - self._begin_ns))
+        return _lost_s(found, state, lost_ns) * MOVED_BYTES_PER_S >= found.bytes_to_move
 
     def _look(self, state: LiveState, now: Sequence[int]) -> LeftBehind | None:
         memory = self._process.memory()
@@ -120,49 +162,55 @@ class PagesFollow:
         homes = [self._homes[number] for number in state.placed]
         return left_behind(memory, homes, now)
 
-    def _batches(self, found: LeftBehind) -> Iterator[tuple[tuple[int, ...], int]]:
-        """Pages to move, and the node that each batch of them comes from."""
-        for node in found.belongs:
-            for pages in self._process.pages_on(node):
-                yield tuple(pages), node
+    def _left_again(self, before: LiveState) -> None:
+        """Threads have left where pages followed them: from a trial these go back."""
+        if before.phase == "placed" and not on_trial(before):
+            self._moves.final()
+            return
+        self._moves.back()
+        self._homes = dict(self._homes_before)
+
+    def _come_along(self, state: LiveState) -> None:
+        """To a second look, where that takes little."""
+        pus = self._topology.by_os_index
+        now = [pus[cpu].node for cpu in state.seats]
+        if len(now) != len(state.placed) or not self._homes.keys() >= set(state.placed):
+            return
+        found = self._look(state, now)
+        if found is None or not 0 < found.bytes_to_move <= COME_ALONG_BYTES:
+            return
+        self._follow(state, found)
+        while self._moves.under_way:
+            self._moves.go_on(_BATCHES_A_LOOK)
+        self._homes.update(zip(state.placed, now, strict=True))
+
+    def _follow(self, state: LiveState, found: LeftBehind) -> None:
+        self._homes_before = dict(self._homes)
+        self._moved_to = state.placed, state.seats
+        self._moves.begin(found.belongs)
 
     def _move_some(self, state: LiveState, now: Sequence[int]) -> None:
-        assert self._moving is not None and self._placed is not None
-        assert self._placed.found is not None
-        belongs = self._placed.found.belongs
-        before = self._moved
-        for _ in range(_BATCHES_A_LOOK):
-            pages, node = next(self._moving, ((), -1))
-            if node < 0:
-                self._have_followed(state, now)
-                return
-            turns = belongs[node]
-            nodes = tuple(turns[page % len(turns)] for page in pages)
-            outcome = self._process.apply((MovePages(pages, nodes),))
-            self._moved += outcome.done
-            self._stayed += len(pages) - outcome.done
-        if self._moved == before and self._stayed:  # not permitted, or there is no room
-            self._have_followed(state, now)
-
-    def _have_followed(self, state: LiveState, now: Sequence[int]) -> None:
+        self._moves.go_on(_BATCHES_A_LOOK)
+        if self._moves.under_way:
+            return
         assert self._placed is not None
-        self._moving, self._placed.over = None, True
+        self._placed.over = True
         self._homes.update(zip(state.placed, now, strict=True))
-        stayed = f"; {self._stayed} could not be moved" if self._stayed else ""
-        self._tell(f"{self._moved} pages have followed their threads{stayed}")
+        stayed = f"; {self._moves.stayed} could not be moved" if self._moves.stayed else ""
+        self._tell(f"{self._moves.moved} pages have followed their threads{stayed}")
 
 
-def _lost_s(found: LeftBehind, state: LiveState, for_ns: int) -> float:
-    """Seconds that remote reads are taken to have cost each thread since it was placed."""
+def _lost_s(found: LeftBehind, state: LiveState, for_ns: float) -> float:
+    """Seconds that remote reads are taken to cost each thread in so long."""
     return loss(state) * (found.bytes_to_move / found.total_bytes) * for_ns / 1e9
 
 
 def loss(state: LiveState) -> float:
     """Share of the time that a program loses whose pages are all remote."""
     seen = state.outcome or state.sample
-    if seen is None or "llc_misses" not in seen.values:
+    if seen is None or FAR_READS not in seen.values:
         return ASSUMED_LOSS
-    return min(1.0, seen.values["llc_misses"] * REMOTE_READ_NS / 1e9)
+    return min(1.0, seen.values[FAR_READS] * REMOTE_READ_NS / 1e9)
 
 
 def _found_text(found: LeftBehind, topology: Topology) -> str:

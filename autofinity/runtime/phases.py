@@ -11,12 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import NamedTuple
 
 from autofinity.model.counters import Behaviour
 from autofinity.runtime.looks import Look
 
 _INSTRUCTIONS = "instructions"
+_REQUESTS = "llc_requests"
 
 
 class _Kind(NamedTuple):
@@ -30,10 +32,16 @@ class _Kind(NamedTuple):
 _KINDS: Mapping[str, _Kind] = {
     "data_cache_loads": _Kind(1.06, 10.0),
     "data_cache_stores": _Kind(1.06, 10.0),
-    "llc_requests": _Kind(1.5, 2.0),
+    _REQUESTS: _Kind(1.5, 2.0),
 }
 PHASE_COUNTERS = (_INSTRUCTIONS, *_KINDS)
 """What a phase is told by, where it is counted."""
+_AS_MANY = 1.2  # requests, at most
+_NEARBY = 0.12
+"""Apart: so much of what is counted may be of another phase where an answer is clear all the
+same."""
+_WARM = 0.9
+"""Of the speed to come: caches are taken to be full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,21 @@ class Phase:
             if (seen := [each.per_kilo[name] for each in others if name in each.per_kilo])
         )
 
+    def apart(self, other: Phase) -> float:
+        """Share of what both count that one of them has and the other has not; 0 where nothing
+        tells them apart. Infinite where one asks its caches for more: that takes time.
+        """
+        mine, others = (each.per_kilo.get(_REQUESTS, 0.0) for each in (self, other))
+        if not _alike(mine, others, _Kind(_AS_MANY, _KINDS[_REQUESTS].least)):
+            return math.inf
+        both = [
+            (count, other.per_kilo[name])
+            for name, count in self.per_kilo.items()
+            if name in other.per_kilo
+        ]
+        total = math.fsum(max(pair) for pair in both)
+        return math.fsum(abs(a - b) for a, b in both) / total if total else 0.0
+
     def distance(self, other: Phase) -> float:
         """How far apart two phases that are alike are; for choosing the nearest."""
         return math.fsum(
@@ -98,3 +121,44 @@ def paired(starts: Sequence[Look], probes: Sequence[Look]) -> list[tuple[Look, L
             taken[best] += 1
             found.append((starts[best], probe))
     return found
+
+
+def nearby(starts: Sequence[Look], probes: Sequence[Look]) -> list[tuple[Look, Look]]:
+    """Each look of `probes` with the look of `starts` at the phase that is least apart, where that
+    is not another one altogether.
+    """
+    phases = [Phase.of(look.behaviour) for look in starts]
+    found = []
+    for probe in probes:
+        phase = Phase.of(probe.behaviour)
+        best = min(range(len(phases)), key=lambda number: phases[number].apart(phase))
+        if phases[best].apart(phase) <= _NEARBY:
+            found.append((starts[best], probe))
+    return found
+
+
+def most_apart(pairs: Sequence[tuple[Look, Look]]) -> float:
+    """How far the phases of a pair are apart, at most."""
+    return max(
+        (Phase.of(a.behaviour).apart(Phase.of(b.behaviour)) for a, b in pairs), default=math.inf
+    )
+
+
+def warmed(pairs: Sequence[tuple[Look, Look]]) -> list[tuple[Look, Look]]:
+    """Pairs of looks, in the order of the second ones, without the first few of them that were at a
+    lower speed, against their partners, than the later half: caches still filled. How long that
+    takes depends on the program, which fills them as it comes by its data.
+    """
+    if not pairs:
+        return []
+    gains = [_gain(*pair) for pair in pairs]
+    usual = median(gains[len(gains) // 2 :])
+    cold = 0
+    while cold + 1 < len(gains) and gains[cold] < _WARM * usual:
+        cold += 1
+    return list(pairs[cold:])
+
+
+def _gain(start: Look, probe: Look) -> float:
+    before = start.behaviour[_INSTRUCTIONS]
+    return probe.behaviour[_INSTRUCTIONS] / before if before > 0 else math.nan

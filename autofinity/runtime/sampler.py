@@ -31,7 +31,7 @@ from autofinity.runtime.placer import Placer
 from autofinity.runtime.undecided import UNDECIDED
 
 _FEWEST = 4  # looks where threads start: the guard needs as many rates
-_FEWEST_AGAIN = 2  # of the second look, which may cost the program most
+_FEWEST_AGAIN = 2  # of the second look, which may cost the program most; a slower one may be cold
 NOT_AT_WORK = "its threads were not all at work in any look"
 ANOTHER_PHASE = "the second look found no phase that the first one had seen"
 WITHIN_SCATTER = "the looks scatter by more than the answer's margin: it may be a tie"
@@ -72,8 +72,13 @@ class Sampler:
         self._settings = settings
 
     def begin(self, state: LiveState) -> _Turn:
-        """Threads go where they are sampled first."""
-        return self._placer.place(afresh(state), DISTRIBUTED, "settling")
+        """Threads go where they are sampled first; those that are all there have warm caches."""
+        there = dict(state.homes) if not state.cpus else {}
+        state, actions = self._placer.place(afresh(state), DISTRIBUTED, "settling")
+        seats = zip(state.seated, state.seats, strict=False)
+        if state.phase == "settling" and all(there.get(number) == seat for number, seat in seats):
+            state = replace(state, phase="sampling")
+        return state, actions
 
     def without_looking(self) -> Decision | None:
         """The answer of a policy that asks for no sample; None of any other."""
@@ -91,7 +96,7 @@ class Sampler:
         state = replace(state, visit_ns=state.visit_ns + look.elapsed_ns)
         if state.again:
             return self._second(replace(state, probes=(*state.probes, look)))
-        guard = state.guard.saw_before(rate, Phase.of(look.behaviour))
+        guard = state.guard.saw_before(rate, Phase.of(look.behaviour), look.elapsed_ns)
         state = replace(state, starts=(*state.starts, look), guard=guard)
         return self._second(state) if state.probes else self._first(state)
 
@@ -158,7 +163,7 @@ class Sampler:
             return state, ()
         threads = state.workers.room
         answer = self._asking.second(state.starts, state.probes, threads)
-        if answer.stands:
+        if answer.stands and (not answer.slower or len(state.probes) >= _FEWEST):
             return self._final_probe(state, answer)
         # Another phase may last: the first look is sooner repeated there than waited for.
         apart = not answer.of_one_phase and 2 * state.visit_ns >= self._settings.sample_ns

@@ -17,7 +17,7 @@ from autofinity._core.trace import Trace
 from autofinity.mechanisms.autofinity import InRun
 from autofinity.mechanisms.recipe import Setting
 from autofinity.model.affinity import PACKED, Hint
-from autofinity.model.memory import MemoryByNode
+from autofinity.model.memory import FAR_READS, MemoryByNode
 from autofinity.model.placement import Placement
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex
@@ -32,7 +32,7 @@ from autofinity.ports import (
 )
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.loop import run_loop
-from autofinity.runtime.pages_follow import PagesFollow
+from autofinity.runtime.pages_follow import LASTS_NS, PagesFollow
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.process import SimProcess
 
@@ -83,22 +83,24 @@ def followed(
     asked: RulePolicy,
     *,
     hidden: bool = False,
+    lasts_ns: float = 0,
 ) -> tuple[Watched, list[str], LiveState]:
     """The program runs from `HOMES` under the policy; what was moved, and what was told."""
     setting = Setting(
         machine.topology, THREADS, machine.clock_hz, paper_second_ns=100_000, policy=asked
     )
     recipe = InRun(setting)
+    uncounted = {FAR_READS}.difference(asked.counters)
     started = machine.start(
         RunRequest(kept(trace, folder / "trace"), threads=THREADS),
         Placement(tuple(frozenset({OsIndex(cpu)}) for cpu in HOMES)),
-        Sensors(recipe.sensors.counters),
+        Sensors(tuple(name for name in recipe.sensors.counters if name not in uncounted)),
     )
     assert isinstance(started, SimProcess)
     process = Watched(started, hidden=hidden)
     port: ShowsMemory = process
     told: list[str] = []
-    follow = PagesFollow(port, machine.topology, told.append)
+    follow = PagesFollow(port, machine.topology, told.append, lasts_ns)
     start = recipe.begin(machine.topology, machine.topology.allowed, THREADS)
     return process, told, run_loop(process, recipe, start, recipe.period_ns, follow)
 
@@ -128,6 +130,16 @@ def test_pages_stay_where_a_short_run_has_not_lost_what_moving_them_costs(
     )
     assert process.moved == []
     assert len(told) == 1 and "left behind is" in told[0]
+
+
+def test_pages_follow_in_a_short_run_that_is_taken_to_last(
+    machine: SimMachine, tmp_path: Path
+) -> None:
+    process, told, _ = followed(
+        machine, own_pages(THREADS, PAGES, 400), tmp_path, policy("instructions"), lasts_ns=LASTS_NS
+    )
+    assert process.moved
+    assert told[-1].endswith("pages have followed their threads")
 
 
 def test_pages_stay_where_the_sample_says_that_nothing_misses_the_caches(

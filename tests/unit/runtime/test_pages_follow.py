@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from made_up_machine import machine
 
+from autofinity.model.affinity import DISTRIBUTED, PACKED
 from autofinity.model.counters import Behaviour
 from autofinity.model.memory import MOVED_BYTES_PER_S, MemoryByNode
+from autofinity.model.policy import Decision
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, Interval, MovePages, Outcome, ThreadEvent
+from autofinity.runtime.guard import Guard
 from autofinity.runtime.live_state import LiveState
-from autofinity.runtime.pages_follow import ASSUMED_LOSS, PagesFollow, loss
+from autofinity.runtime.pages_follow import ASSUMED_LOSS, COME_ALONG_BYTES, PagesFollow, loss
 from autofinity.runtime.workers import Workers
 
 TOPOLOGY: Topology = machine(packages=2, llcs=1, cores=2)
@@ -24,13 +28,19 @@ BATCH = 100
 class Program:
     """Two threads that began on nodes 0 and 1, with so many pages on each, look by look."""
 
-    def __init__(self, pages: tuple[int, int] = (500, 500), *, refuses: bool = False) -> None:
+    def __init__(
+        self,
+        pages: tuple[int, int] = (500, 500),
+        *,
+        refuses: bool = False,
+        lasts_s: float = 0,
+    ) -> None:
         self.nodes = dict(enumerate([0] * pages[0] + [1] * pages[1], 1))
         self.refuses = refuses
         self.moved: list[MovePages] = []
         self.looks = 0
         self.told: list[str] = []
-        self.follow = PagesFollow(self, TOPOLOGY, self.told.append)
+        self.follow = PagesFollow(self, TOPOLOGY, self.told.append, lasts_s * S)
         self.at_ns = 0
         self.state = LiveState(phase="watching", workers=Workers(((0, 10), (1, 11)), (0, 1)))
 
@@ -56,12 +66,18 @@ class Program:
         for start in range(0, len(found), BATCH):
             yield found[start : start + BATCH]
 
-    def look(self, state: LiveState, cpus: tuple[int, ...], s: float = 1.0) -> None:
+    def look(
+        self,
+        state: LiveState,
+        cpus: tuple[int, ...],
+        s: float = 1.0,
+        outcome: Outcome | None = None,
+    ) -> None:
         begin = self.at_ns
         self.at_ns += round(s * S)
         events = () if begin else tuple(ThreadEvent("begin", n, 10 + n, 0) for n in (0, 1))
         interval = Interval(begin, self.at_ns, (), events, cpus=tuple(map(OsIndex, cpus)))
-        self.follow.saw(self.state, state, interval, None)
+        self.follow.saw(self.state, state, interval, outcome)
         self.state = state
 
     def placed(self, *seats: int) -> LiveState:
@@ -91,6 +107,33 @@ def test_pages_follow_after_the_time_in_which_they_have_cost_as_much_as_moving_t
     assert len(program.told) == 2
 
 
+def test_pages_follow_at_once_where_a_minute_of_remote_reads_costs_more_than_moving_them() -> None:
+    program = Program(lasts_s=60)
+    program.look(program.state, (0, 2))
+    packed = program.placed(0, 1)
+    program.look(packed, (0, 2))
+    program.look(packed, (0, 1), 0.1)
+    assert set(program.nodes.values()) == {0}
+    assert not program.follow.busy
+
+
+def test_pages_that_the_rest_of_a_minute_does_not_pay_for_stay_until_they_have_cost_as_much() -> (
+    None
+):
+    """In 59 s remote reads cost as much as moving all pages takes, in 30 s half of that."""
+    pages = round(59 * ASSUMED_LOSS * 0.5 * MOVED_BYTES_PER_S / PAGE)
+    early, late = Program((pages, pages), lasts_s=60), Program((pages, pages), lasts_s=60)
+    for program, begin_s in ((early, 0.5), (late, 30)):
+        program.look(program.state, (0, 2), begin_s)
+        packed = program.placed(0, 1)
+        program.look(packed, (0, 2), 0.1)
+        program.look(packed, (0, 1), 0.1)
+    assert early.moved and early.follow.busy
+    assert not late.moved and not late.follow.busy
+    late.look(late.placed(0, 1), (0, 1), 70)
+    assert late.moved
+
+
 def test_pages_are_looked_at_ever_less_often_while_moving_does_not_pay() -> None:
     program = Program((500_000, 500_000))
     program.look(program.state, (0, 2))
@@ -115,6 +158,51 @@ def test_threads_that_are_placed_anew_while_pages_move_are_weighed_anew() -> Non
     program.look(back, (0, 2), 0.001)
     assert program.told[-1].startswith("left behind is 0% of its memory")
     assert len(program.moved) == before
+
+
+def looked_at_packed(pages: tuple[int, int]) -> Program:
+    """Whose threads have been packed for a second look."""
+    program = Program(pages)
+    program.look(program.state, (0, 2))
+    packed = replace(program.placed(0, 1), phase="settling", again=True)
+    program.look(packed, (0, 2), 0.1, Outcome(2, 0))
+    return program
+
+
+def test_pages_come_along_to_a_second_look_and_stay_where_it_was_right() -> None:
+    program = looked_at_packed((500, 500))
+    assert set(program.nodes.values()) == {0}
+    program.look(replace(program.state, phase="sampling"), (0, 1), 0.1)
+    for _ in range(5):
+        program.look(replace(program.state, phase="placed"), (0, 1))
+    assert set(program.nodes.values()) == {0}
+    assert program.told == ["left behind is 0% of its memory (3.9 MiB)"]
+
+
+def test_pages_go_back_where_they_came_from_when_the_answer_is_another_one() -> None:
+    program = looked_at_packed((500, 500))
+    program.look(replace(program.state, phase="sampling"), (0, 1), 0.1)
+    program.look(program.placed(0, 2), (0, 1), 0.1, Outcome(2, 0))
+    assert [page for page, node in program.nodes.items() if node == 1] == list(range(501, 1001))
+    program.look(program.state, (0, 2))
+    assert program.told == ["left behind is 0% of its memory (3.9 MiB)"]
+
+
+def test_pages_go_back_when_a_trial_is_taken_back() -> None:
+    program = looked_at_packed((500, 500))
+    decided = Decision(PACKED, None, math.inf, None)
+    trial = replace(program.state, phase="placed", hint=PACKED, decision=decided)
+    trial = replace(trial, guard=Guard().saw_before(1.0))
+    for _ in range(3):
+        program.look(trial, (0, 1))
+    undone = replace(trial, hint=DISTRIBUTED, seats=program.placed(0, 2).seats)
+    program.look(undone, (0, 1), 0.1, Outcome(2, 0))
+    assert list(program.nodes.values()).count(1) == 500
+
+
+def test_more_than_looking_may_cost_does_not_come_along() -> None:
+    pages = COME_ALONG_BYTES // PAGE + 1
+    assert looked_at_packed((500, pages)).moved == []
 
 
 def test_what_may_not_be_moved_is_said_and_not_tried_for_ever() -> None:

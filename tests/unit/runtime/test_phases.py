@@ -5,7 +5,7 @@ from __future__ import annotations
 from told_looks import at_phase, look
 
 from autofinity.model.counters import Behaviour
-from autofinity.runtime.phases import Phase, paired
+from autofinity.runtime.phases import Phase, most_apart, nearby, paired, warmed
 
 
 def phase(**rates: float) -> Phase:
@@ -63,3 +63,33 @@ def test_a_mixture_lies_among_its_phases() -> None:
     assert not Phase.of(Behaviour(at_phase(60, loads=0.126, stores=0.122))).within(
         [sorting, merging]
     )
+
+
+def test_looks_while_caches_still_fill_do_not_count() -> None:
+    """At a fifth, then a half of the speed to come; a program that is slow for good is not cold."""
+    start = look(at_phase(20, speed=1e9))
+    probes = [look(at_phase(20, speed=speed)) for speed in (0.2e9, 0.5e9, 1.19e9, 1.2e9, 1.21e9)]
+    assert warmed([(start, probe) for probe in probes]) == [(start, probe) for probe in probes[2:]]
+    slow = [(start, look(at_phase(20, speed=speed))) for speed in (0.50e9, 0.49e9, 0.51e9)]
+    assert warmed(slow) == slow
+    assert warmed([]) == []
+
+
+def test_speeds_that_are_another_phases_are_not_taken_for_cold_caches() -> None:
+    fast, slow = at_phase(4, speed=3e9), at_phase(40, speed=1e9)
+    pairs = [(look(each), look(each)) for each in (slow, fast, fast)]
+    assert warmed(pairs) == pairs
+
+
+def test_a_phase_is_near_where_little_of_what_is_counted_is_different() -> None:
+    building = look(at_phase(37, loads=0.242, stores=0.015))
+    later = look(at_phase(38, loads=0.236, stores=0.012))
+    assert paired([building], [later]) == []
+    assert nearby([building, look(MERGING)], [later]) == [(building, later)]
+    assert 0.02 < most_apart([(building, later)]) < 0.04
+
+
+def test_no_phase_is_near_that_asks_its_caches_for_more() -> None:
+    """Requests take time: a fifth more of them is another phase, however alike the rest is."""
+    assert nearby([look(at_phase(30))], [look(at_phase(40))]) == []
+    assert most_apart([]) == float("inf")

@@ -273,6 +273,44 @@ def test_threads_stay_where_they_are_when_that_is_what_is_wanted() -> None:
     assert [sorted(mask) for mask in program.applied[-1][2]] == [[13], [2], [9], [6]]
 
 
+def test_threads_that_are_where_they_are_sampled_are_sampled_at_once() -> None:
+    """Nothing is cold: there is nothing to wait for."""
+    home, away = (Program(steadily(MERGING), cpus=cpus) for cpus in ((13, 2, 9, 6), (12, 13, 9, 6)))
+    for program in (home, away):
+        run(program, bind="core")
+    spent = [program.applied[1][0] - program.applied[0][0] for program in (home, away)]
+    assert spent == pytest.approx([4 * 0.0625, 0.1 + 4 * 0.0625])
+
+
+def cold_at_first(second: float, packed: bool) -> Mapping[str, float]:
+    """Packed it is a fifth faster, once its caches are full; until then it is four times slower."""
+    return at_phase(35, speed=1e9 if not packed else 0.25e9 if second < 0.8 else 1.2e9)
+
+
+def test_a_second_look_at_cold_caches_does_not_decide() -> None:
+    program = Program(cold_at_first)
+    state = run(program, TWO_LOOKS)
+    assert program.moves[1]
+    assert program.applied[1][0] + 0.1 < 0.8 - 2 * 0.0625  # two looks at least are cold
+    assert state.hint == PACKED
+    assert state.asked is not None and state.asked[1] is not None
+    assert state.asked[1]["instructions"] == pytest.approx(1.2e9, rel=0.1)
+
+
+def drifting(second: float, packed: bool) -> Mapping[str, float]:
+    """A phase that goes over into another one, slowly; packed it is three times as fast."""
+    part = 1 - min(second, 4) / 40
+    return at_phase(37, loads=0.24 * part, stores=0.02 * part, speed=3e9 if packed else 1e9)
+
+
+def test_a_clear_gain_at_a_phase_nearby_needs_no_second_visit() -> None:
+    program = Program(drifting)
+    state = run(program, TWO_LOOKS)
+    assert state.hint == PACKED
+    assert program.moves == [False, True, True]  # sampled, looked twice, the answer
+    assert ANOTHER_PHASE not in state.notes
+
+
 @pytest.mark.parametrize("policy", [ONE_LOOK, TWO_LOOKS], ids=["one look", "two looks"])
 @pytest.mark.parametrize("turn_s", [0.07, 0.2, 1.0, 7.0])
 def test_what_looking_costs_is_bounded_whatever_the_program_does(

@@ -1,0 +1,155 @@
+"""Runs that stand for a minute: a region of interest again and again, of which only so much is
+replayed as differs from what follows.
+
+    first repeat (cold, first touch) ─ … ─ whatever a mechanism does ─ one repeat more ═══ the rest
+
+A region of the training programs takes a millisecond to a tenth of a second, and a minute of it is
+hours of simulating. What a program does repeats, so once nothing is decided any more each repeat
+takes as long as the one before, and the rest of the minute is that many times as long.
+
+A minute is shortened, too: times of the mechanism are scaled (`mechanism_run`), so that the looks
+of a minute are few repeats apart. What a move costs is not scaled, and weighs that much more than
+in a minute of that very program: it is what one of that much more memory and cache would pay.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from autofinity.mechanisms.recipe import PAGE_BYTES
+from autofinity.model.counters import Behaviour
+from autofinity.model.memory import MemoryByNode
+from autofinity.ports import Action, Interval, MovePages, Outcome, ShowsMemory
+from autofinity.profiling.sampling import behaviour_of
+
+MINUTE_S = 60.0
+_LOOKS = 24
+"""At a repeat that is timed."""
+_LOOK_NS = 20_000
+_FIRST_NS = 20_000
+"""The first look, from which on is known about how long a repeat takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """How a run of many repeats goes."""
+
+    done: float
+    """Repeats that were replayed."""
+    done_s: float
+    """How long they took."""
+    repeat_s: float
+    """How long each one after them takes."""
+
+    def time_s(self, repeats: float) -> float:
+        """Of so many."""
+        return self.done_s + (repeats - self.done) * self.repeat_s
+
+
+@dataclass
+class Watched:
+    """A process of so many repeats that is watched for as long as anything changes.
+
+    It is ended for a loop over it as soon as `final` is set, and goes on for `to_the_end`.
+    """
+
+    process: ShowsMemory
+    region: float
+    """Instructions of a repeat, all threads together; 1 while nobody knows, of a process that is
+    seen to its end (`whole`)."""
+    final: bool = False
+    progress: list[float] = field(default_factory=lambda: [0.0])
+    """Repeats that were done: at the beginning, and after each look."""
+    at_ns: list[float] = field(default_factory=lambda: [0.0])
+    """When that was, from the beginning."""
+    intervals: list[Interval] = field(default_factory=list)
+    """Looks at the repeat that was timed last."""
+    ended: bool = False
+    begin_ns: int = -1
+    repeat_ns: float = 0.0
+    """Of the repeat that was timed last."""
+    moved_bytes: int = 0
+    _instructions: int = 0
+
+    def advance(self, duration_ns: int) -> Interval:
+        """The process's, written down."""
+        interval = self.process.advance(duration_ns)
+        if self.begin_ns < 0:
+            self.begin_ns = interval.start_ns
+        self._instructions += sum(each.counts["instructions"] for each in interval.samples)
+        self.progress.append(self._instructions / self.region)
+        self.at_ns.append(float(interval.end_ns - self.begin_ns))
+        self.ended = interval.ended
+        self.intervals.append(interval)
+        return replace(interval, ended=interval.ended or self.final)
+
+    def apply(self, actions: Sequence[Action]) -> Outcome:
+        """The process's. The simulated machine copies pages in no time, if not on a core of the
+        program: how much that was is counted.
+        """
+        outcome = self.process.apply(actions)
+        if any(isinstance(action, MovePages) for action in actions):
+            self.moved_bytes += PAGE_BYTES * outcome.done
+        return outcome
+
+    def memory(self) -> MemoryByNode | None:
+        """The process's."""
+        return self.process.memory()
+
+    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+        """The process's."""
+        return self.process.pages_on(node)
+
+    @classmethod
+    def whole(cls, process: ShowsMemory, repeats: int) -> Watched:
+        """Seen to its end, which is after so many repeats: that shows how long each of them is."""
+        seen = cls(process, 1.0)
+        while not seen.ended:
+            seen.advance(_LOOK_NS)
+        seen.region = seen._instructions / repeats
+        seen.progress = [done / seen.region for done in seen.progress]
+        return seen
+
+    def to_the_end(self, timed: int = 1) -> Lasting:
+        """So many repeats more are replayed, and the others are as they."""
+        start = max(self.progress[-1], 1.0)  # the first is cold
+        self._to(start)
+        self.intervals.clear()
+        self._to(start + timed)
+        last = min(start + timed, self.progress[-1])
+        begin_ns, end_ns = self.when(start), self.when(last)
+        # A run that ended meanwhile has no repeat more: its mean is its own.
+        self.repeat_ns = (end_ns - begin_ns) / (last - start) if last > start else end_ns / last
+        return Lasting(last, end_ns / 1e9, self.repeat_ns / 1e9)
+
+    def behaviour(self, threads: int) -> Behaviour:
+        """Rates of the repeat that was timed last."""
+        first, last = self.intervals[0], self.intervals[-1]
+        samples = tuple(sample for each in self.intervals for sample in each.samples)
+        return behaviour_of(Interval(first.start_ns, last.end_ns, samples), threads)
+
+    def when(self, repeats_done: float) -> float:
+        """Nanoseconds from the beginning, as if between two looks the work went on evenly."""
+        return float(np.interp(repeats_done, self.progress, self.at_ns))
+
+    def steady_ns(self, begin: float, end: float) -> float:
+        """How long the work between two numbers of repeats takes at the pace of the last one, part
+        by part: parts of a region go on at their own pace. Call after `to_the_end`.
+        """
+        last = self.progress[-1]
+
+        def since(done: float) -> float:
+            behind = math.floor(last - done)
+            return self.when(done + behind) - behind * self.repeat_ns
+
+        return since(end) - since(begin)
+
+    def _to(self, repeats_done: float) -> None:
+        while not self.ended and self.progress[-1] < repeats_done:
+            done, at_ns = self.progress[-1], self.at_ns[-1]
+            about_ns = at_ns / done if done > 0 else _FIRST_NS * _LOOKS
+            self.advance(max(1000, round(about_ns / _LOOKS)))

@@ -1,0 +1,81 @@
+"""Pages on their way to other nodes, some at a time, and back again where that was for a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from autofinity.ports import MovePages, ShowsMemory
+
+_REMEMBERED = 1 << 16
+"""Pages that may go back: the list is the monitor's memory."""
+
+
+class PageMoves:
+    """Moves of pages from nodes to nodes; those there were are remembered until they are final."""
+
+    def __init__(self, process: ShowsMemory) -> None:
+        self._process = process
+        self._left: Iterator[tuple[tuple[int, ...], int]] | None = None
+        self._belongs: Mapping[int, tuple[int, ...]] = {}
+        self._came_from: list[tuple[tuple[int, ...], int]] = []
+        self._remembered = 0
+        self.moved = 0
+        """Since the last `begin`."""
+        self.stayed = 0
+
+    @property
+    def under_way(self) -> bool:
+        """Whether some are still to be moved."""
+        return self._left is not None
+
+    @property
+    def revocable(self) -> bool:
+        """Whether pages were moved that may still go back."""
+        return bool(self._came_from)
+
+    def begin(self, belongs: Mapping[int, tuple[int, ...]]) -> None:
+        """Pages of each of these nodes are to go to others, in turns."""
+        self._belongs = belongs
+        self._left = self._batches()
+        self.moved = self.stayed = 0
+
+    def go_on(self, batches: int) -> None:
+        """Move so many batches more. It is over where none of them could be moved."""
+        before = self.moved
+        for _ in range(batches):
+            pages, node = next(self._left or iter(()), ((), -1))
+            if node < 0:
+                self._left = None
+                return
+            turns = self._belongs[node]
+            outcome = self._process.apply(
+                (MovePages(pages, tuple(turns[page % len(turns)] for page in pages)),)
+            )
+            self.moved += outcome.done
+            self.stayed += len(pages) - outcome.done
+            if self._remembered <= _REMEMBERED:
+                self._came_from.append((pages, node))
+                self._remembered += len(pages)
+        if self.moved == before and self.stayed:  # not permitted, or there is no room
+            self._left = None
+
+    def stop(self) -> None:
+        """What was not moved yet stays."""
+        self._left = None
+
+    def back(self) -> None:
+        """All that may go back goes where it came from; what was too much to remember stays."""
+        self.stop()
+        for pages, node in self._came_from:
+            self._process.apply((MovePages(pages, (node,) * len(pages)),))
+        self.final()
+
+    def final(self) -> None:
+        """What was moved stays where it is."""
+        self._came_from, self._remembered = [], 0
+
+    def _batches(self) -> Iterator[tuple[tuple[int, ...], int]]:
+        """Pages to move, and the node that each batch of them comes from."""
+        for node in self._belongs:
+            for pages in self._process.pages_on(node):
+                yield tuple(pages), node
