@@ -96,7 +96,7 @@ def test_a_policy_works_within_the_run_and_is_charged_for_it(trace: str, tmp_pat
     unmoved = together(trace, "--threads", "2")
     assert said["roi_s"] > unmoved["roi_ns"] / 1e9, "two moves for nothing cost time"
     text = CliRunner().invoke(simulate, [trace, *options], catch_exceptions=False).stdout
-    assert "SLP → slp → SLP" in text
+    assert "spread (SLP) → packed (slp) → spread (SLP)" in text
 
 
 def together(*options: str) -> dict[str, Any]:

@@ -459,7 +459,7 @@ def test_the_fallback_places_where_nothing_else_can_decide(
     assert (state.phase, state.hint, state.unasked) == ("placed", fallback, True)
     assert len({tuple(mask) for mask in masks(process)}) == (1 if fallback == PACKED else 4)
     assert state.decision is None
-    assert f"placed by the fallback, {fallback}" in state.notes[0]
+    assert f"placed by the fallback, {fallback.shown}" in state.notes[0]
 
 
 def test_the_fallback_is_for_a_sample_that_shows_nothing_too() -> None:
