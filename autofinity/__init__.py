@@ -24,7 +24,7 @@ _FACE = {
     "api.observed": ("observations", "profile"),
     "api.placed": ("PlacedThreads", "get_affinity"),
     "api.policies": ("Policy", "load_policy", "policies"),
-    "api.simulated": ("Simulation", "simulate", "simulate_policy"),
+    "api.simulated": ("PolicyRun", "Simulation", "simulate", "simulate_policy"),
     "api.traces": ("Trace", "capture_traces", "load_trace"),
     "model.errors": ("AutofinityError",),
     "reporter": ("Reporter",),

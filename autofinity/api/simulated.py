@@ -18,7 +18,6 @@ from autofinity.model.topology import OsIndex
 if TYPE_CHECKING:
     import pandas as pd
 
-    from autofinity.evaluation.in_run import InRun
     from autofinity.sim.result import SimResult
 
 type Pages = Literal["first_touch", "interleave"]
@@ -73,6 +72,19 @@ class Simulation:
         frame.insert(0, "start_s", self.inside.times_ns[:, 0] / 1e9)
         frame.insert(1, "end_s", self.inside.times_ns[:, 1] / 1e9)
         return frame
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRun:
+    """A replay whose threads a policy moved."""
+
+    machine: str
+    roi_s: float
+    """Simulated seconds of the region of interest, samples and moves included."""
+    hints: tuple[Hint, ...]
+    """Where the threads were, in order; the last is the answer, unless the program ended first."""
+    decided_at_s: float
+    """Simulated seconds since the region began; NaN where the program ended first."""
 
 
 def simulate(
@@ -134,17 +146,15 @@ def simulate_policy(
     threads: int | None = None,
     period_us: float = DEFAULT_PERIOD_US,
     seed: int = 0,
-) -> InRun:
+) -> PolicyRun:
     """Replay a trace whose threads start spread, are sampled, and are moved as the policy says.
 
-    What comes of it has `roi_s`, simulated seconds with samples and moves, `hints`, where threads
-    were, in order, and `decided_at_s`, NaN where the program ended first. Arguments and errors as
-    for `simulate`.
+    Arguments as for `simulate`. Raises `AutofinityError` for a trace or machine that is not there.
     """
     from autofinity.workflow import simulate as replays
     from autofinity.workflow.backends import simulated_spec
 
-    return replays.simulate_policy(
+    found = replays.simulate_policy(
         simulated_spec(name_of(machine)),
         folder_of(trace),
         policy.inside,
@@ -152,6 +162,7 @@ def simulate_policy(
         period_us=period_us,
         seed=seed,
     )
+    return PolicyRun(name_of(machine), found.roi_s, found.hints, found.decided_at_s)
 
 
 def _affinity(affinity: Affinity | str) -> Affinity:
