@@ -80,7 +80,8 @@ def compare(
     jobs: int = 1,
     reporter: Reporter = SILENT,
 ) -> Compared:
-    """Run mechanisms (`autofinity compare --list`; none: the usual ones) on the same programs.
+    """Run mechanisms (`autofinity compare --list`; empty: all) on the same programs, and beside
+    them those that all are measured by, `os` and `oracle-trace`.
 
     `seeds` is how many runs of each, `repeats` how often a program runs in one, `paper_s` the
     seconds that the papers' runs take, to whose length detectors' rates are scaled; `policy` is for

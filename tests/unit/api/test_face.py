@@ -178,7 +178,6 @@ def test_a_policy_is_judged_on_what_is_shipped(tmp_path: Path) -> None:
     assert "<table" in judged._repr_html_()
 
 
-@pytest.mark.slow
 def test_programs_are_captured_profiled_and_compared(tmp_path: Path) -> None:
     if why := skip_reason(load_suite(SUITE).programs["prodcons"], Compilers.find(os.environ)):
         pytest.skip(f"prodcons cannot be captured: {why}")
@@ -194,7 +193,7 @@ def test_programs_are_captured_profiled_and_compared(tmp_path: Path) -> None:
         policy=af.load_policy("any-machine"),
         **wanted,
     )
-    assert list(beside.summary.index) == ["os", "packed", "autofinity"]
+    assert list(beside.summary.index) == ["os", "packed", "autofinity", "oracle-trace"]
     assert beside.summary.time_vs_os["os"] == 1 and (beside.cases.time > 0).all()
     assert len(beside.failed) == 0
     assert "packed" in beside._repr_html_()
