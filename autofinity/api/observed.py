@@ -18,10 +18,10 @@ def observations(source: Machine | Path | str, threads: int | None = None) -> pd
     `threads` only of runs with so many that affinities placed.
 
     A row an observation, a sample of one run: `program`, `input`, `threads`, `affinity` as text,
-    `sample` (its number), `progress` (share of the run that was done), `performance`
-    (instructions per second of a thread), `roi_s` (seconds of the run's region of interest),
-    `machine`, `seed`, `energy_j` (joules of the run) …, and a column `counter:NAME` for each
-    counter, per thread and second; NaN for what was not measured.
+    `sample` (its number), `progress` (share of the run that was done), `performance` (by default
+    instructions per cycle and thread), `roi_s` (seconds of the run's region of interest),
+    `machine`, `seed`, `energy_j` (joules of the run, the whole machine's) …, and a column
+    `counter:NAME` for each counter, per thread and second; NaN for what was not measured.
 
     Raises `AutofinityError` where there are none.
     """
