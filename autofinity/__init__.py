@@ -1,3 +1,57 @@
-"""autofinity: learns where threads and memory should sit on a NUMA machine, and puts them there."""
+"""autofinity: learns where threads and memory should sit on a NUMA machine, and puts them there.
+
+`import autofinity as af` gives the names below, which stay as they are from release to release
+(docs/python.md); sub-packages may change. Nothing is loaded before it is used. `__init__.pyi` says
+the same to type checkers.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.machinery import PathFinder
 
 __version__ = "0.1.0"
+
+_FACE = {
+    "api.compared": ("Compared", "compare"),
+    "api.evaluated": ("Evaluation", "evaluate"),
+    "api.explained": ("Explanation",),
+    "api.hints": ("HINTS", "Affinity", "Hint"),
+    "api.learned": ("learn", "train"),
+    "api.machines": ("Machine", "machine", "machines"),
+    "api.mapped": ("MappedThreads", "map_threads"),
+    "api.observed": ("observations", "profile"),
+    "api.placed": ("PlacedThreads", "get_affinity"),
+    "api.policies": ("Policy", "load_policy", "policies"),
+    "api.simulated": ("PolicyRun", "Simulation", "simulate", "simulate_policy"),
+    "api.traces": ("Trace", "capture_traces", "load_trace"),
+    "model.errors": ("AutofinityError",),
+    "reporter": ("Reporter",),
+}
+"""Module → its names. None is that of a sub-package, which would take its place once imported."""
+_HOMES = {name: module for module, names in _FACE.items() for name in names}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> object:
+    """A name of the face, from the module that has it, which is loaded now."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'autofinity' has no attribute {name!r}")
+    value: object = getattr(import_module(f"autofinity.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The face, for people who look around."""
+    return [*__all__, "__version__"]
+
+
+_core_found = PathFinder.find_spec(f"{__name__}._core", __path__)
+if _core_found is None or _core_found.origin is None:
+    # The folder of a clone: `import` found it before what is installed.
+    from autofinity.source_folder import stand_in
+
+    stand_in(sys.modules[__name__])

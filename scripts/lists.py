@@ -4,9 +4,10 @@
 
 Each stands between two marks that name it: mechanisms (autofinity/mechanisms/registry.py), mappers
 (autofinity/mapping/mappers.py), machines (data/machines), functions that order threads
-(autofinity/capture/synchronisation.toml). policies/machines.txt, by which a run knows its machine,
-and policies/speeds.txt are made of data/machines as a whole. With --check nothing is written; the
-files that would change are named, and the exit code is 1.
+(autofinity/capture/synchronisation.toml), hints (autofinity/model/affinity.py).
+policies/machines.txt, by which a run knows its machine, and policies/speeds.txt are made of
+data/machines as a whole. With --check nothing is written; the files that would change are named,
+and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -17,10 +18,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
 
+from autofinity.affinity.hints import get_affinity
+from autofinity.affinity.openmp import OPENMP
 from autofinity.capture import synchronisation
 from autofinity.mapping import mappers
 from autofinity.mechanisms import lists as mechanisms
+from autofinity.model.affinity import HINTS
 from autofinity.model.facts import Speeds
+from autofinity.policy.readable import hint_text
 from autofinity.policy.shipped import MACHINES, SPEEDS, KnownMachine, shape_of, speeds_line
 from autofinity.report.marked import between_marks
 from autofinity.sim.preset import cpu_models_of, load_preset, preset_names
@@ -35,7 +40,26 @@ def printed(*words: str) -> Callable[[], str]:
     return lambda: subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+def hints() -> str:
+    """What each hint means, in OpenMP's words too, and where it puts threads of an example."""
+    topology = load_preset(EXAMPLE).topology
+    lines = [
+        "| letters | name | what it asks for | `OMP_PLACES` | `OMP_PROC_BIND` | example |",
+        "|---|---|---|---|---|---|",
+    ]
+    for hint in HINTS:
+        words = OPENMP[hint]
+        openmp = (f"`{words.places}`", f"`{words.bind}`") if words else ("a list", "`close`")
+        affinity = get_affinity(topology, 8, hint).affinity
+        cells = (f"`{hint}`", f"`{hint.name}`", hint_text(hint), *openmp, f"`{affinity}`")
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+EXAMPLE = "opteron-6164he"
 LISTS = {
+    "README.md": {"hints": hints},
+    "docs/hints.md": {"hints": hints},
     "docs/mechanisms.md": {"mechanisms": mechanisms.all_in_markdown},
     "docs/run.md": {"mechanisms": mechanisms.live_in_markdown},
     "docs/suites.md": {"synchronisation": synchronisation.in_markdown},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autofinity.model.affinity import Hint
+from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.topology import OsIndex, Topology
 
 
@@ -17,9 +17,9 @@ def siblings_note(topology: Topology, hint: Hint, cpus: Sequence[OsIndex]) -> st
     if used == len(distinct):
         return ""
     cores = len({pu.core for pu in topology.pus if pu.os_index in topology.allowed})
-    said = f"{hint} puts {len(distinct)} threads on {_cores(used)}, several to a core"
+    said = f"{hint.shown} puts {len(distinct)} threads on {_cores(used)}, several to a core"
     if used < cores:
-        return f"{said}, and leaves {_cores(cores - used)} idle; SLP takes all cores first"
+        return f"{said}, and leaves {_cores(cores - used)} idle; {DISTRIBUTED.shown} takes all cores first"
     return f"{said}: there are no more cores"
 
 

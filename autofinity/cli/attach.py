@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
-from autofinity.cli.options.hint import hint_of
+from autofinity.cli.options.hint import HINT
 from autofinity.cli.options.run import database_option, fallback_of, fallback_option, policy_option
 from autofinity.cli.printer import complain
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.mechanisms.lists import names_moving_pages
 from autofinity.mechanisms.monitor import by_mechanism
 from autofinity.mechanisms.registry import BY_POLICY, LIVE
+from autofinity.model.affinity import Hint
 from autofinity.model.errors import AutofinityError, UsageError
 from autofinity.ports import Interval, Outcome
 from autofinity.runtime.attaching import Wishes, request_for
@@ -32,7 +33,7 @@ from autofinity.store.behaviour_file import default_path
 @policy_option
 @click.option(
     "--hint",
-    metavar="HINT",
+    type=HINT,
     default=None,
     help="Place by this hint at once: no sample, no policy.",
 )
@@ -89,8 +90,8 @@ from autofinity.store.behaviour_file import default_path
 def command(
     pid: int,
     policy: str | None,
-    hint: str | None,
-    fallback: str | None,
+    hint: Hint | None,
+    fallback: Hint | None,
     threads: int | None,
     bind: Binding,
     sample_s: float,
@@ -131,7 +132,7 @@ def command(
         policy=chosen.path if chosen is not None else None,
         policy_origin=chosen.origin if chosen is not None else "",
         mechanism=mechanism,
-        hint=hint_of(hint) if hint is not None else None,
+        hint=hint,
         fallback=fallback_of(fallback) if hint is None and mechanism == BY_POLICY else None,
         migrate_pages=migrate_pages,
         arm=arm,
@@ -196,11 +197,11 @@ class _Teller:
         if _where(after) == _where(before):
             return
         count = len(after.placed)
-        if after.phase == "settling":
-            self.say(f"{count} threads compute: sampled in {after.hint}")
+        if after.phase == "settling" and after.hint is not None:
+            self.say(f"{count} threads compute: sampled in {after.hint.shown}")
         elif after.phase == "placed" and after.cpus:
             cpus = format_cpu_list(after.cpus)
-            by = f"hint {after.hint}" if after.hint else "by sharing"
+            by = f"hint {after.hint.shown}" if after.hint else "by sharing"
             self.say(f"{by}: {count} threads on CPUs {cpus}")
 
 

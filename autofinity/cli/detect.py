@@ -13,7 +13,7 @@ import click
 
 from autofinity.cli.detect_live import TraceOrProgram, detect_live, live_program
 from autofinity.cli.matrix_out import check_matrix_out, save_matrix
-from autofinity.cli.options.hint import hint_of
+from autofinity.cli.options.hint import HINT
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.output import output_option
@@ -22,6 +22,7 @@ from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.detect.scaled import SCALED
+from autofinity.model.affinity import Hint
 from autofinity.model.errors import UsageError
 from autofinity.model.sharing import SharingMatrix
 from autofinity.workflow.detect import WHOLE_TRACE
@@ -47,7 +48,9 @@ if TYPE_CHECKING:
     type=int,
     help="Threads of the trace that are placed.  [default: as many as the program had]",
 )
-@click.option("--hint", default="SLP", show_default=True, help="Where the threads run.")
+@click.option(
+    "--hint", type=HINT, default="spread", show_default=True, help="Where the threads run."
+)
 @click.option(
     "--with",
     "source",
@@ -72,7 +75,7 @@ def command(
     latencies: str | None,
     page_size: str | None,
     threads: int | None,
-    hint: str,
+    hint: Hint,
     source: str,
     seed: int,
     output: Path | None,
@@ -103,9 +106,7 @@ def command(
     if arm:
         raise UsageError("--arm is for a program that runs here, not for a trace")
     simulator = simulated(machine, latencies, page_size, reporter=Terminal())
-    detected = detect(
-        simulator, trace, source, threads=threads or None, hint=hint_of(hint), seed=seed
-    )
+    detected = detect(simulator, trace, source, threads=threads or None, hint=hint, seed=seed)
     name = simulator.spec.name
     title = f"{trace.name} on {name}, with {source}"
     document = _document(trace, name, source, detected)

@@ -19,7 +19,7 @@ from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.linux.gaps import gaps
 from autofinity.linux.pins import other_pins
 from autofinity.linux.sysfs_topology import read_sysfs
-from autofinity.model.affinity import Hint
+from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.errors import StoreError
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.files import load
@@ -67,7 +67,7 @@ def tell(request: Request) -> None:
         decides += "; pages may follow" if request.migrate_pages else "; pages stay"
         decides += "; NUMA hinting is switched on meanwhile" if request.arm else ""
     elif request.hint is not None:
-        decides = f"hint {hint}, as asked for, without a sample"
+        decides = f"hint {request.hint.shown}, as asked for, without a sample"
     elif policy is None:
         decides = without_policy(request.fallback).removeprefix(UNDECIDED)
     elif hint is None and is_blind(request, policy):
@@ -76,9 +76,9 @@ def tell(request: Request) -> None:
             request, topology
         )
     elif hint is None:
-        decides = "sampled in SLP first, then asked"
+        decides = f"sampled in {DISTRIBUTED.shown} first, then asked"
     else:
-        decides = f"known: hint {hint} without a sample"
+        decides = f"known: hint {hint.shown} without a sample"
         if request.bound:
             decides += f"; bound to CPUs {request.bound} before it starts"
     undecided = request.hint is None and request.mechanism == "autofinity"
@@ -158,7 +158,7 @@ def _table(plan: Plan, marked: Hint | None, mark: str) -> None:
     say("hint  affinity and the CPUs of each thread")
     for each in plan.hints:
         said = f"  ({mark})" if each.hint == marked else ""
-        say(f"{each.hint}   {each.cores.affinity}{said}")
+        say(f"{each.hint.shown:32}  {each.cores.affinity}{said}")
         for masks in _grouped(each.masks):
             say(f"      {masks}")
 

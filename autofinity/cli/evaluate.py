@@ -77,6 +77,7 @@ def command(
     if options["machine"] == "any":
         _across(settings, observations, policy, as_json=as_json)
         return
+    from autofinity.policy.readable import hints_key
     from autofinity.report import evaluation_table
     from autofinity.workflow.evaluate import evaluate
     from autofinity.workflow.observations import shipped_observations
@@ -99,6 +100,8 @@ def command(
         f"{wanted.machine}: ms of the region of interest; oracle of {done.affinities} affinities"
     )
     print_table(evaluation_table.table(done.cases, title))
+    if done.cases:
+        say(hints_key({case.decision.hint for case in done.cases}))
     for sentence in evaluation_table.sentences(done.verdict):
         say(sentence)
     for missed in done.skipped:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autofinity.cli.printer import say, say_json
 from autofinity.foreign_text import one_line
+from autofinity.model.affinity import Hint
 from autofinity.model.policy import RulePolicy
 from autofinity.runtime.policies import CHOSEN
 from autofinity.runtime.undecided import UNDECIDED, reason_on_record
@@ -40,7 +41,7 @@ def explain_run(text: str, db: Path, *, as_json: bool) -> None:
     elif run.hint is None:
         say("no hint: threads were placed by who shares with whom")
     elif policy is None:
-        say(one_line(f"{run.hint}: {trouble}"))
+        say(one_line(f"{_shown(run.hint)}: {trouble}"))
     else:
         _tell_decision(found, policy)
     for line in notes:
@@ -61,7 +62,7 @@ def _tell_decision(found: RunNow, policy: RulePolicy) -> None:
     from autofinity.policy.readable import cores_text, instead_text, second_text
 
     if found.known:
-        say(f"hint {found.run.hint} was known; by the sample that it was decided by:")
+        say(f"hint {_shown(found.run.hint)} was known; by the sample that it was decided by:")
     why = explain(policy, found.sample)
     say(explanation_text(policy, why), newline=False)
     second = policy.second
@@ -74,6 +75,10 @@ def _tell_decision(found: RunNow, policy: RulePolicy) -> None:
         say(f"{cores_text(policy.other_counts)}:")
         for entry in policy.other_counts.instead:
             say(f"  {instead_text(entry)}")
+
+
+def _shown(letters: str | None) -> str:
+    return Hint.from_letters(letters).shown if letters else "no hint"
 
 
 def _asked(policy: RulePolicy, sample: Mapping[str, float]) -> dict[str, float]:

@@ -1,30 +1,31 @@
-"""`autofinity hints`: the best match of each hint."""
+"""`autofinity hints`: what each hint means, and its best match for a thread count."""
 
 from __future__ import annotations
 
 import click
 
+from autofinity.cli.hint_meanings import tell_meanings, wishes
 from autofinity.cli.options.cpus import available_cpus
-from autofinity.cli.options.hint import hint_of
+from autofinity.cli.options.hint import HINT
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import (
     available_option,
     tell_unknown,
-    threads_option,
     topology_option,
 )
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import complain, say, say_json
 from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
 
 
 @click.command()
 @topology_option
-@threads_option
+@click.option("--threads", "-t", type=int, help="Where this many threads would sit, for each hint.")
 @available_option
-@click.option("--hint", help="Only this one: SLP, SLp, SlP, Slp, sLP, sLp, slP or slp.")
+@click.option("--hint", type=HINT, help="Only this one, by its name or its letters.")
 @click.option(
     "--as",
     "tool",
@@ -35,32 +36,39 @@ from autofinity.workflow.backends import machine_topology
 @json_option
 def command(
     machine: str,
-    threads: int,
+    threads: int | None,
     available: str | None,
-    hint: str | None,
+    hint: Hint | None,
     tool: str | None,
     as_json: bool,
 ) -> None:
-    """The core set that matches each of the eight hints best.
+    """The eight hints and what they mean; with --threads the core set that matches each best.
+
+    A hint is three wishes: S, spread over sockets; L, spread over last-level caches; P, the wish
+    for sockets comes first. Capitals are true.
 
     CPUs are listed in thread order. Occupancy is threads per LLC of each used socket, in descending
     order, without empty ones: the affinity as `autofinity affinities` lists it.
 
     With --as the set goes where programs are started by other means:
 
-        $(autofinity hints -t 8 --hint slP --as taskset) ./app
+        $(autofinity hints -t 8 --hint packed --as taskset) ./app
     """
     from autofinity.affinity.hints import all_hints
     from autofinity.affinity.launchers import launcher_line
     from autofinity.affinity.siblings import siblings_note
-    from autofinity.model.affinity import HINTS
 
     if tool == "list":
         _print_launchers()
         return
     if tool is not None and hint is None:
         raise UsageError("--as needs one core set; say which with --hint")
-    wanted = HINTS if hint is None else (hint_of(hint),)
+    wanted = HINTS if hint is None else (hint,)
+    if threads is None:
+        if tool is not None or available is not None:
+            raise UsageError("core sets need a thread count; say how many threads with --threads")
+        tell_meanings(wanted, as_json=as_json)
+        return
     topology = machine_topology(machine)
     tell_unknown(topology)
     usable = available_cpus(topology, available)
@@ -71,7 +79,7 @@ def command(
     ]
     if hint is not None:
         here = topology if usable is None else topology.restricted(usable)
-        note = siblings_note(here, hint_of(hint), matches[0].cpus)
+        note = siblings_note(here, hint, matches[0].cpus)
         if note:
             complain(note)
     if tool is not None:
@@ -87,10 +95,7 @@ def command(
             "threads": threads,
             "hints": [
                 {
-                    "hint": str(each),
-                    "spread_sockets": each.spread_sockets,
-                    "spread_llcs": each.spread_llcs,
-                    "socket_first": each.socket_first,
+                    **wishes(each),
                     "cpus": list(match.cpus),
                     "occupancy": [list(counts) for counts in match.affinity.occupancy],
                 }
@@ -105,14 +110,14 @@ def command(
     table = Table(title=f"{threads} threads on {machine}", title_justify="left")
     for heading in ("hint", "affinity", "CPUs", "same as"):
         table.add_column(heading, overflow="fold")
-    first: dict[object, str] = {}
+    first: dict[object, Hint] = {}
     for each, match in zip(wanted, matches, strict=True):
-        same = first.setdefault(match.affinity, str(each))
+        same = first.setdefault(match.affinity, each)
         table.add_row(
-            str(each),
+            each.shown,
             str(match.affinity),
             format_cpu_list(match.cpus),
-            "" if same == str(each) else same,
+            "" if same == each else str(same),
         )
     print_table(table)
 

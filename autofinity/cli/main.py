@@ -33,7 +33,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     },
     "Machines, hints and mappings": {
         "topology": "Draw a machine, and where threads would sit.",
-        "hints": "The best match of each hint.",
+        "hints": "What each hint means, and where threads would sit.",
         "affinities": "All affinities of a thread count, up to isomorphism.",
         "map": "Which thread should sit where, from who shares with whom.",
         "machines": "List the machines that are known by name.",

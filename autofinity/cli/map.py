@@ -9,14 +9,16 @@ import click
 
 from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.figure import picture_option
-from autofinity.cli.options.hint import hint_of, print_picture
+from autofinity.cli.options.hint import HINT
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, topology_option
 from autofinity.cli.page import print_table
+from autofinity.cli.picture import print_picture
 from autofinity.cli.printer import say, say_json
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.mapping.cost import is_known
 from autofinity.mapping.mappers import MAPPERS
+from autofinity.model.affinity import Hint
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
 
@@ -47,7 +49,8 @@ if TYPE_CHECKING:
 @click.option("--threads", "-t", type=click.IntRange(min=1), help="Only the first threads.")
 @click.option(
     "--hint",
-    default="slp",
+    type=HINT,
+    default="packed",
     show_default=True,
     help="Which cores are used: the best match of this hint. With more threads than CPUs, all.",
 )
@@ -65,7 +68,7 @@ def command(
     machine: str,
     algorithm: str,
     threads: int | None,
-    hint: str,
+    hint: Hint,
     available: str | None,
     directed: bool,
     last_first: bool,
@@ -86,8 +89,8 @@ def command(
     topology = machine_topology(machine)
     whole = read_matrix(matrix_file, directed=directed, last_first=last_first)
     sharing = _first(whole, threads, matrix_file)
-    wish, usable = hint_of(hint), available_cpus(topology, available)
-    done = map_threads(sharing, topology, algorithm, wish, usable)
+    usable = available_cpus(topology, available)
+    done = map_threads(sharing, topology, algorithm, hint, usable)
     if output is not None:
         from autofinity.report.mapping_image import save_mapping
 
@@ -113,7 +116,7 @@ def _first(sharing: SharingMatrix, threads: int | None, path: Path) -> SharingMa
 def _document(
     topology: Topology,
     machine: str,
-    hint: str,
+    hint: Hint,
     sharing: SharingMatrix,
     done: MappedBeside,
 ) -> dict[str, Any]:
@@ -129,7 +132,7 @@ def _document(
     return {
         "machine": machine,
         "threads": sharing.threads,
-        "hint": hint,
+        "hint": str(hint),
         "used": sorted(done.used),
         "heterogeneity": heterogeneity(sharing),
         "heterogeneity_off_diagonal": heterogeneity_off_diagonal(sharing),
@@ -149,7 +152,7 @@ def _document(
 def _print(
     topology: Topology,
     machine: str,
-    hint: str,
+    hint: Hint,
     sharing: SharingMatrix,
     done: MappedBeside,
 ) -> None:
@@ -159,7 +162,7 @@ def _print(
     cost = f"{chosen.cost:g}" if is_known(topology, chosen.cpus) else "unknown"
     said = f"{chosen.name}: {sharing.threads} threads at a cost of {cost}"
     print_picture(topology, machine, None, chosen.cpus, said)
-    say(f"CPUs used, by all algorithms (--hint {hint}): {format_cpu_list(done.used)}")
+    say(f"CPUs used, by all algorithms (--hint {hint.name}): {format_cpu_list(done.used)}")
     say("CPUs in thread order: " + ",".join(map(str, chosen.cpus)))
     table = Table()
     for heading in ("algorithm", "cost", f"of {chosen.name}", "ms", ""):

@@ -101,7 +101,7 @@ def _notes(made: Rebuilt) -> list[str]:
 def _print(made: Rebuilt) -> None:
     policy = made.learned.policy
     say(
-        f"{_reason(made)}: {len(policy.rules)} rules, default {policy.default}, from "
+        f"{_reason(made)}: {len(policy.rules)} rules, default {policy.default.shown}, from "
         f"{len(made.own.observations)} rows of own runs and {made.joined} other observations"
     )
     for note in _notes(made):

@@ -11,17 +11,26 @@ import signal
 import sys
 
 import click
+from click.shell_completion import CompletionItem
 
+from autofinity.cli.options.hint import completed
 from autofinity.cli.printer import complain
 from autofinity.model.errors import LinuxError, UsageError
 from autofinity.runtime.launcher import find_launcher
+
+
+def _values(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Of the options of the launcher that take a hint."""
+    del param
+    typed = ctx.params.get("arguments") or ("",)
+    return completed(incomplete) if typed[-1] in ("--hint", "--fallback") else []
 
 
 @click.command(
     add_help_option=False,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, shell_complete=_values)
 def command(arguments: tuple[str, ...]) -> None:
     """Run a program under the policy (options and program: see `run --help`)."""
     del arguments  # click has decoded and split them; the launcher gets what was typed

@@ -11,7 +11,7 @@ import click
 
 from autofinity.cli.options.cpus import cpus_in_order
 from autofinity.cli.options.error import error_option
-from autofinity.cli.options.hint import hint_of
+from autofinity.cli.options.hint import HINT
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.microseconds import microseconds
@@ -22,7 +22,7 @@ from autofinity.cli.printer import complain, page, say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.cli.simulate_several import durations_ns, show
 from autofinity.linux.cpu_lists import format_cpu_list
-from autofinity.model.affinity import DISTRIBUTED, Affinity
+from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ _PAGES = "first_touch"
     type=int,
     help="Threads of the trace that are placed.  [default: as many as the program had]",
 )
-@click.option("--hint", help="Place the threads as this hint says, for example SLP.")
+@click.option("--hint", type=HINT, help="Place the threads as this hint says.")
 @click.option("--affinity", help="Place them as this affinity says, for example '{2,2}{4}'.")
 @click.option("--cpus", help="Place thread i on the i-th CPU of this list, for example 0,6,12-14.")
 @click.option(
@@ -110,7 +110,7 @@ def command(
     latencies: str | None,
     page_size: str | None,
     threads: int | None,
-    hint: str | None,
+    hint: Hint | None,
     affinity: str | None,
     cpus: str | None,
     policy: str | None,
@@ -127,8 +127,8 @@ def command(
 ) -> None:
     """Replay TRACE (a folder that `autofinity capture` made) on a simulated machine.
 
-    Without --hint, --affinity or --cpus the threads are distributed (SLP). Several traces run side
-    by side, each in an address space of its own.
+    Without --hint, --affinity or --cpus the threads are spread (SLP). Several traces run side by
+    side, each in an address space of its own.
     """
     from autofinity.sim.replay_cost import replay_cost
     from autofinity.sim.sampled import Precision
@@ -174,7 +174,7 @@ def command(
         several = simulate_several(
             spec,
             Several(traces, durations_ns(start, len(traces)), after, threads),
-            hint=hint_of(hint) if hint else DISTRIBUTED,
+            hint=hint or DISTRIBUTED,
             unbound=placement == "os",
             cpus=cpus_in_order(cpus) if cpus else (),
             restart=restart,
@@ -203,15 +203,15 @@ def command(
     _show(trace, spec, result, every, as_json)
 
 
-def _tell_of_siblings(hint: str | None, spec: MachineSpec, cpus: Sequence[OsIndex]) -> None:
+def _tell_of_siblings(hint: Hint | None, spec: MachineSpec, cpus: Sequence[OsIndex]) -> None:
     """Of a hint that was asked for."""
     from autofinity.affinity.siblings import siblings_note
 
-    if hint is not None and (note := siblings_note(spec.topology, hint_of(hint), cpus)):
+    if hint is not None and (note := siblings_note(spec.topology, hint, cpus)):
         complain(note)
 
 
-def _seats(hint: str | None, affinity: str | None, cpus: str | None) -> Seats:
+def _seats(hint: Hint | None, affinity: str | None, cpus: str | None) -> Seats:
     """From whichever of the three was given."""
     from autofinity.workflow.simulate import Seats
 
@@ -226,7 +226,7 @@ def _seats(hint: str | None, affinity: str | None, cpus: str | None) -> Seats:
             raise UsageError(
                 f"not an affinity: {affinity!r}; expected for example '{{2,2}}{{4}}'"
             ) from error
-    return Seats(hint=hint_of(hint or "SLP"))
+    return Seats(hint=hint or DISTRIBUTED)
 
 
 def _show(trace: Path, spec: MachineSpec, result: SimResult, every: bool, as_json: bool) -> None:
@@ -299,7 +299,7 @@ def _policy_document(result: InRun) -> dict[str, object]:
 
 
 def _policy_text(trace: Path, spec: MachineSpec, result: InRun) -> str:
-    where = " → ".join(map(str, result.hints))
+    where = " → ".join(hint.shown for hint in result.hints)
     decided = (
         f"decided after {result.decided_at_s * 1e3:.3g} ms"
         if result.decided_at_s == result.decided_at_s

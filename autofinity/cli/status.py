@@ -11,10 +11,11 @@ import click
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import page, say_json
 from autofinity.foreign_text import one_line
+from autofinity.model.affinity import Hint
 from autofinity.runtime.claims import monitor_of
 from autofinity.workflow.run_records import Status, status
 
-FOLDED = ("program", "CPUs")
+FOLDED = ("program", "hint", "CPUs")
 """Columns whose words may be longer than a terminal is wide."""
 
 
@@ -67,7 +68,7 @@ def _print(found: Status) -> None:
                 table,
                 row.path,
                 str(row.threads),
-                str(row.hint) if row.hint else "-",
+                row.hint.shown if row.hint else "-",
                 row.policy[:12] if row.policy else "-",
                 row.tier,
                 _when(row.sampled_at),
@@ -85,7 +86,7 @@ def _print(found: Status) -> None:
                 run.path,
                 str(run.threads or "-"),
                 run.phase or "starting",
-                run.hint or "-",
+                Hint.from_letters(run.hint).shown if run.hint else "-",
                 run.cpus or "-",
                 "alive" if monitor_of(run).alive else "gone",
             )
@@ -102,7 +103,7 @@ def _print(found: Status) -> None:
                 _when(run.started),
                 _when(run.ended) if run.ended else "-",
                 str(run.threads or "-"),
-                run.hint or "-",
+                Hint.from_letters(run.hint).shown if run.hint else "-",
                 str(run.bound),
                 notes=(run.notes,),  # a line each
             )

@@ -44,7 +44,7 @@ def command(
 
     from autofinity.learning import table_file
     from autofinity.learning.action_frame import best_of, bins_of, consequences_of, cut_points_of
-    from autofinity.model.affinity import HINTS
+    from autofinity.model.affinity import HINTS, Hint
     from autofinity.workflow.learning_steps import action_table
 
     done = action_table(observations, settings, machine=machine)
@@ -106,7 +106,7 @@ def command(
     print_table(shown, console)
     console.print("bins of: " + ", ".join(cuts))
     labels = table["best"].value_counts(sort=False)
-    counted = ", ".join(f"{hint} {n}" for hint, n in labels.items() if n)
+    counted = ", ".join(f"{Hint.from_letters(hint).shown} {n}" for hint, n in labels.items() if n)
     console.print(f"best hints: {counted or 'none'}")
     if done.insensitive:
         console.print("insensitive programs, left out: " + ", ".join(done.insensitive))

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from autofinity.cli.options.cpus import available_cpus
-from autofinity.cli.options.hint import hint_of, print_picture
+from autofinity.cli.options.hint import HINT
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, topology_option
+from autofinity.cli.picture import print_picture
 from autofinity.cli.printer import say_json
 from autofinity.linux.gaps import gaps
+from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
 
@@ -23,11 +25,11 @@ if TYPE_CHECKING:
 @click.command()
 @topology_option
 @click.option("--threads", "-t", type=int, help="Show where this many threads would sit.")
-@click.option("--hint", help="With --threads: the hint, for example sLp.  [default: SLP]")
+@click.option("--hint", type=HINT, help="With --threads: the hint.  [default: spread]")
 @available_option
 @json_option
 def command(
-    machine: str, threads: int | None, hint: str | None, available: str | None, as_json: bool
+    machine: str, threads: int | None, hint: Hint | None, available: str | None, as_json: bool
 ) -> None:
     """Draw a machine: sockets, NUMA nodes, last-level caches, cores."""
     from autofinity.affinity.hints import get_affinity
@@ -36,16 +38,16 @@ def command(
     cpus = available_cpus(topology, available)
     placed = None
     if threads is not None:
-        placed = get_affinity(topology, threads, hint_of(hint or "SLP"), cpus)
+        placed = get_affinity(topology, threads, hint or DISTRIBUTED, cpus)
     elif hint is not None:
-        raise UsageError(f"--hint {hint} needs --threads N: how many threads to place")
+        raise UsageError(f"--hint {hint.name} needs --threads N: how many threads to place")
     if as_json:
         say_json(_document(machine, topology, placed))
         return
     if placed is None:
         print_picture(topology, machine, cpus)
         return
-    said = f"{placed.hint}: {len(placed.cpus)} threads as {placed.affinity}"
+    said = f"{(hint or DISTRIBUTED).shown}: {len(placed.cpus)} threads as {placed.affinity}"
     print_picture(topology, machine, cpus, placed.cpus, said)
 
 

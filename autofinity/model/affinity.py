@@ -6,6 +6,7 @@ Source: Moore & Childers, CC 2013, section 2.1 and figures 4 and 5.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -77,15 +78,42 @@ class Hint:
             + ("P" if self.socket_first else "p")
         )
 
+    @property
+    def name(self) -> str:
+        """What people call it: `spread`, `packed`, or its two wishes, the first one first."""
+        return HINT_NAMES[self]
+
+    @property
+    def shown(self) -> str:
+        """Name and letters, as people are shown a hint: `packed (slp)`."""
+        return f"{self.name} ({self})"
+
     @staticmethod
     def parse(text: str) -> Hint:
-        """Inverse of `str`. Raises `ValueError` on anything else."""
-        if len(text) != 3 or text.upper() != "SLP":
+        """The hint that a person wrote: its name, in any case, or its letters, whose case counts.
+
+        Raises `ValueError` naming all eight.
+        """
+        # Of ASCII only, as in the launcher: the sign for kelvin is a `k` in lower case.
+        name = text.lower() if text.isascii() else ""
+        hint = _BY_NAME.get(name) or _BY_LETTERS.get(text)
+        if hint is None:
+            raise ValueError(
+                f"not a hint: {text!r}; expected a name, or three letters, S, L, P in capitals "
+                "when true: " + ", ".join(each.shown for each in HINTS)
+            )
+        return hint
+
+    @staticmethod
+    def from_letters(text: str) -> Hint:
+        """Inverse of `str`, for files and databases. Raises `ValueError` on anything else."""
+        hint = _BY_LETTERS.get(text)
+        if hint is None:
             raise ValueError(
                 f"not a hint: {text!r}; expected three letters, S, L, P in capitals when true: "
-                + ", ".join(map(str, HINTS))
+                + ", ".join(_BY_LETTERS)
             )
-        return Hint(text[0] == "S", text[1] == "L", text[2] == "P")
+        return hint
 
 
 HINTS: tuple[Hint, ...] = tuple(
@@ -93,6 +121,26 @@ HINTS: tuple[Hint, ...] = tuple(
 )
 """All eight, in the documented order in which ties between hints are labelled: SLP, SLp, SlP, Slp,
 sLP, sLp, slP, slp (truth-table order; the distributed hint, where a run starts, comes first)."""
+
+HINT_NAMES: Mapping[Hint, str] = dict(
+    zip(
+        HINTS,
+        (
+            "spread",
+            "own-caches-many-sockets",
+            "many-sockets-shared-caches",
+            "shared-caches-many-sockets",
+            "few-sockets-own-caches",
+            "own-caches-few-sockets",
+            "few-sockets-shared-caches",
+            "packed",
+        ),
+        strict=True,
+    )
+)
+"""In the same order. The launcher has them, too (`native/launcher/hints.c`)."""
+_BY_NAME = {name: hint for hint, name in HINT_NAMES.items()}
+_BY_LETTERS = {str(hint): hint for hint in HINTS}
 
 DISTRIBUTED = Hint(True, True, True)
 """The starting affinity (section 3: one thread for each LLC as far as they go)."""

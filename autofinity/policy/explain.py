@@ -65,7 +65,7 @@ def explain(policy: RulePolicy, sample: Mapping[str, float]) -> Explanation:
 def explanation_text(policy: RulePolicy, why: Explanation) -> str:
     """The explanation for a person, a few lines."""
     decision = why.decision
-    lines = [f"{decision.hint}: {hint_text(decision.hint)}"]
+    lines = [f"{decision.hint.shown}: {hint_text(decision.hint)}"]
     if decision.rule is None:
         lines.append(f"by the default: none of {len(policy.rules)} rules holds")
     else:
@@ -77,13 +77,14 @@ def explanation_text(policy: RulePolicy, why: Explanation) -> str:
             lines.append(f"  {condition_text(condition)}   (measured {value})")
     if why.margins:
         lines.append("one value alone would change the hint:")
-        lines.extend(f"  {_change_text(change)} → {change.hint}" for change in why.margins)
+        lines.extend(f"  {_change_text(change)} → {change.hint.shown}" for change in why.margins)
     elif policy.rules:
         lines.append("no value alone could change the hint")
     if why.nearest is not None:
         together = " and ".join(map(_change_text, why.nearest.changes))
         lines.append(
-            f"runner-up: {why.nearest.hint}, {percent(why.nearest.relative)} away ({together})"
+            f"runner-up: {why.nearest.hint.shown}, {percent(why.nearest.relative)} away "
+            f"({together})"
         )
     if why.missing:
         lines.append(

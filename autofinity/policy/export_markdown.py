@@ -35,10 +35,10 @@ def _rules(policy: RulePolicy) -> str:
     for index, rule in enumerate(policy.rules):
         where = " and ".join(condition_text(c, _quoted) for c in rule.conditions) or "always"
         lines.append(
-            f"| {index + 1} | {where} | {rule.hint} | {hint_text(rule.hint)} "
+            f"| {index + 1} | {where} | {rule.hint.shown} | {hint_text(rule.hint)} "
             f"| {number(rule.covered)} | {number(rule.wrong)} |"
         )
-    lines.append(f"| else | | {policy.default} | {hint_text(policy.default)} | | |")
+    lines.append(f"| else | | {policy.default.shown} | {hint_text(policy.default)} | | |")
     return "\n".join(lines) + "\n"
 
 

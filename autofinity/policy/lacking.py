@@ -35,7 +35,7 @@ def without_text(policy: RulePolicy, missing: Collection[str]) -> str:
 
 def lacking_lines(policy: RulePolicy) -> list[str]:
     """For each counter of the policy what it does without, counters with the same answer together:
-    `without cycles, llc_misses: no rule can hold, the default decides: SLP`.
+    `without cycles, llc_misses: no rule can hold, the default decides: spread (SLP)`.
     """
     alike: dict[str, list[str]] = {}
     for counter in policy.counters:
@@ -47,7 +47,7 @@ def _decides(policy: RulePolicy, idle: tuple[int, ...]) -> str:
     if not idle:
         return "every rule can hold"
     if len(idle) == len(policy.rules):
-        return f"no rule can hold, the default decides: {policy.default}"
+        return f"no rule can hold, the default decides: {policy.default.shown}"
     numbers = ", ".join(str(index + 1) for index in idle)
     which = f"rule {numbers}" if len(idle) == 1 else f"rules {numbers}"
     return f"{which} cannot hold, the others and the default decide"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from autofinity.foreign_text import one_line
 from autofinity.model.affinity import HINTS, Hint
@@ -41,7 +41,7 @@ def policy_text(policy: RulePolicy) -> str:
         lines.append("where a counter cannot be measured:")
         lines.extend(f"  {line}" for line in lacking_lines(policy))
     lines.append("hints:")
-    lines.extend(f"  {hint}  {hint_text(hint)}" for hint in HINTS if hint in used)
+    lines.extend(f"  {hint.shown}: {hint_text(hint)}" for hint in HINTS if hint in used)
     made_of = [
         f"  {one_line(f'{key}: {_plain(value)}')}" for key, value in policy.provenance.items()
     ]
@@ -62,16 +62,19 @@ def _rules(policy: RulePolicy) -> list[str]:
         right = ""
         if rule.covered:
             right = f"   ({number(rule.covered)} covered, {number(rule.wrong)} wrong)"
-        lines.append(f"  {index + 1:>3}. {rule.hint}  if {where}{right}")
+        lines.append(f"  {index + 1:>3}. {rule.hint.shown}  if {where}{right}")
         if said := sentence(rule):
             lines.append(f"       {said}")
-    lines.append(f"  else {policy.default}")
+    lines.append(f"  else {policy.default.shown}")
     return lines
 
 
 def second_text(second: SecondLook) -> str:
     """When a second look is taken, and where."""
-    return f"after {', '.join(map(str, second.after))}, look again in {second.sampled_in}"
+    others = [hint for hint in HINTS if hint not in second.after]
+    named = others if others and len(others) < len(second.after) else second.after
+    after = "any hint but " * (named is others) + ", ".join(hint.shown for hint in named)
+    return f"after {after}, look again in {second.sampled_in.shown}"
 
 
 def cores_text(other: OtherCounts) -> str:
@@ -80,9 +83,9 @@ def cores_text(other: OtherCounts) -> str:
 
 
 def instead_text(entry: Instead) -> str:
-    """`16 to 24 threads: Slp instead of slP`."""
+    """`16 to 24 threads: spread (SLP) instead of packed (slp)`."""
     count = str(entry.least) if entry.least == entry.most else f"{entry.least} to {entry.most}"
-    return f"{count} threads: {entry.better} instead of {entry.hint}"
+    return f"{count} threads: {entry.better.shown} instead of {entry.hint.shown}"
 
 
 def _cuts(policy: RulePolicy, name: str) -> str:
@@ -121,6 +124,11 @@ def hint_text(hint: Hint) -> str:
     llcs = "own last-level caches" if hint.spread_llcs else "shared last-level caches"
     first, second = (sockets, llcs) if hint.socket_first else (llcs, sockets)
     return f"{first} first, then {second}"
+
+
+def hints_key(hints: Collection[Hint]) -> str:
+    """What letters in a table mean: `hints: spread (SLP), packed (slp)`, in documented order."""
+    return f"hints: {', '.join(hint.shown for hint in HINTS if hint in hints)}"
 
 
 def number(value: float) -> str:

@@ -140,7 +140,7 @@ class PolicyReader(FieldReader):
 
     def _hint(self, value: object, field: str) -> Hint:
         try:
-            return Hint.parse(self.a_text(value, field))
+            return Hint.from_letters(self.a_text(value, field))
         except ValueError as error:
             self.wrong(field, str(error))
 

@@ -54,7 +54,7 @@ class CachedDecision:
         """Inverse of `line`. Raises `ValueError`."""
         program, threads, policy, bind, machine, hint, allowed, mask = line.split(" ")
         return CachedDecision(
-            program, int(threads), policy, bind, machine, Hint.parse(hint), allowed, mask
+            program, int(threads), policy, bind, machine, Hint.from_letters(hint), allowed, mask
         )
 
 

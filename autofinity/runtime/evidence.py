@@ -50,4 +50,5 @@ def without_policy(fallback: Hint | None) -> str:
 
 
 def _then(why: str, fallback: Hint | None, otherwise: str) -> str:
-    return f"{why}: {otherwise if fallback is None else f'placed by the fallback, {fallback}'}"
+    then = otherwise if fallback is None else f"placed by the fallback, {fallback.shown}"
+    return f"{why}: {then}"

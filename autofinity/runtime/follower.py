@@ -106,7 +106,7 @@ class Follower:
         state = state.noting(
             "taken back: affinity does not matter here"
             if state.guard.verdict == "same"
-            else f"taken back: {hint} was {state.guard.verdict} than before"
+            else f"taken back: {hint.shown} was {state.guard.verdict} than before"
         )
         state = replace(state, refuted=state.refuted | {hint})
         return self._placer.place(state, DISTRIBUTED, "placed")

@@ -283,7 +283,7 @@ def _totals(request: Request) -> Mapping[str, int]:
 def _policy(request: Request) -> tuple[RulePolicy | None, str, str]:
     """Policy, its digest, and what there is to say of it."""
     if request.hint is not None:
-        return None, "", f"{request.hint} was asked for (--hint): no policy decided"
+        return None, "", f"{request.hint.shown} was asked for (--hint): no policy decided"
     path = request.policy
     if path is None:
         return None, "", f"{NO_POLICY}: nothing is decided"

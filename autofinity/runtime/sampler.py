@@ -108,11 +108,11 @@ class Sampler:
         hint = self._asking.policy.at(decision.hint, state.workers.room, cores)
         standing = state.standing
         if hint in state.refuted:
-            state = state.noting(f"{hint} was tried and taken back: it is not tried again")
+            state = state.noting(f"{hint.shown} was tried and taken back: it is not tried again")
             hint = DISTRIBUTED
         elif standing not in (None, hint) and not decisive(decision.margin):
             assert standing is not None
-            state = state.noting(f"{hint} is nearly a tie: {standing} stays")
+            state = state.noting(f"{hint.shown} is nearly a tie: {standing.shown} stays")
             hint = standing
         state = replace(state, decision=decision, unasked=False)
         state, actions = self._placer.place(state, hint, "placed")

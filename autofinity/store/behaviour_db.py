@@ -103,7 +103,7 @@ class BehaviourDB:
             row = self._connection.execute(
                 "SELECT hint FROM behaviour WHERE program = ? AND threads = ?", (program, threads)
             ).fetchone()
-            return Hint.parse(row[0]) if row and row[0] else None
+            return Hint.from_letters(row[0]) if row and row[0] else None
 
     def remember_sample(
         self, program: str, path: str, threads: int, sample: Mapping[str, float], tier: str

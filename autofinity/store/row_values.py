@@ -86,7 +86,7 @@ class Values:
         """One of the eight."""
         value = self.text(name)
         try:
-            return Hint.parse(value)
+            return Hint.from_letters(value)
         except ValueError:
             self._wrong(name, value, "a hint such as SLP")
 

@@ -62,8 +62,15 @@ def rules_of_observations(
     With `threads` of these thread counts only. Raises `LearningError` where there are none.
     """
     seen = read(source)
-    if threads:
-        seen = with_threads(seen, threads)
+    return rules_of(with_threads(seen, threads) if threads else seen, settings, machine=machine)
+
+
+def rules_of(
+    seen: ObservationTable, settings: LearningSettings, *, machine: str | None = None
+) -> tuple[RulePolicy, tuple[str, ...]]:
+    """The policy of observations, and notes on how it came about; `machine` is where their
+    affinities are, by default the one that they name. Raises `LearningError`, `UsageError`.
+    """
     made_of = {
         "machine": machine_of(seen),
         "threads": list(thread_counts_of(seen)),
@@ -88,7 +95,7 @@ def rules_of_table(source: Path, settings: LearningSettings) -> tuple[RulePolicy
             "seed": settings.seed,
         },
     }
-    notes = () if policy.rules else (f"no rule: the policy always says {policy.default}",)
+    notes = () if policy.rules else (f"no rule: the policy always says {policy.default.shown}",)
     return replace(policy, provenance=made_of), notes
 
 

@@ -32,7 +32,7 @@ from autofinity.linux.program_key import running_program
 from autofinity.linux.sha256 import sha256_hex
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.linux.thread_roll import SOFTWARE_EVENTS
-from autofinity.model.affinity import HINTS, PACKED
+from autofinity.model.affinity import HINTS, PACKED, Hint
 from autofinity.model.errors import PolicyError, StoreError, UsageError
 from autofinity.model.policy import POLICY_VERSION, RulePolicy
 from autofinity.own_python import ISOLATED, give_back, own_environment
@@ -60,6 +60,7 @@ ASKED = (
     "claims",
     "cpuset",
     "default_policy",
+    "hints",
     "machine",
     "policy_file",
     "program",
@@ -537,3 +538,17 @@ def test_our_python_gets_one_environment_and_gives_it_back(
     give_back(made)
     given = {name: text for name, text in case["given"].items() if "ASIDE" not in name}
     assert made == given
+
+
+# ---- hints ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize("hint", HINTS, ids=str)
+def test_a_hint_is_read_and_shown_by_name_and_letters(launcher: Launcher, hint: Hint) -> None:
+    for text in (str(hint), hint.name, hint.name.upper()):
+        assert launcher.says("hint", text) == [str(hint), hint.shown]
+
+
+@pytest.mark.parametrize("case", CASES["no_hints"])
+def test_what_is_no_hint_is_refused(launcher: Launcher, case: str) -> None:
+    assert launcher.says("hint", case) == ["no hint"]
+    with pytest.raises(ValueError, match="not a hint"):
+        Hint.parse(case)

@@ -66,6 +66,11 @@ static int decision(char** words) {
     return found ? printf("%s %s\n", known.hint, known.list) : puts("unknown");
 }
 
+static int hint(char** words) {
+    const char* letters = hint_letters(words[0]);
+    return letters ? printf("%s\n%s\n", letters, hint_shown(letters)) : puts("no hint");
+}
+
 static int policy(char** words) {
     char digest[DIGEST_CHARS + 1], reason[REASON_CHARS];
     enum Asks asks;
@@ -135,6 +140,7 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "folders")) done = folders(words);
     if (!strcmp(what, "claimed")) done = claimed(words);
     if (!strcmp(what, "decision")) done = decision(words);
+    if (!strcmp(what, "hint")) done = hint(words);
     if (!strcmp(what, "policy")) done = policy(words);
     if (!strcmp(what, "asks")) done = asks(words);
     if (!strcmp(what, "chosen")) done = chosen(words);

@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from autofinity.affinity.hints import all_hints
+from autofinity.affinity.openmp import OPENMP
 from autofinity.linux.topology import synthetic_topology
 from autofinity.model.affinity import HINTS
+from autofinity.policy.readable import hint_text
 
 SMALL = "synthetic:pack:2 numa:2 l3:1 core:3 pu:1"
 
@@ -60,7 +62,7 @@ def test_a_hint_that_puts_threads_on_siblings_says_so_beside_its_answer() -> Non
     words = ("hints", "--machine", machine, "--threads", "4")
     packed = run(*words, "--hint", "slP", "--as", "taskset")
     assert packed.stdout == "taskset -c 0,1,2,3\n"
-    assert "slP puts 4 threads on 2 cores, several to a core, and leaves 2" in packed.stderr
+    assert "few-sockets-shared-caches (slP) puts 4 threads on 2 cores, several to a core, and leaves 2" in packed.stderr
     assert "several to a core" not in run(*words, "--hint", "SLP").stderr
     assert "several to a core" not in run(*words).stderr
 
@@ -80,12 +82,42 @@ def test_hints_as_json_are_the_eight_best_matches_in_order() -> None:
     for entry, hint, match in zip(found["hints"], HINTS, matches, strict=True):
         assert entry == {
             "hint": str(hint),
+            "name": hint.name,
             "spread_sockets": hint.spread_sockets,
             "spread_llcs": hint.spread_llcs,
             "socket_first": hint.socket_first,
             "cpus": list(match.cpus),
             "occupancy": [list(counts) for counts in match.affinity.occupancy],
         }
+
+
+def test_hints_without_a_thread_count_say_what_each_means_and_in_openmp() -> None:
+    shown = run("hints").stdout
+    for hint in HINTS:
+        (row,) = (line for line in shown.splitlines() if f"│ {hint} " in line)
+        assert row.split()[3] == hint.name
+        assert hint_text(hint) in row
+        words = OPENMP[hint]
+        assert row.split("│")[-3].strip() == (words.places if words else "a list")
+        assert row.split("│")[-2].strip() == (words.bind if words else "close")
+    found = document("hints", "--hint", "own-caches-few-sockets")["hints"]
+    assert [entry["hint"] for entry in found] == ["sLp"]
+    assert found[0]["openmp"]["OMP_PLACES"] == "ll_caches"
+
+
+@pytest.mark.parametrize("command", ["hints", "topology"])
+def test_a_hint_by_its_name_is_the_hint_by_its_letters(command: str) -> None:
+    for hint in HINTS:
+        asked = (command, "--machine", SMALL, "--threads", "5", "--hint")
+        assert document(*asked, hint.name) == document(*asked, str(hint))
+
+
+def test_a_wrong_hint_is_answered_with_all_names_and_letters() -> None:
+    done = run("topology", "--threads", "2", "--hint", "\x1b[2Jscatter")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "\x1b" not in done.stderr
+    assert all(hint.shown in done.stderr for hint in HINTS)
 
 
 def test_hints_keep_to_the_available_cpus() -> None:
@@ -144,7 +176,10 @@ def test_the_picture_needs_no_unicode() -> None:
         (("hints", "--machine", SMALL, "--threads", "1", "--available", "3-1"), "backwards"),
         (("hints", "--machine", SMALL, "--threads", "1", "--available", "12"), "CPU 12"),
         (("hints", "--machine", SMALL, "--threads", "1", "--available", "a"), "not a CPU list"),
-        (("topology", "--machine", SMALL, "--threads", "1", "--hint", "xyz"), "SLP, SLp"),
+        (
+            ("topology", "--machine", SMALL, "--threads", "1", "--hint", "xyz"),
+            "spread (SLP), own-caches",
+        ),
         (
             ("hints", "--machine", SMALL, "--threads", "2", "--as", "taskset"),
             "say which with --hint",

@@ -14,7 +14,7 @@ from live_run import prefer
 from made_up_machine import machine
 from topology_sysfs_tree import write_sysfs
 
-from autofinity.model.affinity import HINTS
+from autofinity.model.affinity import HINTS, Hint
 
 type Runner = Any  # of conftest.py
 
@@ -51,7 +51,8 @@ def test_threads_are_placed_by_the_hint_without_a_sample(
         assert run.eventually(lambda: last_run(run)["hint"] == "SlP")
     told = last_run(run)
     assert told["sample"] == {}
-    assert "SlP was asked for (--hint): no policy decided" in told["notes"]
+    hint = "many-sockets-shared-caches (SlP)"
+    assert f"{hint} was asked for (--hint): no policy decided" in told["notes"]
 
 
 @two_cpus
@@ -94,17 +95,19 @@ def test_threads_that_take_turns_share_the_cores_of_as_many_as_run_at_a_time(
 def test_the_line_that_is_said_names_the_hint_and_the_program_runs(run: Runner) -> None:
     done = run("--hint=sLP", "--", "sh", "-c", "exit 37")
     assert done.returncode == 37
-    assert done.stderr.startswith(b"autofinity: hint sLP, as asked for")
+    assert done.stderr.startswith(b"autofinity: hint few-sockets-own-caches (sLP), as asked for")
 
 
 @pytest.mark.parametrize("hint", HINTS, ids=str)
-def test_a_dry_run_marks_the_hint(run: Runner, hint: object) -> None:
-    done = run("--dry-run", "--hint", str(hint), "--threads", "1", "--", "true")
+@pytest.mark.parametrize("by", ["letters", "name"])
+def test_a_dry_run_marks_the_hint(run: Runner, hint: Hint, by: str) -> None:
+    word = str(hint) if by == "letters" else hint.name.capitalize()
+    done = run("--dry-run", "--hint", word, "--threads", "1", "--", "true")
     lines = done.stdout.decode().splitlines()
-    assert f"decision  hint {hint}, as asked for, without a sample" in lines
+    assert f"decision  hint {hint.shown}, as asked for, without a sample" in lines
     assert "policy    not asked" in lines
     (marked,) = (line for line in lines if line.endswith("(asked for)"))
-    assert marked.startswith(f"{hint} ")
+    assert marked.startswith(f"{hint.shown} ")
 
 
 @two_cpus
@@ -116,22 +119,22 @@ def test_a_dry_run_says_so_where_the_hint_puts_threads_on_siblings(
     env = run.env | {"AUTOFINITY_SYSFS": str(write_sysfs(tmp_path / "sys", siblings))}
     words = ("--dry-run", "--hint", "slP", "--threads", "2", "--", "true")
     with_siblings = run(*words, env=env).stdout.decode()
-    assert "note      slP puts 2 threads on 1 core, several to a core" in with_siblings
+    assert "note      few-sockets-shared-caches (slP) puts 2 threads on 1 core, several to a core" in with_siblings
     own_cores = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path / "own"))}
     assert "several to a core" not in run(*words, env=own_cores).stdout.decode()
 
 
-@pytest.mark.parametrize("word", ["slq", "S", "SLPP", "packed", ""])
+@pytest.mark.parametrize("word", ["slq", "S", "SLPP", "pack", ""])
 def test_what_is_no_hint_is_refused_with_all_eight(run: Runner, word: str) -> None:
     done = run("--hint", word, "--", "true")
     assert done.returncode == 2
     assert f"wrong value for --hint '{word}'".encode() in done.stderr
-    assert all(str(hint).encode() in done.stderr for hint in HINTS)
+    assert all(hint.shown.encode() in done.stderr for hint in HINTS)
     refused = subprocess.run(
         [run.launcher, "attach", "--hint", word, "1"], env=run.env, capture_output=True
     )
     assert refused.returncode == 2
-    assert all(str(hint).encode() in refused.stderr for hint in HINTS)
+    assert all(hint.shown.encode() in refused.stderr for hint in HINTS)
 
 
 @pytest.mark.parametrize(

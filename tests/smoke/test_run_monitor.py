@@ -63,7 +63,7 @@ def test_threads_are_bound_as_the_policy_says_and_known_before_the_next_start(
         assert database.runs()[0].bound == 3
 
     again = run(*options, "--", spinner, "2", "0")
-    assert b"known with 2 threads: hint slp, bound to CPUs" in again.stderr
+    assert b"known with 2 threads: hint packed (slp), bound to CPUs" in again.stderr
 
 
 def test_a_known_program_is_bound_before_exec(run: Runner, probe: Path, policy: Path) -> None:
@@ -110,7 +110,7 @@ def test_what_other_live_runs_claim_is_not_bound_before_exec(
     assert b"not bound before start: other runs claim some of CPUs" in done.stderr
     assert f"Cpus_allowed_list:\t{format_cpu_list(allowed())}\n".encode() in done.stdout
     claims.write_text(f"{CLAIMS_HEAD}\n{host} {me} {ticks + 1} {cpus}\n")  # of who had this pid
-    assert b"hint slp, bound to CPUs" in run(*options).stderr
+    assert b"hint packed (slp), bound to CPUs" in run(*options).stderr
 
 
 def test_without_a_named_policy_the_users_own_counts(

@@ -101,14 +101,14 @@ def test_the_fallback_places_and_is_no_answer_of_the_policy(
 ) -> None:
     words = ["--policy", blind, "--threads", "2"]
     if given == "option":
-        words += ["--fallback", "SLP"]
+        words += ["--fallback", "spread"]
     else:
-        env = {**env, "AUTOFINITY_FALLBACK": "SLP"}
+        env = {**env, "AUTOFINITY_FALLBACK": "Spread"}
     with run.lasting("--quiet", *words, "--", spinner, "2", "300", env=env) as process:
         assert run.eventually(lambda: caches_of_their_own(process.pid))
         assert run.eventually(run.placed)
         text, _ = explained(run, env)
-        assert "placed by the fallback, SLP" in text
+        assert "placed by the fallback, spread (SLP)" in text
         assert "by the default" not in text
     assert run.eventually(lambda: (found := run.last()) and found.ended)
     with BehaviourDB.open(run.db, read_only=True) as database:
@@ -128,14 +128,14 @@ def test_a_running_program_is_placed_by_the_fallback_too(
                 said = ""
                 while line := watcher.stderr.readline().decode():
                     said += line
-                    if "placed by the fallback, SLP" in line:
+                    if "placed by the fallback, spread (SLP)" in line:
                         break
                 assert run.eventually(lambda: caches_of_their_own(app.pid))
                 watcher.terminate()
         finally:
             app.kill()
     assert f"asked is the policy {blind}, named by --policy" in said
-    assert "placed by the fallback, SLP" in said
+    assert "placed by the fallback, spread (SLP)" in said
 
 
 def test_one_cache_leaves_nothing_to_choose_and_it_is_said_once(
@@ -158,7 +158,7 @@ def test_several_caches_leave_something(run: Runner, env: dict[str, str], policy
     ("words", "decision"),
     [
         ((), "nothing that the policy's rules ask for can be measured here (llc_misses, "),
-        (("--fallback", "slP"), "placed by the fallback, slP"),
+        (("--fallback", "slP"), "placed by the fallback, few-sockets-shared-caches (slP)"),
     ],
 )
 def test_a_dry_run_says_who_chose_the_policy_and_that_it_cannot_be_asked(
@@ -190,7 +190,7 @@ def test_doctor_says_which_policy_is_asked_and_why(run: Runner, blind: Path) -> 
     assert f"{own}, the user's own" in told()["policy"]
 
 
-@pytest.mark.parametrize("word", ["packed", "slq"])
+@pytest.mark.parametrize("word", ["pack", "slq"])
 def test_what_is_no_hint_is_refused_as_a_fallback(run: Runner, word: str) -> None:
     done = run("--fallback", word, "--", "true")
     assert (done.returncode, done.stdout) == (2, b"")

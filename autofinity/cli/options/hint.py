@@ -1,17 +1,12 @@
-"""What the commands that place threads share: reading a hint, and printing the picture."""
+"""A hint on the command line: its name or its letters, completed by the shell."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import click
+from click.shell_completion import CompletionItem
 
-from autofinity.cli.printer import page
-from autofinity.foreign_text import one_line
-from autofinity.model.affinity import Hint
+from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.errors import UsageError
-
-if TYPE_CHECKING:
-    from autofinity.model.topology import OsIndex, Topology
 
 
 def hint_of(text: str) -> Hint:
@@ -22,34 +17,34 @@ def hint_of(text: str) -> Hint:
         raise UsageError(str(error)) from None
 
 
-def print_picture(
-    topology: Topology,
-    machine: str,
-    available: frozenset[OsIndex] | None,
-    cpus: Sequence[OsIndex] | None = None,
-    said: str = "",
-) -> None:
-    """The machine on stdout, with threads on `cpus` and what is `said` of them.
-
-    In colour on terminals; in ASCII where the encoding has no more.
-    """
-    from rich.text import Text
-
-    from autofinity.report.picture import draw, summary
-
-    console = page(wide=False)
-    # A line as wide as a terminal wraps on some of them.
-    width = console.width - 1 if console.is_terminal else console.width
-    picture = Text(f"{one_line(machine)}\n", style="bold")
-    for line in summary(topology):
-        picture.append(one_line(line) + "\n", style="not bold")
-    if said:
-        picture.append(one_line(said) + "\n", style="not bold")
-    picture.append_text(draw(topology, width, cpus, available))
-    picture.rstrip()
-    if not console.encoding.lower().startswith("utf"):
-        picture.plain = picture.plain.translate(_ASCII)
-    console.print(picture, soft_wrap=True)
+def completed(incomplete: str) -> list[CompletionItem]:
+    """Names and letters that begin so, names first; each with the other for its help."""
+    names = [CompletionItem(hint.name, help=str(hint)) for hint in HINTS]
+    letters = [CompletionItem(str(hint), help=hint.name) for hint in HINTS]
+    begun = incomplete.lower()
+    return [item for item in names if item.value.startswith(begun)] + [
+        item for item in letters if item.value.startswith(incomplete)
+    ]
 
 
-_ASCII = str.maketrans("┌┐└┘─│·…", "++++-|..")
+class HintType(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.3
+    """What an option reads as a hint."""
+
+    name = "hint"
+
+    def convert(
+        self, value: str | Hint, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Hint:
+        """The hint written `value`. Raises `UsageError`."""
+        del param, ctx
+        return value if isinstance(value, Hint) else hint_of(value)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Names and letters."""
+        del ctx, param
+        return completed(incomplete)
+
+
+HINT = HintType()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from autofinity.cli.options.hint import hint_of
+from autofinity.cli.options.hint import HINT, hint_of
 from autofinity.model.affinity import Hint
 
 database_option = click.option(
@@ -23,13 +23,13 @@ policy_option = click.option(
 )
 fallback_option = click.option(
     "--fallback",
-    metavar="HINT",
+    type=HINT,
     help="Place by this hint where nothing that a policy asks for can be measured, or there is no "
     "policy.  [default: AUTOFINITY_FALLBACK, else threads stay where the system puts them]",
 )
 
 
-def fallback_of(wish: str | None) -> Hint | None:
+def fallback_of(wish: Hint | None) -> Hint | None:
     """What --fallback says, else AUTOFINITY_FALLBACK. Raises `UsageError`."""
-    said = wish if wish is not None else os.environ.get("AUTOFINITY_FALLBACK") or None
-    return None if said is None else hint_of(said)
+    said = os.environ.get("AUTOFINITY_FALLBACK")
+    return wish if wish is not None or not said else hint_of(said)

@@ -36,8 +36,24 @@ typedef struct {
 } Options;
 
 // Spread over sockets, spread over last-level caches, sockets first: capitals are true.
-#define HINTS "SLP, SLp, SlP, Slp, sLP, sLp, slP or slp"
-bool is_hint(const char* text);
+// ---- hints --------------------------------------------------------------------------------------
+// Letters and name of each, in the documented order.
+#define EACH_HINT(ROW)                     \
+    ROW(SLP, "spread")                     \
+    ROW(SLp, "own-caches-many-sockets")    \
+    ROW(SlP, "many-sockets-shared-caches") \
+    ROW(Slp, "shared-caches-many-sockets") \
+    ROW(sLP, "few-sockets-own-caches")     \
+    ROW(sLp, "own-caches-few-sockets")     \
+    ROW(slP, "few-sockets-shared-caches")  \
+    ROW(slp, "packed")
+#define HINT_IN_LIST(letters, name) name " (" #letters "), "
+#define HINTS "a name or its letters: " EACH_HINT(HINT_IN_LIST) "as `autofinity hints` has them"
+bool is_hint(const char* letters);
+// The letters of what a user wrote: these, or the name in any case. NULL: no hint.
+const char* hint_letters(const char* text);
+// Name and letters, as people are shown a hint; valid until the next call.
+const char* hint_shown(const char* letters);
 
 // Whether the policy alone decides, not who shares with whom.
 bool policy_decides(const Options* options);

@@ -70,7 +70,7 @@ static bool find_policy(const Options* options, Plan* plan) {
 
 // Where threads go when nothing is decided, and the hint of the fallback.
 #define UNDECIDED(fallback) \
-    (fallback) ? "placed by the fallback, " : STAYS, (fallback) ? (fallback) : ""
+    (fallback) ? "placed by the fallback, " : STAYS, (fallback) ? hint_shown(fallback) : ""
 static const char STAYS[] = "threads stay where the system puts them";
 
 static void tell_without_policy(const Plan* plan, const char* ladder, const char* only) {
@@ -103,7 +103,8 @@ static void tell_tier(const Plan* plan) {
                            ? "; one last-level cache is allowed, so there is nothing to choose"
                            : "";
     if (options->hint) {
-        say("hint %s, as asked for: placed as soon as its threads compute", options->hint);
+        say("hint %s, as asked for: placed as soon as its threads compute",
+            hint_shown(options->hint));
     } else if (!policy_decides(options)) {
         say("%s: page faults show who shares with whom%s%s", options->mechanism,
             options->arm ? "" : " (where kernel.numa_balancing is on; --arm switches it on)", only);
@@ -205,11 +206,11 @@ static void prepare(void* what) {
     // Before exec, so that first touch is right.
     if (known && cpuset_set(plan->application, &plan->known.set)) {
         say("known with %d threads: hint %s, bound to CPUs %s before start", threads,
-            plan->known.hint, plan->known.list);
+            hint_shown(plan->known.hint), plan->known.list);
     } else if (crowded) {
         say("known with %d threads: hint %s, not bound before start: other runs claim some of CPUs "
             "%s",
-            threads, plan->known.hint, plan->known.list);
+            threads, hint_shown(plan->known.hint), plan->known.list);
     } else if (monitored) {
         tell_tier(plan);
     }
@@ -246,11 +247,8 @@ static int run(int argc, char** argv) {
     plan.options = &options;
     const char* fallback = getenv("AUTOFINITY_FALLBACK");
     if (!options.fallback && !options.hint && policy_decides(&options) && fallback && *fallback) {
-        if (is_hint(fallback)) {
-            options.fallback = fallback;
-        } else {
-            plan.wrong_fallback = fallback;
-        }
+        options.fallback = hint_letters(fallback);
+        if (!options.fallback) plan.wrong_fallback = fallback;
     }
     plan.application = getpid();
     if (options.dry_run) {

@@ -21,9 +21,9 @@ static const char HELP[] =
     "  --policy POLICY   policy to ask, a file or the name of a shipped one (default:\n"
     "                    AUTOFINITY_POLICY, else the user's own, autofinity/policy.json in the\n"
     "                    configuration folder, else the shipped one of this machine)\n"
-    "  --hint HINT       place by this hint (sLP and so on: `autofinity hints` has them) as soon "
-    "as\n"
-    "                    the threads compute: no sample, no policy\n"
+    "  --hint HINT       place by this hint (spread, packed and so on, or letters such as\n"
+    "                    sLP: `autofinity hints` has them) as soon as the threads compute: no\n"
+    "                    sample, no policy\n"
     "  --fallback HINT   place by this hint where nothing that the policy asks for can be "
     "measured,\n"
     "                    or there is no policy (default: AUTOFINITY_FALLBACK, else threads stay\n"
@@ -150,11 +150,11 @@ int parse_options(int argc, char** argv, Options* out) {
         } else if (takes_value("--policy", argv, &at, &value)) {
             out->policy = value;
         } else if (takes_value("--hint", argv, &at, &value)) {
-            if (value && !is_hint(value)) return wrong("wrong value for --hint", value, HINTS);
-            out->hint = value;
+            out->hint = hint_letters(value ? value : "");
+            if (value && !out->hint) return wrong("wrong value for --hint", value, HINTS);
         } else if (takes_value("--fallback", argv, &at, &value)) {
-            if (value && !is_hint(value)) return wrong("wrong value for --fallback", value, HINTS);
-            out->fallback = value;
+            out->fallback = hint_letters(value ? value : "");
+            if (value && !out->fallback) return wrong("wrong value for --fallback", value, HINTS);
         } else if (takes_value("--db", argv, &at, &value)) {
             out->db = value;
         } else if (takes_value("--threads", argv, &at, &value) ||

@@ -130,11 +130,6 @@ bool check_database(const State* state, char reason[REASON_CHARS]) {
     return true;
 }
 
-bool is_hint(const char* text) {
-    return strlen(text) == 3 && strchr("Ss", text[0]) && strchr("Ll", text[1]) &&
-           strchr("Pp", text[2]);
-}
-
 bool find_decision(const State* state, const char* key, int threads, const char* policy_digest,
                    const char* bind, const CpuSet* allowed, Known* out) {
     char* text = read_private(state->decisions, "autofinity-decisions 2\n");

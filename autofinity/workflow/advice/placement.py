@@ -87,10 +87,11 @@ def placement(seen: Seen, chosen: Chosen | None) -> Section:
         )
     if second is not None:
         evidence += (
-            f"not final: before it moves anybody a run looks again in {second.sampled_in}",
+            f"not final: before it moves anybody a run looks again in {second.sampled_in.shown}",
         )
     facts |= {
         "hint": str(hint),
+        "hint_name": hint.name,
         "hint_text": hint_text(hint),
         "cpus": list(cpus),
         "affinity": str(chosen.cores.affinity),
@@ -98,7 +99,7 @@ def placement(seen: Seen, chosen: Chosen | None) -> Section:
         "decision": explanation_data(seen.policy, chosen.why),
         "final": final,
     }
-    advice = f"{hint}: {hint_text(hint)}; CPUs {format_cpu_list(cpus)}"
+    advice = f"{hint.shown}: {hint_text(hint)}; CPUs {format_cpu_list(cpus)}"
     how = tuple(f"{line} PROGRAM" for line in lines.values())
     return Section("placement", advice, (*how, *evidence), facts)
 

@@ -169,7 +169,7 @@ def test_an_explanation_agrees_with_the_decision_in_text_and_data() -> None:
         assert first == why.decision.rule
         data = explanation_data(policy, why)
         assert data["hint"] == str(why.decision.hint)
-        assert explanation_text(policy, why).startswith(f"{why.decision.hint}: ")
+        assert explanation_text(policy, why).startswith(f"{why.decision.hint.shown}: ")
 
 
 def test_values_keep_the_order_of_the_policy() -> None:
@@ -189,7 +189,8 @@ def test_a_printed_policy_shows_every_rule_and_the_default() -> None:
         {"machine": "box", "settings": {"k": 4}},
     )
     text = policy_text(policy)
-    assert "1. SLp  if 1 < x <= 2 and y <= 3e+09   (7 covered, 1 wrong)" in text
-    assert "2. slp  if y > 4" in text
-    assert "else SLP" in text
+    first = "1 < x <= 2 and y <= 3e+09   (7 covered, 1 wrong)"
+    assert f"1. own-caches-many-sockets (SLp)  if {first}" in text
+    assert "2. packed (slp)  if y > 4" in text
+    assert "else spread (SLP)" in text
     assert "machine: box" in text and "k 4" in text

@@ -23,8 +23,8 @@ def test_with_a_core_a_thread_there_is_nothing_to_say(hint: object) -> None:
 
 def test_as_many_threads_as_cores_are_packed_on_siblings_and_that_is_said() -> None:
     assert note(8) == (
-        "slp puts 8 threads on 4 cores, several to a core, and leaves 4 cores idle; SLP takes all "
-        "cores first"
+        "packed (slp) puts 8 threads on 4 cores, several to a core, and leaves 4 cores "
+        "idle; spread (SLP) takes all cores first"
     )
     assert note(8, DISTRIBUTED) == ""
 

@@ -49,7 +49,7 @@ def test_a_hint_that_puts_threads_on_siblings_says_so(tmp_path: Path) -> None:
     machine = "synthetic:pack:1 l3:1 core:2 pu:2"
     words = [str(tmp_path), "-m", machine, "-t", "2", "--latencies", "xeon-e5-2650"]
     packed = CliRunner().invoke(simulate, [*words, "--hint", "slP"], catch_exceptions=False)
-    assert "slP puts 2 threads on 1 core, several to a core" in packed.stderr
+    assert "few-sockets-shared-caches (slP) puts 2 threads on 1 core, several to a core" in packed.stderr
     for others in ((), ("--hint", "SLP")):
         spread = CliRunner().invoke(simulate, [*words, *others], catch_exceptions=False)
         assert "several to a core" not in spread.stderr
@@ -107,7 +107,7 @@ def test_a_policy_works_within_the_run_and_is_charged_for_it(trace: str, tmp_pat
     unmoved = together(trace, "--threads", "2")
     assert said["roi_s"] > unmoved["roi_ns"] / 1e9, "two moves for nothing cost time"
     text = CliRunner().invoke(simulate, [trace, *options], catch_exceptions=False).stdout
-    assert "SLP → slp → SLP" in text
+    assert "spread (SLP) → packed (slp) → spread (SLP)" in text
 
 
 def together(*options: str) -> dict[str, Any]:

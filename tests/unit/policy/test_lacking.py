@@ -62,7 +62,7 @@ def test_rules_that_are_said_to_be_idle_never_hold_and_the_others_may(missing: s
 def test_a_policy_says_what_it_does_without_each_of_its_counters() -> None:
     assert lacking_lines(POLICY) == [
         "without given, asked: rule 1 cannot hold, the others and the default decide",
-        "without clocks: no rule can hold, the default decides: SLP",
+        "without clocks: no rule can hold, the default decides: spread (SLP)",
     ]
     shown = policy_text(POLICY)
     assert "where a counter cannot be measured:" in shown
@@ -72,7 +72,7 @@ def test_a_policy_says_what_it_does_without_each_of_its_counters() -> None:
 def test_a_second_look_says_it_too_also_of_what_the_first_sample_had() -> None:
     assert without_text(TWICE, ("asked",)) == (
         "rule 1 cannot hold, the others and the default decide; in the second look no rule can "
-        "hold, the default decides: sLP"
+        "hold, the default decides: few-sockets-own-caches (sLP)"
     )
     assert without_text(TWICE, ("given",)).endswith("in the second look every rule can hold")
 

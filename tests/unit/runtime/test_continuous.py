@@ -117,7 +117,7 @@ def test_an_answer_that_is_nearly_a_tie_moves_nobody() -> None:
     program = Changing(lambda second: 5e6 if second < 30 else 2e5)
     state = watched(program, margin=0.01)
     assert state.hint == PACKED
-    assert "SLP is nearly a tie: slp stays" in state.notes
+    assert "spread (SLP) is nearly a tie: packed (slp) stays" in state.notes
 
 
 def test_a_program_that_flickers_is_not_followed_for_more_than_it_costs() -> None:

@@ -272,8 +272,8 @@ def test_a_hint_that_was_asked_for_and_puts_threads_on_siblings_is_noted() -> No
         return [note for note in state.notes if "several to a core" in note]
 
     assert notes(PACKED) == [
-        "slp puts 4 threads on 2 cores, several to a core, and leaves 2 cores idle; SLP takes all "
-        "cores first"
+        "packed (slp) puts 4 threads on 2 cores, several to a core, and leaves 2 cores "
+        "idle; spread (SLP) takes all cores first"
     ]
     assert notes(DISTRIBUTED) == []
     assert notes(PACKED, POLICY) == [], "the policy's own answer is nobody's wish"
@@ -475,7 +475,7 @@ def test_the_fallback_places_where_nothing_else_can_decide(
     assert (state.phase, state.hint, state.unasked) == ("placed", fallback, True)
     assert len({tuple(mask) for mask in masks(process)}) == (1 if fallback == PACKED else 4)
     assert state.decision is None
-    assert f"placed by the fallback, {fallback}" in state.notes[0]
+    assert f"placed by the fallback, {fallback.shown}" in state.notes[0]
 
 
 def test_the_fallback_is_for_a_sample_that_shows_nothing_too() -> None:

@@ -241,7 +241,7 @@ def test_a_trial_that_got_worse_is_undone_and_not_tried_again_in_this_run() -> N
     assert PACKED in state.refuted
     assert program.moves.count(True) == 1
     assert any(note.startswith("the program has changed") for note in state.notes)
-    assert "slp was tried and taken back: it is not tried again" in state.notes
+    assert "packed (slp) was tried and taken back: it is not tried again" in state.notes
     assert state.hint == DISTRIBUTED
 
 

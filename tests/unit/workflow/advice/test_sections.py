@@ -41,7 +41,7 @@ def touched(*pages: tuple[int, tuple[int, ...]]) -> NumaVectors:
 def test_a_decided_program_is_told_its_cores_and_how_to_start_there() -> None:
     one = seen(**sampled(PACKED, instructions=1e9))
     found = placement(one, chosen_of(one))
-    assert found.advice.startswith("slp: ")
+    assert found.advice.startswith("packed (slp): ")
     assert found.advice.endswith("CPUs 0-3")
     assert found.facts["cpus"] == [0, 1, 2, 3]
     assert found.facts["lines"]["taskset"] == "taskset -c 0,1,2,3"  # type: ignore[index]
@@ -57,7 +57,7 @@ def test_an_answer_that_a_run_would_look_at_twice_is_said_not_to_be_final() -> N
     one = seen(**{**sampled(PACKED, instructions=1e9), "policy": policy})
     found = placement(one, chosen_of(one))
     assert found.facts["final"] is False
-    assert "not final: before it moves anybody a run looks again in SLP" in found.evidence
+    assert "not final: before it moves anybody a run looks again in spread (SLP)" in found.evidence
 
 
 def test_who_is_undecided_is_left_alone_and_told_why() -> None:

@@ -1,0 +1,33 @@
+from autofinity.api.compared import Compared as Compared
+from autofinity.api.compared import compare as compare
+from autofinity.api.evaluated import Evaluation as Evaluation
+from autofinity.api.evaluated import evaluate as evaluate
+from autofinity.api.explained import Explanation as Explanation
+from autofinity.api.hints import HINTS as HINTS
+from autofinity.api.hints import Affinity as Affinity
+from autofinity.api.hints import Hint as Hint
+from autofinity.api.learned import learn as learn
+from autofinity.api.learned import train as train
+from autofinity.api.machines import Machine as Machine
+from autofinity.api.machines import machine as machine
+from autofinity.api.machines import machines as machines
+from autofinity.api.mapped import MappedThreads as MappedThreads
+from autofinity.api.mapped import map_threads as map_threads
+from autofinity.api.observed import observations as observations
+from autofinity.api.observed import profile as profile
+from autofinity.api.placed import PlacedThreads as PlacedThreads
+from autofinity.api.placed import get_affinity as get_affinity
+from autofinity.api.policies import Policy as Policy
+from autofinity.api.policies import load_policy as load_policy
+from autofinity.api.policies import policies as policies
+from autofinity.api.simulated import PolicyRun as PolicyRun
+from autofinity.api.simulated import Simulation as Simulation
+from autofinity.api.simulated import simulate as simulate
+from autofinity.api.simulated import simulate_policy as simulate_policy
+from autofinity.api.traces import Trace as Trace
+from autofinity.api.traces import capture_traces as capture_traces
+from autofinity.api.traces import load_trace as load_trace
+from autofinity.model.errors import AutofinityError as AutofinityError
+from autofinity.reporter import Reporter as Reporter
+
+__version__: str

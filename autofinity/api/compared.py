@@ -1,0 +1,107 @@
+"""Published mechanisms, baselines and ours, side by side on a simulated machine."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autofinity.api.machines import Machine, name_of
+from autofinity.api.policies import Policy, file_of
+from autofinity.reporter import SILENT, Reporter
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from autofinity.evaluation.comparison import MechanismCase
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Every run, and each mechanism against the operating system. Notebooks show the latter."""
+
+    inside: Sequence[MechanismCase]
+    """A type of the inside, which may change."""
+
+    @property
+    def cases(self) -> pd.DataFrame:
+        """A row a run: `program`, `mechanism`, `seed`, `time` (seconds), `traffic` (bytes),
+        `energy` (joules), `overhead` (share of the threads' time) and counts.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self._document()["cases"])
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """A row a mechanism, by name: geometric means over programs of its figures over those of
+        the operating system (`time_vs_os`: smaller is faster) with intervals of 95 %, and of the
+        oracle's time over its own (`of_oracle`).
+        """
+        import pandas as pd
+
+        return pd.DataFrame.from_dict(self._document()["summary"], orient="index")
+
+    @property
+    def failed(self) -> pd.DataFrame:
+        """A row a run that showed nothing: `program`, `mechanism`, `seed`, `reason`."""
+        import pandas as pd
+
+        columns = ["program", "mechanism", "seed", "reason"]
+        return pd.DataFrame(self._document()["failed"], columns=columns)
+
+    def _document(self) -> dict[str, Any]:
+        from autofinity.evaluation.comparison_summary import summarise
+        from autofinity.report.comparison_table import as_json
+
+        return as_json(self.inside, summarise(self.inside))
+
+    def _repr_html_(self) -> str:
+        columns = ["programs", "time_vs_os", "of_oracle", "overhead"]
+        table: str = self.summary.reindex(columns=columns).to_html(float_format="{:.3f}".format)
+        return table
+
+
+def compare(
+    machine: Machine | str,
+    *,
+    threads: int = 8,
+    mechanisms: Sequence[str] = (),
+    programs: Sequence[str] = (),
+    size: str = "small",
+    seeds: int = 1,
+    repeats: int = 1,
+    paper_s: float = 60.0,
+    policy: Policy | Path | str | None = None,
+    suite: Path | None = None,
+    work: Path | None = None,
+    jobs: int = 1,
+    reporter: Reporter = SILENT,
+) -> Compared:
+    """Run mechanisms (`autofinity compare --list`; empty: all) on the same programs, and beside
+    them those that all are measured by, `os` and `oracle-trace`.
+
+    `seeds` is how many runs of each, `repeats` how often a program runs in one, `paper_s` the
+    seconds that the papers' runs take, to whose length detectors' rates are scaled; `policy` is for
+    our own mechanisms, by default the machine's. Other arguments are those of `profile`. Takes
+    minutes to hours. Raises `AutofinityError`.
+    """
+    from autofinity.mechanisms.registry import pick
+    from autofinity.workflow.compare import Asked, compared
+    from autofinity.workflow.wanted import wanted_on
+
+    wanted = wanted_on(
+        name_of(machine),
+        programs=tuple(programs),
+        sizes=(size,),
+        threads=(threads,),
+        jobs=jobs,
+        suite=suite,
+        work=work,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        named = None if policy is None else file_of(policy, Path(folder))
+        asked = Asked(wanted, seeds, repeats, paper_s, policy=named)
+        return Compared(compared(asked, pick(tuple(mechanisms)), reporter))

@@ -1,0 +1,128 @@
+"""A policy judged on programs that it has not seen."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autofinity.api.learned import settings
+from autofinity.api.machines import Machine, name_of
+from autofinity.api.policies import Policy, file_of
+from autofinity.reporter import SILENT, Reporter
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from autofinity.workflow.evaluate import Evaluated
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Cases, each a program with a thread count, and the verdict. Notebooks show both."""
+
+    inside: Evaluated
+    """A type of the inside, which may change."""
+
+    @property
+    def cases(self) -> pd.DataFrame:
+        """A row a case: `program`, `input`, `threads`, the chosen `hint` in letters and its `name`,
+        `interesting` (packed and distributed differ by a fifth), `win` (within 1 % of the better of
+        these), `regret` (share of time lost against the best hint), and seconds of the region of
+        interest in `autofinity_s`, `packed_s`, `distributed_s`, `os_s`, `best_hint_s`, `oracle_s`
+        …, NaN where not known.
+        """
+        import pandas as pd
+
+        from autofinity.report.evaluation_table import COLUMNS
+
+        return pd.DataFrame(
+            [
+                {
+                    "program": case.workload.program,
+                    "input": case.workload.input,
+                    "threads": case.workload.threads,
+                    "hint": str(case.decision.hint),
+                    "name": case.decision.hint.name,
+                    "interesting": case.interesting,
+                    "win": case.win,
+                    "regret": case.regret,
+                    **{f"{name}_s": case.roi_s.get(name, float("nan")) for name in COLUMNS},
+                }
+                for case in self.inside.cases
+            ]
+        )
+
+    @property
+    def summary(self) -> Mapping[str, float]:
+        """Figures over all cases: `cases`, `interesting`, `wins`, and geometric means of time
+        ratios such as `oracle_ratio` (1: as fast as the oracle); NaN where not known.
+        """
+        from autofinity.evaluation.verdict import figures
+
+        found = self.inside.verdict.restart
+        counts = {"cases": found.cases, "interesting": found.interesting, "wins": found.wins}
+        return {**counts, **figures(found)}
+
+    def __str__(self) -> str:
+        from autofinity.report.evaluation_table import sentences
+
+        return "\n".join(sentences(self.inside.verdict))
+
+    def _repr_html_(self) -> str:
+        from autofinity.api.html import lines_html
+
+        table: str = self.cases.to_html(index=False, float_format="{:.4g}".format)
+        return table + lines_html(str(self).splitlines())
+
+
+def evaluate(
+    machine: Machine | str,
+    *,
+    threads: Sequence[int] = (),
+    train_threads: Sequence[int] = (),
+    policy: Policy | Path | str | None = None,
+    observations: Path | str | None = None,
+    programs: Sequence[str] = (),
+    sizes: Sequence[str] = ("small",),
+    suite: Path | None = None,
+    work: Path | None = None,
+    jobs: int = 1,
+    paper: bool = False,
+    reporter: Reporter = SILENT,
+) -> Evaluation:
+    """Judge on programs that were left out in turn, at `threads`, policies that were learned from
+    the others at `train_threads` (by default 8, or those observed); or judge `policy` as it is.
+
+    `observations` is a file or folder of `profile`; by default those that are shipped of the
+    machine, and where none are, or a `suite` is given, programs are profiled first (minutes to
+    hours; arguments as for `profile`). Raises `AutofinityError` where no case can be judged.
+    """
+    from autofinity.workflow.evaluate import evaluate as evaluated
+    from autofinity.workflow.observations import shipped_observations
+    from autofinity.workflow.wanted import wanted_on
+
+    name = name_of(machine)
+    given = None if observations is None else Path(observations)
+    wanted = wanted_on(
+        name,
+        programs=tuple(programs),
+        sizes=tuple(sizes),
+        threads=tuple(threads),
+        jobs=jobs,
+        suite=suite,
+        work=work,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        return Evaluation(
+            evaluated(
+                wanted,
+                settings(paper),
+                train_threads=tuple(train_threads),
+                policy=None if policy is None else file_of(policy, Path(folder)),
+                observations=given or (shipped_observations(name) if suite is None else None),
+                reporter=reporter,
+            )
+        )

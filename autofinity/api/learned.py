@@ -1,0 +1,73 @@
+"""From programs, or from what they showed, to a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autofinity.api.machines import Machine, name_of
+from autofinity.api.policies import Policy
+from autofinity.reporter import SILENT, Reporter
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from autofinity.learning.settings import LearningSettings
+
+
+def train(
+    machine: Machine | str,
+    *,
+    threads: Sequence[int] = (8,),
+    programs: Sequence[str] = (),
+    sizes: Sequence[str] = ("small",),
+    suite: Path | None = None,
+    work: Path | None = None,
+    jobs: int = 1,
+    paper: bool = False,
+    reporter: Reporter = SILENT,
+) -> Policy:
+    """The whole way: capture, `profile` (whose arguments these are), `learn`.
+
+    With `paper` as Moore & Childers (CC 2013) did. Takes minutes to hours. Raises
+    `AutofinityError`.
+    """
+    from autofinity.workflow.train import train as trained
+    from autofinity.workflow.wanted import wanted_on
+
+    wanted = wanted_on(
+        name_of(machine),
+        programs=tuple(programs),
+        sizes=tuple(sizes),
+        threads=tuple(threads),
+        jobs=jobs,
+        suite=suite,
+        work=work,
+    )
+    learned = trained(wanted, settings(paper), reporter)
+    return Policy(learned.policy, learned.notes)
+
+
+def learn(
+    observed: pd.DataFrame, *, machine: Machine | str | None = None, paper: bool = False
+) -> Policy:
+    """The policy of observations (a table of `observations` or `profile`, or rows of one).
+
+    `machine` says where their affinities are, by default on the machine that they name. With
+    `paper` as Moore & Childers did. Takes seconds to minutes. Raises `AutofinityError` for a table
+    of other columns, of several machines, or that nothing can be learned from.
+    """
+    from autofinity.store.observation_table import ObservationTable
+    from autofinity.workflow.train import rules_of
+
+    seen = ObservationTable.from_pandas(observed)
+    name = None if machine is None else name_of(machine)
+    return Policy(*rules_of(seen, settings(paper), machine=name))
+
+
+def settings(paper: bool) -> LearningSettings:
+    """Ours, or those of the paper."""
+    from autofinity.learning.settings import PAPER, LearningSettings
+
+    return PAPER if paper else LearningSettings()

@@ -1,0 +1,91 @@
+"""Machines by name, and what they are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from autofinity.model.topology import Topology
+
+WIDTH = 80
+"""Columns of a picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine: sockets, NUMA nodes, last-level caches, cores, CPUs. Notebooks draw it."""
+
+    name: str
+    """As `machine` was asked for it."""
+    topology: Topology = field(repr=False)
+    """Everything in detail; a type of the inside, which may change."""
+
+    @property
+    def sockets(self) -> int:
+        """Number of packages."""
+        return self.topology.n_packages
+
+    @property
+    def nodes(self) -> int:
+        """Number of NUMA nodes."""
+        return self.topology.n_nodes
+
+    @property
+    def llcs(self) -> int:
+        """Number of last-level caches."""
+        return self.topology.n_llcs
+
+    @property
+    def cores(self) -> int:
+        """Number of cores."""
+        return self.topology.n_cores
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        """The kernel's numbers of the CPUs (hardware threads) that may be used, ascending."""
+        return tuple(sorted(self.topology.allowed))
+
+    @property
+    def distances(self) -> tuple[tuple[int, ...], ...]:
+        """SLIT distances, [nodes][nodes]: 10 is local."""
+        return tuple(map(tuple, self.topology.distances))
+
+    def __str__(self) -> str:
+        from autofinity.report.picture import draw, summary
+
+        lines = [self.name, *summary(self.topology), draw(self.topology, WIDTH).plain.rstrip()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from autofinity.api.html import lines_html, picture_html
+        from autofinity.report.picture import draw, summary
+
+        said = lines_html([self.name, *summary(self.topology)])
+        return said + picture_html(draw(self.topology, WIDTH), WIDTH)
+
+
+def machines() -> tuple[str, ...]:
+    """Names of the machines that are known, each with a file in data/machines, sorted."""
+    from autofinity.sim.preset import preset_names
+
+    return preset_names()
+
+
+def machine(name: str = "host") -> Machine:
+    """The machine called `name`: `host` (this one), one of `machines()`, a machine file (`.toml`),
+    an hwloc XML file, or `synthetic:` and a description such as `pack:2 numa:1 l3:1 core:4 pu:1`.
+
+    Raises `AutofinityError` for a name that is none of these and a machine that cannot be read.
+    """
+    from autofinity.workflow.backends import machine_topology
+
+    return Machine(name, machine_topology(name))
+
+
+def as_machine(one: Machine | str) -> Machine:
+    """A machine, or the one of this name."""
+    return one if isinstance(one, Machine) else machine(one)
+
+
+def name_of(one: Machine | str) -> str:
+    """Of what `workflow` asks for by name."""
+    return one.name if isinstance(one, Machine) else one

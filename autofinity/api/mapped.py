@@ -1,0 +1,105 @@
+"""Who should sit beside whom, from who shares with whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from autofinity.api.hints import as_hint
+from autofinity.api.machines import WIDTH, Machine, as_machine
+from autofinity.model.affinity import Hint
+from autofinity.model.errors import UsageError
+from autofinity.model.topology import OsIndex
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    from autofinity.model.sharing import SharingMatrix
+    from autofinity.workflow.map import MappedBeside
+
+
+@dataclass(frozen=True, slots=True)
+class MappedThreads:
+    """A seat for each thread. Notebooks draw them on the machine, beside what others cost."""
+
+    machine: Machine = field(repr=False)
+    algorithm: str
+    cpus: tuple[int, ...]
+    """The kernel's number of each thread's CPU, in thread order."""
+    cost: float
+    """Sharing times distance over all pairs of threads: 0 on one CPU, 1 in a core, 2 in an L2, 4 in
+    a last-level cache, 10 in a node, and the SLIT between nodes. NaN where that is unknown."""
+    inside: MappedBeside = field(repr=False)
+    """A type of the inside, which may change."""
+
+    @property
+    def algorithms(self) -> pd.DataFrame:
+        """All mappers on the same CPUs, by name: `cost`, `time_s` (seconds), and `reason` where one
+        made nothing of it.
+        """
+        import pandas as pd
+
+        rows = [(m.name, m.cost, m.time_s, m.reason) for m in self.inside.all]
+        frame = pd.DataFrame(rows, columns=["algorithm", "cost", "time_s", "reason"])
+        return frame.set_index("algorithm")
+
+    def _repr_html_(self) -> str:
+        from autofinity.api.html import lines_html, picture_html
+        from autofinity.report.picture import draw
+
+        cpus = [OsIndex(cpu) for cpu in self.cpus]
+        said = f"{self.algorithm}: {len(cpus)} threads at a cost of {self.cost:g}"
+        picture = picture_html(draw(self.machine.topology, WIDTH, cpus), WIDTH)
+        table: str = self.algorithms.to_html(float_format="{:.4g}".format)
+        return lines_html([said]) + picture + table
+
+
+def map_threads(
+    sharing: npt.ArrayLike,
+    machine: Machine | str,
+    *,
+    algorithm: str = "refined",
+    hint: Hint | str = "packed",
+    available: Iterable[int] | None = None,
+) -> MappedThreads:
+    """Seats such that threads that share most sit closest.
+
+    `sharing` is how much each thread shares with each, [threads, threads], symmetric, not negative;
+    the diagonal does not count. Seats are those of the best match of `hint` among `available`, the
+    kernel's numbers of CPUs, by default all that are allowed; with more threads than CPUs, all.
+    Raises `AutofinityError` for what is no such matrix, an unknown machine, hint or algorithm.
+    """
+    from autofinity.mapping.cost import is_known
+    from autofinity.workflow.map import map_threads as mapped_beside
+
+    on = as_machine(machine)
+    among = None if available is None else frozenset(map(OsIndex, available))
+    matrix = _matrix(sharing)
+    done = mapped_beside(matrix, on.topology, algorithm, as_hint(hint), among)
+    known = is_known(on.topology, done.chosen.cpus)
+    cost = done.chosen.cost if known else float("nan")
+    return MappedThreads(on, algorithm, tuple(map(int, done.chosen.cpus)), cost, done)
+
+
+def _matrix(sharing: npt.ArrayLike) -> SharingMatrix:
+    import numpy as np
+
+    from autofinity.model.sharing import SharingMatrix
+
+    try:
+        cells = np.array(sharing, np.float64)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"the sharing matrix is none of numbers: {error}") from None
+    if cells.ndim != 2 or cells.shape[0] != cells.shape[1] or not cells.size:
+        raise UsageError(
+            f"the sharing matrix has the shape {cells.shape}; expected a row and a column a thread"
+        )
+    np.fill_diagonal(cells, 0)
+    if not np.isfinite(cells).all() or (cells < 0).any() or (cells != cells.T).any():
+        raise UsageError(
+            "the sharing matrix has amounts that cannot be; expected finite ones from 0, the same "
+            "for i, j and j, i"
+        )
+    return SharingMatrix(tuple(map(tuple, cells.tolist())))

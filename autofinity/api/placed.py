@@ -1,0 +1,72 @@
+"""GETAFFINITY: where a hint puts threads on a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from autofinity.api.hints import as_hint
+from autofinity.api.machines import WIDTH, Machine, as_machine
+from autofinity.model.affinity import Affinity, Hint
+from autofinity.model.topology import OsIndex
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedThreads:
+    """Threads on the CPUs that match a hint best. Notebooks draw them on the machine."""
+
+    machine: Machine = field(repr=False)
+    hint: Hint
+    affinity: Affinity
+    """Threads in each LLC of each socket, up to isomorphism: `str` gives `{6,2}`."""
+    cpus: tuple[int, ...]
+    """The kernel's number of each thread's CPU, in thread order."""
+
+    def command(self, tool: str) -> str:
+        """What goes before a program on a command line, to have its threads there: by `taskset`,
+        `numactl`, `omp`, `likwid`, `srun` … (`autofinity hints --as list` lists all).
+
+        Raises `AutofinityError` for an unknown tool.
+        """
+        from autofinity.affinity.launchers import launcher_line
+
+        return launcher_line(tool, [OsIndex(cpu) for cpu in self.cpus], self.machine.topology)
+
+    def __str__(self) -> str:
+        from autofinity.report.picture import draw
+
+        cpus = [OsIndex(cpu) for cpu in self.cpus]
+        return f"{self._said()}\n{draw(self.machine.topology, WIDTH, cpus).plain.rstrip()}"
+
+    def _repr_html_(self) -> str:
+        from autofinity.api.html import lines_html, picture_html
+        from autofinity.report.picture import draw
+
+        cpus = [OsIndex(cpu) for cpu in self.cpus]
+        return lines_html([self._said()]) + picture_html(
+            draw(self.machine.topology, WIDTH, cpus), WIDTH
+        )
+
+    def _said(self) -> str:
+        return (
+            f"{self.machine.name}: {len(self.cpus)} threads as {self.affinity}, {self.hint.shown}"
+        )
+
+
+def get_affinity(
+    machine: Machine | str,
+    threads: int,
+    hint: Hint | str = "spread",
+    available: Iterable[int] | None = None,
+) -> PlacedThreads:
+    """The best match of a hint, by its name or letters, for so many threads.
+
+    `available` are the kernel's numbers of the CPUs to choose from, by default all allowed ones.
+    Raises `AutofinityError` for an unknown machine, hint or CPU, and for more threads than CPUs.
+    """
+    from autofinity.affinity.hints import get_affinity as best_match
+
+    on = as_machine(machine)
+    among = None if available is None else frozenset(map(OsIndex, available))
+    found = best_match(on.topology, threads, as_hint(hint), among)
+    return PlacedThreads(on, as_hint(hint), found.affinity, tuple(map(int, found.cpus)))

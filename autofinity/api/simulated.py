@@ -1,0 +1,174 @@
+"""A captured program replayed on a simulated machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from autofinity.api.hints import as_hint
+from autofinity.api.machines import Machine, name_of
+from autofinity.api.policies import Policy
+from autofinity.api.traces import Trace, folder_of
+from autofinity.model.affinity import Affinity, Hint
+from autofinity.model.errors import UsageError
+from autofinity.model.topology import OsIndex
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from autofinity.sim.result import SimResult
+
+type Pages = Literal["first_touch", "interleave"]
+DEFAULT_PERIOD_US = 500.0
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What a replay showed of the region of interest."""
+
+    machine: str
+    roi_s: float
+    """Simulated seconds."""
+    error: float
+    """Relative standard error of the time; 0 where all of the run was replayed."""
+    ipc: float
+    """Instructions per elapsed clock and thread."""
+    cpus: tuple[int, ...]
+    """The kernel's number of each placed thread's CPU, in thread order."""
+    inside: SimResult = field(repr=False)
+    """A type of the inside, which may change."""
+
+    @property
+    def counts(self) -> pd.Series[int]:
+        """Of each event, by name, over all threads of the program."""
+        import pandas as pd
+
+        from autofinity.sim.events import EVENTS
+
+        return pd.Series({event: self.inside.total(event) for event in EVENTS}, name="count")
+
+    @property
+    def threads(self) -> pd.DataFrame:
+        """A row a placed thread, a column an event: counts of the region."""
+        import pandas as pd
+
+        from autofinity.sim.events import EVENTS
+
+        return pd.DataFrame({event: self.inside.of_workers(event) for event in EVENTS})
+
+    @property
+    def samples(self) -> pd.DataFrame:
+        """A row a sample period: `start_s` and `end_s` since the region began, and a column an
+        event, over all threads; without rows where the period was 0.
+        """
+        import pandas as pd
+
+        from autofinity.sim.events import EVENTS
+
+        counts = self.inside.samples.sum(axis=1)
+        frame = pd.DataFrame(counts, columns=list(EVENTS))
+        frame.insert(0, "start_s", self.inside.times_ns[:, 0] / 1e9)
+        frame.insert(1, "end_s", self.inside.times_ns[:, 1] / 1e9)
+        return frame
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRun:
+    """A replay whose threads a policy moved."""
+
+    machine: str
+    roi_s: float
+    """Simulated seconds of the region of interest, samples and moves included."""
+    hints: tuple[Hint, ...]
+    """Where the threads were, in order; the last is the answer, unless the program ended first."""
+    decided_at_s: float
+    """Simulated seconds since the region began; NaN where the program ended first."""
+
+
+def simulate(
+    trace: Trace | Path | str,
+    machine: Machine | str,
+    *,
+    hint: Hint | str | None = None,
+    affinity: Affinity | str | None = None,
+    cpus: Sequence[int] | None = None,
+    threads: int | None = None,
+    pages: Pages = "first_touch",
+    period_us: float = DEFAULT_PERIOD_US,
+    seed: int = 0,
+) -> Simulation:
+    """Replay a trace, its threads bound as a hint, an affinity (`{2,2}{4}`), or the kernel's
+    numbers of CPUs say, thread i on the i-th; by default spread.
+
+    The machine is one of `machines()`, a machine file or a topology (`machine`), for which
+    latencies are assumed. `threads` are those that are placed, by default as many as the program
+    had. `period_us` is that of samples, in simulated microseconds; `seed` is of the page colours.
+    Raises `AutofinityError` for several of hint, affinity and CPUs, and for what is not there.
+    """
+    from autofinity.workflow.backends import simulated_spec
+    from autofinity.workflow.simulate import Seats, simulate_trace
+
+    if sum(each is not None for each in (hint, affinity, cpus)) > 1:
+        raise UsageError("got more than one of hint, affinity and cpus; expected one")
+    if cpus is not None:
+        seats = Seats(cpus=tuple(map(OsIndex, cpus)))
+    elif affinity is not None:
+        seats = Seats(affinity=_affinity(affinity))
+    else:
+        seats = Seats(hint=as_hint(hint or "spread"))
+    spec = simulated_spec(name_of(machine))
+    found = simulate_trace(
+        spec,
+        folder_of(trace),
+        seats,
+        threads=threads,
+        period_us=period_us,
+        seed=seed,
+        pages=pages,
+    )
+    return Simulation(
+        name_of(machine),
+        found.roi_ns / 1e9,
+        found.error,
+        found.ipc,
+        tuple(map(int, found.cpus)),
+        found,
+    )
+
+
+def simulate_policy(
+    trace: Trace | Path | str,
+    machine: Machine | str,
+    policy: Policy,
+    *,
+    threads: int | None = None,
+    period_us: float = DEFAULT_PERIOD_US,
+    seed: int = 0,
+) -> PolicyRun:
+    """Replay a trace whose threads start spread, are sampled, and are moved as the policy says.
+
+    Arguments as for `simulate`. Raises `AutofinityError` for a trace or machine that is not there.
+    """
+    from autofinity.workflow import simulate as replays
+    from autofinity.workflow.backends import simulated_spec
+
+    found = replays.simulate_policy(
+        simulated_spec(name_of(machine)),
+        folder_of(trace),
+        policy.inside,
+        threads=threads,
+        period_us=period_us,
+        seed=seed,
+    )
+    return PolicyRun(name_of(machine), found.roi_s, found.hints, found.decided_at_s)
+
+
+def _affinity(affinity: Affinity | str) -> Affinity:
+    if isinstance(affinity, Affinity):
+        return affinity
+    try:
+        return Affinity.parse(affinity)
+    except ValueError as error:
+        raise UsageError(str(error)) from None

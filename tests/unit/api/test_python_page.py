@@ -1,0 +1,65 @@
+"""The page on Python says what is: its examples run, its names are all there are."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import inspect
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import autofinity
+from autofinity.capture.build import Compilers, skip_reason
+from autofinity.resources import shipped
+from autofinity.trace.manifest import load_suite
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs/python.md").read_text(encoding="utf-8")
+CAPTURES = "capture_traces"
+
+
+def test_every_example_gives_what_the_page_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    assert len(blocks) == 6
+    runner = doctest.DocTestRunner(optionflags=doctest.REPORT_NDIFF)
+    names: dict[str, object] = {}
+    said: list[str] = []
+    for number, block in enumerate(blocks):
+        if CAPTURES in block and (why := not_captured()):
+            print(f"left out: {why}")
+            continue
+        test = doctest.DocTestParser().get_doctest(block, names, f"block {number}", None, None)
+        runner.run(test, out=said.append, clear_globs=False)
+        names = test.globs
+    assert runner.summarize(verbose=False).attempted > 15
+    assert not said, "".join(said)
+
+
+def not_captured() -> str | None:
+    """Why a program cannot be captured here."""
+    suite = load_suite(shipped("training", "suite.toml"))
+    return skip_reason(suite.programs["prodcons"], Compilers.find(os.environ))
+
+
+def test_the_page_names_all_that_there_is() -> None:
+    table = PAGE.split("|---|---|\n")[1].split("\n\n")[0]
+    assert sorted(re.findall(r"`(\w+)`", table)) == sorted(autofinity.__all__)
+
+
+def test_calls_that_take_too_long_to_run_here_have_arguments_that_exist() -> None:
+    code = "\n".join(re.findall(r"^    (\S.*)$", PAGE, re.MULTILINE))
+    calls = [
+        node
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("af.")
+    ]
+    assert len(calls) == 3
+    for call in calls:
+        function = getattr(autofinity, ast.unparse(call.func).removeprefix("af."))
+        given = {keyword.arg or "": None for keyword in call.keywords}
+        inspect.signature(function).bind(*call.args, **given)

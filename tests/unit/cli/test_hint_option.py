@@ -1,0 +1,66 @@
+"""A hint on the command line: by name or letters, offered by the shell."""
+
+from __future__ import annotations
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+
+from autofinity.cli.main import cli
+from autofinity.model.affinity import HINTS
+
+
+def offered(*words: str) -> list[str]:
+    *typed, begun = words
+    complete = ShellComplete(cli, {}, "autofinity", "_AUTOFINITY_COMPLETE")
+    return [item.value for item in complete.get_completions(typed, begun)]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("hints", "--hint"),
+        ("topology", "--hint"),
+        ("simulate", "--hint"),
+        ("map", "--hint"),
+        ("detect", "--hint"),
+        ("attach", "--hint"),
+        ("attach", "--fallback"),
+        ("run", "--hint"),
+        ("run", "-t", "2", "--fallback"),
+    ],
+    ids=" ".join,
+)
+def test_the_shell_is_offered_names_and_letters(words: tuple[str, ...]) -> None:
+    everything = [*(hint.name for hint in HINTS), *map(str, HINTS)]
+    assert offered(*words, "") == everything
+    assert offered(*words, "pa") == ["packed"]
+    assert offered(*words, "PA") == ["packed"]
+    assert offered(*words, "sL") == ["sLP", "sLp"]
+
+
+def test_a_program_that_run_starts_is_offered_no_hints() -> None:
+    assert offered("run", "") == offered("run", "--hint", "packed", "") == []
+
+
+def test_every_option_that_is_a_hint_reads_names() -> None:
+    found = 0
+    for name in cli.list_commands(click.Context(cli)):
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        for option in command.params:
+            if option.name in ("hint", "fallback"):
+                found += 1
+                assert option.type.name == "hint", f"{name} --{option.name}"
+                assert option.type.convert("Packed", option, None) == HINTS[-1]
+    assert found == 7
+
+
+def test_a_fallback_of_the_environment_may_be_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    from autofinity.cli.options.run import fallback_of
+
+    monkeypatch.setenv("AUTOFINITY_FALLBACK", "PACKED")
+    assert fallback_of(None) == HINTS[-1]
+    assert fallback_of(HINTS[0]) == HINTS[0]
+    monkeypatch.setenv("AUTOFINITY_FALLBACK", "")
+    assert fallback_of(None) is None
