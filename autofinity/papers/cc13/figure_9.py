@@ -31,10 +31,11 @@ from autofinity.store.observation_table import ObservationTable
 BASE = replace(PAPERS_WAY, learner="ripper")
 
 READINGS = {
-    "all destinations of a hint together": False,
-    "each by itself, the last one stands (figure 6 as printed)": True,
+    "all of a hint together": False,
+    "each by itself, as printed": True,
 }
-"""Of lines 15 to 18 of figure 6 (`learning.action_table`) → `LearningSettings.literal`."""
+"""How destinations are condensed (figure 6, lines 15 to 18; `learning.action_table`; as printed the
+last one of a hint stands) → `LearningSettings.literal`."""
 
 
 def by_four(settings: LearningSettings, table: ObservationTable) -> LearningSettings:
@@ -103,9 +104,9 @@ class Choices:
 
 
 CUT = (
-    "The paper: 79.4 s by equal width, 83.1 s by equal frequency. The order is the same here, by "
-    "less, where decisions are made after the first period; from that one, whose caches are cold, "
-    "equal frequency does better."
+    "The paper: 79.4 s by equal width, 83.1 s by equal frequency. There the order is ours, "
+    "too, by less, where decisions are made after the first period; from that one, whose caches "
+    "are cold, equal frequency does better."
 )
 CONDENSED = (
     "The paper: median 79.4 s, three means and the sum 80.6 s, max 81.5 s, min 83.1 s. Over all "
