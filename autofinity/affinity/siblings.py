@@ -19,7 +19,8 @@ def siblings_note(topology: Topology, hint: Hint, cpus: Sequence[OsIndex]) -> st
     cores = len({pu.core for pu in topology.pus if pu.os_index in topology.allowed})
     said = f"{hint.shown} puts {len(distinct)} threads on {_cores(used)}, several to a core"
     if used < cores:
-        return f"{said}, and leaves {_cores(cores - used)} idle; {DISTRIBUTED.shown} takes all cores first"
+        idle = _cores(cores - used)
+        return f"{said}, and leaves {idle} idle; {DISTRIBUTED.shown} takes all cores first"
     return f"{said}: there are no more cores"
 
 

@@ -62,7 +62,10 @@ def test_a_hint_that_puts_threads_on_siblings_says_so_beside_its_answer() -> Non
     words = ("hints", "--machine", machine, "--threads", "4")
     packed = run(*words, "--hint", "slP", "--as", "taskset")
     assert packed.stdout == "taskset -c 0,1,2,3\n"
-    assert "few-sockets-shared-caches (slP) puts 4 threads on 2 cores, several to a core, and leaves 2" in packed.stderr
+    assert (
+        "few-sockets-shared-caches (slP) puts 4 threads on 2 cores, several to a core, and leaves 2"
+        in packed.stderr
+    )
     assert "several to a core" not in run(*words, "--hint", "SLP").stderr
     assert "several to a core" not in run(*words).stderr
 

@@ -119,7 +119,10 @@ def test_a_dry_run_says_so_where_the_hint_puts_threads_on_siblings(
     env = run.env | {"AUTOFINITY_SYSFS": str(write_sysfs(tmp_path / "sys", siblings))}
     words = ("--dry-run", "--hint", "slP", "--threads", "2", "--", "true")
     with_siblings = run(*words, env=env).stdout.decode()
-    assert "note      few-sockets-shared-caches (slP) puts 2 threads on 1 core, several to a core" in with_siblings
+    assert (
+        "note      few-sockets-shared-caches (slP) puts 2 threads on 1 core, several to a core"
+        in with_siblings
+    )
     own_cores = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path / "own"))}
     assert "several to a core" not in run(*words, env=own_cores).stdout.decode()
 

@@ -54,7 +54,7 @@ def handover_ns(spec: MachineSpec, cpu: int) -> float:
 
 
 def handed_over_ns(spec: MachineSpec, cpu: int, *, write: bool) -> float:
-    """Time a line in which `cpu` gets lines that the first PU has, next to each other in the program.
+    """Time a line in which `cpu` gets neighbouring lines that the first PU has.
 
     The first PU has modified them and `cpu` loads them; or both have them and `cpu` stores to them.
     """

@@ -34,8 +34,8 @@ inline constexpr Word states_to_read = states_to_write | 1u << shared | 1u << ow
 inline constexpr bool is_dirty(Word state) { return state >= owned; }
 
 // What an access cost, and whether it was for a line already on its way to another core, which is
-// waited for. Anything else overlaps with what follows, lines that other cores must give up too: loads
-// have miss buffers for those as for memory, and stores wait in the store buffer.
+// waited for. Anything else overlaps with what follows, lines that other cores must give up too:
+// loads have miss buffers for those as for memory, and stores wait in the store buffer.
 struct Served {
     Ticks ready;
     bool contended;

@@ -49,7 +49,10 @@ def test_a_hint_that_puts_threads_on_siblings_says_so(tmp_path: Path) -> None:
     machine = "synthetic:pack:1 l3:1 core:2 pu:2"
     words = [str(tmp_path), "-m", machine, "-t", "2", "--latencies", "xeon-e5-2650"]
     packed = CliRunner().invoke(simulate, [*words, "--hint", "slP"], catch_exceptions=False)
-    assert "few-sockets-shared-caches (slP) puts 2 threads on 1 core, several to a core" in packed.stderr
+    assert (
+        "few-sockets-shared-caches (slP) puts 2 threads on 1 core, several to a core"
+        in packed.stderr
+    )
     for others in ((), ("--hint", "SLP")):
         spread = CliRunner().invoke(simulate, [*words, *others], catch_exceptions=False)
         assert "several to a core" not in spread.stderr
