@@ -23,7 +23,7 @@ import numpy as np
 from autofinity.mechanisms.recipe import PAGE_BYTES
 from autofinity.model.counters import Behaviour
 from autofinity.model.memory import MemoryByNode
-from autofinity.ports import Action, Interval, MovePages, Outcome, ShowsMemory
+from autofinity.ports import Action, Interval, MovePages, Outcome, ShowsMemory, ThreadEvent
 from autofinity.profiling.sampling import behaviour_of
 
 MINUTE_S = 60.0
@@ -74,6 +74,7 @@ class Watched:
     """Of the repeat that was timed last."""
     moved_bytes: int = 0
     _instructions: int = 0
+    _unseen: tuple[ThreadEvent, ...] = ()
 
     def advance(self, duration_ns: int) -> Interval:
         """The process's, written down."""
@@ -85,7 +86,8 @@ class Watched:
         self.at_ns.append(float(interval.end_ns - self.begin_ns))
         self.ended = interval.ended
         self.intervals.append(interval)
-        return replace(interval, ended=interval.ended or self.final)
+        events, self._unseen = (*self._unseen, *interval.thread_events), ()
+        return replace(interval, thread_events=events, ended=interval.ended or self.final)
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
         """The process's. The simulated machine copies pages in no time, if not on a core of the
@@ -113,6 +115,13 @@ class Watched:
         seen.region = seen._instructions / repeats
         seen.progress = [done / seen.region for done in seen.progress]
         return seen
+
+    def begin(self) -> None:
+        """The first repeat, which whoever watches from now on has not seen: it takes less than a
+        look of a minute that is not shortened does. That threads began is told with the next look.
+        """
+        self._to(1.0)
+        self._unseen = tuple(event for each in self.intervals for event in each.thread_events)
 
     def to_the_end(self, timed: int = 1) -> Lasting:
         """So many repeats more are replayed, and the others are as they."""

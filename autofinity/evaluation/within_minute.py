@@ -87,6 +87,7 @@ def within_minute(
     )
     assert isinstance(process, SimProcess)  # a sampled trace runs once
     watched = Watched(process, region)
+    watched.begin()
     told: list[str] = []
     follow = PagesFollow(watched, machine.topology, told.append)
     turns = _Turns(watched, follow)

@@ -61,8 +61,8 @@ BEHIND = 0.015
 """Of the best hint: programs that lose more are named."""
 _MOST = 100
 """Repeats of a run that is left before."""
-_FEWEST = 10
-"""Repeats of a minute."""
+_FEWEST = 60
+"""Repeats of a minute: a look sees a part of one, and caches are full after few of them."""
 DECIDES = (
     *("affinity", "mapping", "mechanisms", "model", "policy", "runtime", "sim"),
     *("evaluation/lasting.py", "evaluation/within_minute.py"),
