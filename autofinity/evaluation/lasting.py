@@ -1,7 +1,7 @@
 """Runs that stand for a minute: a region of interest again and again, of which only so much is
 replayed as differs from what follows.
 
-    first repeat (cold, first touch) ─ … ─ whatever a mechanism does ─ one repeat more ═══ the rest
+    (a first repeat, cold) ─► whatever a mechanism does ─ one repeat more ═══ the rest
 
 A region of the training programs takes a millisecond to a tenth of a second, and a minute of it is
 hours of simulating. What a program does repeats, so once nothing is decided any more each repeat
@@ -117,16 +117,22 @@ class Watched:
         return seen
 
     def begin(self) -> None:
-        """The first repeat, which whoever watches from now on has not seen: it takes less than a
-        look of a minute that is not shortened does. That threads began is told with the next look.
+        """The first repeat, with all that is cold, which does not count: it takes less than a look
+        of a minute that is not shortened does, and is a thousandth of it. That threads began is
+        told with the next look.
         """
         self._to(1.0)
         self._unseen = tuple(event for each in self.intervals for event in each.thread_events)
+        self.begin_ns = self.intervals[-1].end_ns
+        self.intervals.clear()
+        self.progress, self.at_ns, self._instructions = [0.0], [0.0], 0
 
-    def to_the_end(self, timed: int = 1) -> Lasting:
-        """So many repeats more are replayed, and the others are as they."""
-        start = max(self.progress[-1], 1.0)  # the first is cold
-        self._to(start)
+    def to_the_end(self, timed: int = 1, cold: int = 0) -> Lasting:
+        """Some `cold` repeats more are replayed, in which caches fill, and `timed` ones, and the
+        others are as those.
+        """
+        self._to(self.progress[-1] + cold)
+        start = self.progress[-1]
         self.intervals.clear()
         self._to(start + timed)
         last = min(start + timed, self.progress[-1])

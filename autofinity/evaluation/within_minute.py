@@ -95,7 +95,7 @@ def within_minute(
     state = run_loop(watched, recipe, start, recipe.period_ns, follow, turns)
     second_s = setting.paper_second_ns / 1e9
     copied_s = watched.moved_bytes / MOVED_BYTES_PER_S
-    time_s = watched.to_the_end().time_s(repeats) + copied_s * second_s
+    time_s = watched.to_the_end(cold=1).time_s(repeats) + copied_s * second_s
     decided = turns.placed[1] / 1e9 / second_s if turns.placed else float("nan")
     return WithinMinute(
         time_s,

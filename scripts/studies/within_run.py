@@ -214,7 +214,9 @@ class OnMachine:
     def _started(
         self, program: ReadyProgram, hint: Hint | None, region: float, seed: int = 1
     ) -> Watched:
-        return Watched(self._process(program, hint, seed), region)
+        watched = Watched(self._process(program, hint, seed), region)
+        watched.begin()
+        return watched
 
     def _process(
         self, program: ReadyProgram, hint: Hint | None, seed: int = 1, repeats: int = _MOST
