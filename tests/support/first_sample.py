@@ -13,7 +13,7 @@ class FirstSample:
     """Observer of the loop."""
 
     at_ns: int = -1
-    """End of the look after which threads were first moved to be sampled; -1: they never were."""
+    """End of the look after which threads were first sampled, or moved for it; -1: never."""
     progress: float = float("nan")
     resident_bytes: list[float] = field(default_factory=list)
     """After each look up to then."""
@@ -25,7 +25,7 @@ class FirstSample:
     ) -> None:
         if self.at_ns < 0:
             self.resident_bytes.append(interval.resident_bytes)
-        if self.at_ns < 0 and after.phase == "settling":
+        if self.at_ns < 0 and after.phase in ("settling", "sampling"):
             self.at_ns, self.progress = interval.end_ns, interval.progress
         if after.phase not in self.phases:
             self.phases.append(after.phase)

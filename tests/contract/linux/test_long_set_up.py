@@ -63,7 +63,9 @@ def test_a_running_program_is_sampled_after_its_set_up(program: Path) -> None:
     seen, after_s = watched(program, 1.5, 8)
     assert after_s > 1.5
     assert max(seen.resident_bytes) > min(seen.resident_bytes) + 10e6
-    assert seen.phases[:2] == ["watching", "settling"]
+    # Threads that are where they are sampled, by chance, have nothing to settle after.
+    assert seen.phases[0] == "watching"
+    assert seen.phases[1] in ("settling", "sampling")
 
 
 def test_a_program_without_a_set_up_is_not_kept_waiting_for_one(program: Path) -> None:
