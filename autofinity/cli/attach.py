@@ -197,7 +197,8 @@ class _Teller:
         if _where(after) == _where(before):
             return
         count = len(after.placed)
-        if after.phase == "settling" and after.hint is not None:
+        at_once = before.phase == "watching" and after.phase == "sampling"
+        if (after.phase == "settling" or at_once) and after.hint is not None:
             self.say(f"{count} threads compute: sampled in {after.hint.shown}")
         elif after.phase == "placed" and after.cpus:
             cpus = format_cpu_list(after.cpus)
