@@ -304,7 +304,7 @@ def _why_no_rules(ready: Prepared, table: pd.DataFrame, policy: RulePolicy) -> l
         reason = f"the same hint is best in all {len(table)} rows of the action table"
     else:
         reason = f"no rule holds up on {len(table)} rows of the action table"
-    return [f"the policy has no rules, it always says {policy.default}: {reason}"]
+    return [f"the policy has no rules, it always says {policy.default.shown}: {reason}"]
 
 
 def empty_table(counters: tuple[str, ...]) -> pd.DataFrame:

@@ -128,7 +128,7 @@ def with_second_look(
     stay = _mentioned(first.workload, len(losses)) & ~moved
     probed = _mentioned(seen.workload, len(losses))
     if not (moved & probed).any():
-        return policy, f"no second look: no program to be moved was profiled in {probe}, too"
+        return policy, f"no second look: no program to be moved was profiled in {probe.shown}, too"
     share = np.where(moved, 1.0, 1.0 / (2.0 + np.sum(stay)))  # Laplace's rule of succession
     weighted = losses * share[:, None]
     try:
@@ -146,8 +146,8 @@ def with_second_look(
     _, after = seen.held_out(weighted, report.chosen, settings.most_rules)
     again = moved & probed
     told = (
-        f"a second look in {probe} at {again.sum()} programs that are moved takes their loss, when "
-        f"held out, from {np.nansum(before[again]):.3g} to {np.nansum(after[again]):.3g}"
+        f"a second look in {probe.shown} at {again.sum()} programs that are moved takes their "
+        f"loss, when held out, from {np.nansum(before[again]):.3g} to {np.nansum(after[again]):.3g}"
     )
     if not report.chosen or not np.nansum(after[again]) < np.nansum(before[again]):
         return policy, f"no second look: {told}"

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from autofinity.evaluation.times import geometric_mean
 from autofinity.evaluation.under_rule import Fell
+from autofinity.model.affinity import Hint
 from autofinity.model.errors import AutofinityError
 from autofinity.model.policy import RulePolicy, SecondLook
 from autofinity.policy.readable import number
@@ -112,11 +113,12 @@ def _answers(fell: Sequence[Fell], second: SecondLook | None) -> dict[str, list[
 def _answer_lines(answers: dict[str, list[Fell]], second: SecondLook | None) -> tuple[str, ...]:
     if second is None:
         return ()
-    lines = [f"a run looks again in {second.sampled_in}; what that said of them, and their gain:"]
+    where = second.sampled_in.shown
+    lines = [f"a run looks again in {where}; what that said of them, and their gain:"]
     for hint, some in answers.items():
         count = f"cases: {len(some)}, programs: {len(programs_of(some))}"
         gain = f"; {_times(worth_of(some, OS))}" if some else ""
-        lines.append(f"  {hint}: {count}{gain}")
+        lines.append(f"  {Hint.from_letters(hint).shown}: {count}{gain}")
     return tuple(lines)
 
 
