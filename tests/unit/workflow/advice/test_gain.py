@@ -142,7 +142,8 @@ def test_each_answer_of_a_second_look_is_told_with_how_many_programs_went_that_w
     assert [each["hint"] for each in answers] == [str(hint) for hint in second.policy.last_words]
     assert sum(each["cases"] for each in answers) == found.facts["cases"]
     for each in answers:
-        line = f"  {each['hint']}: cases: {each['cases']}, programs: {len(each['programs'])}; "
+        hint = Hint.from_letters(each["hint"]).shown
+        line = f"  {hint}: cases: {each['cases']}, programs: {len(each['programs'])}; "
         assert any(text.startswith(line) for text in found.evidence)
     stayed = next(each for each in answers if each["hint"] == str(DISTRIBUTED))
     assert stayed["gain_over_distributed"] == pytest.approx(1.0)
