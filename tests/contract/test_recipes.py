@@ -29,7 +29,7 @@ class Scratch:
         shutil.copytree(package, root / "autofinity", ignore=leave)
         for name in ("autofinity/native/mapping", "data/machines", "docs", "policies", "scripts"):
             shutil.copytree(ROOT / name, root / name)
-        for name in ("pyproject.toml", "Makefile"):
+        for name in ("pyproject.toml", "Makefile", "README.md"):
             shutil.copy(ROOT / name, root)
 
     def add(self, name: str, text: str) -> None:

@@ -348,7 +348,7 @@ def test_json_is_the_file_and_text_the_listing() -> None:
     policy = POLICIES[0]
     assert files.loads(exported(policy, "json").encode()) == policy
     assert json.loads(exported(policy, "json"))["format"] == "autofinity-policy"
-    assert f"else {policy.default}" in exported(policy, "text")
+    assert f"else {policy.default.shown}" in exported(policy, "text")
     assert exported(policy, "markdown").count("\n") == len(policy.rules) + 3
 
 
