@@ -46,9 +46,8 @@ def test_a_dry_run_starts_nothing_and_writes_nothing(
     assert not run.db.exists()
     lines = done.stdout.decode().splitlines()
     assert lines[-1] == "nothing was started"
-    assert [line.split()[0] for line in lines if line[:4].strip() in map(str, HINTS)] == [
-        str(hint) for hint in HINTS
-    ]
+    shown = [hint.shown for hint in HINTS]
+    assert [name for line in lines for name in shown if line.startswith(f"{name} ")] == shown
     assert f"policy    {policy}" in lines
     assert f"CPUs      {format_cpu_list(allowed())} allowed" in done.stdout.decode()
 
@@ -58,7 +57,9 @@ def test_a_dry_run_tells_the_cpus_of_each_thread(run: Runner, policy: Path, tmp_
     env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path)), "OMP_PROC_BIND": "close"}
     done = run("--dry-run", "--policy", policy, "--threads", "2", "--", "true", env=env)
     first, second = sorted(allowed())[:2]
-    spread = done.stdout.decode().split("\nSLP ")[1].split("\nSLp ")[0]
+    first_hint, second_hint = HINTS[:2]
+    after = done.stdout.decode().split(f"\n{first_hint.shown} ")[1]
+    spread = after.split(f"\n{second_hint.shown} ")[0]
     assert f"thread 0 on CPUs {first}\n" in spread
     assert f"thread 1 on CPUs {second}" in spread
     assert b"pins      OMP_PROC_BIND=close" in done.stdout
