@@ -162,7 +162,7 @@ def _print(
     cost = f"{chosen.cost:g}" if is_known(topology, chosen.cpus) else "unknown"
     said = f"{chosen.name}: {sharing.threads} threads at a cost of {cost}"
     print_picture(topology, machine, None, chosen.cpus, said)
-    say(f"CPUs used, by all algorithms (--hint {hint.name}): {format_cpu_list(done.used)}")
+    say(f"CPUs used, by all algorithms (hint {hint.shown}): {format_cpu_list(done.used)}")
     say("CPUs in thread order: " + ",".join(map(str, chosen.cpus)))
     table = Table()
     for heading in ("algorithm", "cost", f"of {chosen.name}", "ms", ""):

@@ -42,7 +42,7 @@ def test_the_machine_is_drawn_with_the_threads_on_it(pairs: Path, tmp_path: Path
     done = run("--matrix", pairs, "-m", MACHINE, "-a", "eagermap", "-o", picture)
     assert done.returncode == 0, done.stderr
     assert "eagermap: 8 threads at a cost of 144" in done.stdout
-    assert "(--hint slp): 0-7" in done.stdout
+    assert "(hint packed (slp)): 0-7" in done.stdout
     assert "CPUs in thread order: 0,1,4,5,2,3,6,7" in done.stdout
     assert picture.read_text().startswith("<?xml")
 
