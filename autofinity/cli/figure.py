@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 
 import click
 
@@ -19,6 +20,9 @@ from autofinity.workflow.compare import Asked
 from autofinity.workflow.observations import observations_of
 from autofinity.workflow.paper_runs import PaperRuns, with_own_input
 from autofinity.workflow.wanted import wanted_on
+
+
+NOTE_COLUMNS = 80
 
 
 @click.command("figure")
@@ -106,7 +110,7 @@ def command(
         )
         show(figure.drawn(observed), output)
         if figure.note:
-            say(figure.note, err=output is not None)
+            say(fill(figure.note, NOTE_COLUMNS), err=output is not None)
         return
     of_mechanisms = OF_MECHANISMS[name]
     if of_mechanisms.own_input and (programs or size):
