@@ -21,7 +21,6 @@ from autofinity.workflow.observations import observations_of
 from autofinity.workflow.paper_runs import PaperRuns, with_own_input
 from autofinity.workflow.wanted import wanted_on
 
-
 NOTE_COLUMNS = 80
 
 
