@@ -7,6 +7,7 @@ Everything is in one work folder, and whatever is complete there is not done aga
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -69,14 +70,18 @@ def estimate(wanted: Wanted, reporter: Reporter = SILENT) -> Cost:
 
 
 def cost_text(runs: int, cpu_s: float) -> str:
-    """For a person: so many runs in so much time."""
-    return f"up to {runs} runs, about {cpu_s / 60:.1f} CPU minutes"
+    """For a person: so many runs in so much time; NaN where no run of them was tried."""
+    return f"up to {runs} runs" + (
+        ", of unknown length" if math.isnan(cpu_s) else f", about {cpu_s / 60:.1f} CPU minutes"
+    )
 
 
 def long_work_text(cpu_s: float, jobs: int) -> str | None:
-    """What a person should know before more than an hour of work begins; None where it is less."""
+    """What a person should know before more than an hour of work begins; None where it is less,
+    or not known (NaN): programs with few runs left are not tried beforehand.
+    """
     wall_s = cpu_s / jobs
-    if wall_s <= _LONG_S:
+    if not wall_s > _LONG_S:
         return None
     return (
         f"about {wall_s / 3600:.1f} hours of profiling begin now ({cpu_s / 3600:.1f} CPU hours, "

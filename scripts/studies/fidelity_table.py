@@ -26,8 +26,8 @@ from measure_core_to_core import Spread, measured, messages_ns, pairs_at  # noqa
 from measure_latency import LOAD, STORE, UPDATE, cache_levels, line_ns, memory_ns  # noqa: E402
 from measure_mapping import (  # noqa: E402
     OTHER_SOCKET,
-    PERIODS,
-    PUS,
+    PAIRS,
+    PHASES,
     SAME_CORE,
     SAME_CORE_FAR,
     SAME_LLC,
@@ -276,7 +276,7 @@ def mapping(folder: Path) -> Iterator[Row]:
 def communication(folder: Path) -> Iterator[Row]:
     spec = load_preset("xeon-e5-2650")
     source = "Cruz et al., CCPE 2014, figure"
-    pairs = captured_training("prodcons", "1024 1 512", PUS, folder / "pairs")
+    pairs = captured_training("prodcons", PAIRS, 8, folder / "pairs")
     a, b, c = (pairs.run(spec, pus).roi_ns for pus in (SAME_CORE, SAME_LLC, OTHER_SOCKET))
     yield (
         "time of producers and consumers: same core, same LLC, other socket",
@@ -285,7 +285,7 @@ def communication(folder: Path) -> Iterator[Row]:
         f"1 < {b / a:.2f} < {c / a:.2f}",
         "sim/test_communication.py",
     )
-    phases = captured_training("prodcons", f"2048 {PERIODS} 512", PUS, folder / "phases")
+    phases = captured_training("prodcons", PHASES, 8, folder / "phases")
     os = os_ns(phases, spec)
     static = phased_ns(phases, spec, [SAME_CORE]) / os
     oracle = phased_ns(phases, spec, [SAME_CORE, SAME_CORE_FAR]) / os

@@ -16,18 +16,21 @@ from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import pus_of_streams
 from autofinity.sim.spec import MachineSpec
 
-PUS = 32
-"""A thread on each, so that no mapping leaves threads more of a core than another."""
-SAME_CORE = tuple(pu for core in range(16) for pu in (core, core + 16))
+SAME_CORE = (0, 16, 1, 17, 2, 18, 3, 19)
 """Neighbours on the two hardware threads of a core: case A of figure 2."""
-SAME_LLC = tuple(pu + way for way in (0, 16) for pu in range(16))
+SAME_LLC = (0, 1, 2, 3, 4, 5, 6, 7)
 """Case B."""
-OTHER_SOCKET = tuple(pu + way for way in (0, 16) for core in range(8) for pu in (core, core + 8))
+OTHER_SOCKET = (0, 8, 1, 9, 2, 10, 3, 11)
 """Case C."""
-SAME_CORE_FAR = tuple(range(PUS))
-"""Case A for the second phase, in which thread i talks to thread i + 16."""
+SAME_CORE_FAR = (0, 1, 2, 3, 16, 17, 18, 19)
+"""Case A for the second phase, in which thread i talks to thread i + 4."""
 
 PERIODS = 4
+PAIRS = "4096 1 48"
+"""Arguments of `prodcons` in one phase: blocks of six lines, so that communication bounds it, as it
+bounds the paper's benchmark. With blocks of 512 words the threads compute for most of the time."""
+PHASES = f"32768 {PERIODS} 48"
+"""In all of them: a phase is long beside the moving of threads at its beginning."""
 
 
 def phased_ns(

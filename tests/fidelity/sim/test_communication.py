@@ -11,8 +11,8 @@ import pytest
 from captured_training import CapturedTraining, captured_training
 from measure_mapping import (
     OTHER_SOCKET,
-    PERIODS,
-    PUS,
+    PAIRS,
+    PHASES,
     SAME_CORE,
     SAME_CORE_FAR,
     SAME_LLC,
@@ -31,14 +31,12 @@ def machine() -> MachineSpec:
 
 @pytest.fixture(scope="module")
 def one_phase(tmp_path_factory: pytest.TempPathFactory) -> CapturedTraining:
-    return captured_training("prodcons", "1024 1 512", PUS, tmp_path_factory.mktemp("one"))
+    return captured_training("prodcons", PAIRS, 8, tmp_path_factory.mktemp("one"))
 
 
 @pytest.fixture(scope="module")
 def phases(tmp_path_factory: pytest.TempPathFactory) -> CapturedTraining:
-    return captured_training(
-        "prodcons", f"2048 {PERIODS} 512", PUS, tmp_path_factory.mktemp("four")
-    )
+    return captured_training("prodcons", PHASES, 8, tmp_path_factory.mktemp("four"))
 
 
 def test_pairs_do_best_on_one_core_and_worst_on_two_sockets(
@@ -46,14 +44,13 @@ def test_pairs_do_best_on_one_core_and_worst_on_two_sockets(
 ) -> None:
     """Section 2: case A has "the highest communication performance", C is "the slowest"."""
     a, b, c = (one_phase.run(machine, pus) for pus in (SAME_CORE, SAME_LLC, OTHER_SOCKET))
-    assert a.roi_ns < 0.9 * b.roi_ns
-    assert b.roi_ns < 0.7 * c.roi_ns
+    assert a.roi_ns < 0.8 * b.roi_ns
+    assert b.roi_ns < 0.6 * c.roi_ns
     # "the consumer always receives a cache miss when reading the data"
     moved = [r.total("cache_to_cache_transfers_same_llc") for r in (a, b, c)]
     assert moved[0] < 0.1 * moved[1]
     assert c.total("cache_to_cache_transfers_remote") > 0.9 * moved[1]
-    # Those of what all threads share.
-    assert b.total("cache_to_cache_transfers_remote") < 0.05 * moved[1]
+    assert b.total("cache_to_cache_transfers_remote") == 0
 
 
 def test_mappings_of_the_phase_changing_benchmark_order_as_in_figure_3(
@@ -65,4 +62,4 @@ def test_mappings_of_the_phase_changing_benchmark_order_as_in_figure_3(
     static = phased_ns(phases, machine, [SAME_CORE])
     oracle = phased_ns(phases, machine, [SAME_CORE, SAME_CORE_FAR])
     assert oracle < 0.85 * static
-    assert static < os_ns(phases, machine)
+    assert static < 0.85 * os_ns(phases, machine)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
 import pytest
 from mixed_program import mixed_program
 from sim_programs import (
@@ -55,7 +53,7 @@ def eight_pus(spec: MachineSpec, spread: bool) -> list[int]:
 def programs(kind: str) -> list[core.Program]:
     """Several of a kind: one alone is chaotic, a few clocks change who waits for whom."""
     if kind == "everything at once":
-        traces = [mixed_program(seed) for seed in range(12)]
+        traces = [mixed_program(seed) for seed in range(48)]
     else:
         traces = [streaming(8, pages_each=pages, repeats=2) for pages in (8, 60, 150)]
     return [core.Program(trace) for trace in traces]
@@ -67,30 +65,28 @@ def programs(kind: str) -> list[core.Program]:
     "name", ["opteron-6164he", "opteron-6386", "xeon-e5-2650", "epyc-9654", "kmaf16-simulated"]
 )
 def test_nothing_hinges_on_the_order_within_a_clock(name: str, spread: bool, kind: str) -> None:
-    """No counter moves by 2 %, or by what single programs scatter, when cores may run ahead of each
-    other by so much.
+    """No counter moves by 2 % when cores may run ahead of each other by so much.
+
+    Unless threads in lockstep take a few lines from each other: who comes first is all there is.
     """
     spec = load_preset(name)
     placed, prepared = cpus(*eight_pus(spec, spread)), programs(kind)
 
-    def counts(skew_ns: float) -> dict[str, npt.NDArray[np.float64]]:
-        """Of each program."""
+    def totals(skew_ns: float) -> dict[str, int]:
         runs = [simulate(spec, p, placed, skew_ns=skew_ns) for p in prepared]
-        return {event: np.array([r.total(event) for r in runs], float) for event in EVENTS}
+        return {event: sum(r.total(event) for r in runs) for event in EVENTS}
 
-    exact, ahead = counts(0.0), counts(CLOCK_NS)
-    thread_clocks = (exact["cycles"] + exact["cpu_clocks_halted"]).sum()
+    exact, ahead = totals(0.0), totals(CLOCK_NS)
+    thread_clocks = exact["cycles"] + exact["cpu_clocks_halted"]
     compared = 0
     for event in EVENTS:
-        most = max(exact[event].sum(), ahead[event].sum())
-        moves = ahead[event] - exact[event]
-        moved, chance = abs(moves.sum()), 3 * moves.std() * len(moves) ** 0.5
+        most, moved = max(exact[event], ahead[event]), abs(exact[event] - ahead[event])
         # Clocks are shares of the run's time; single events scatter like a Poisson count, and bytes
         # on links come in messages.
         clocks = event.endswith(("_clocks", "cycles", "_halted", "_memory", "_sync"))
         compared += most > 400
         noise = 3 * (most * BYTES_A_MESSAGE.get(event, 1)) ** 0.5
-        assert moved <= 0.02 * max(most, thread_clocks * clocks) + noise + chance, event
+        assert moved <= 0.02 * max(most, thread_clocks * clocks) + noise, event
     assert compared > 20
 
 

@@ -13,7 +13,7 @@ from autofinity.resources import shipped
 from autofinity.store.observations import read
 from autofinity.trace.manifest import Suite, load_suite
 from autofinity.workflow.capture import capture
-from autofinity.workflow.profile import estimate, gather, keep, long_work_text
+from autofinity.workflow.profile import cost_text, estimate, gather, keep, long_work_text
 from autofinity.workflow.wanted import Wanted, observations_folder
 
 
@@ -81,3 +81,10 @@ def test_more_than_an_hour_of_work_is_announced_with_what_makes_it_less() -> Non
     assert said is not None
     assert said.startswith("about 7.1 hours of profiling begin now (28.3 CPU hours, 4 at a time)")
     assert "goes on where it was" in said
+
+
+def test_no_hours_are_made_up_where_no_run_was_tried_beforehand() -> None:
+    unknown = float("nan")
+    assert long_work_text(unknown, jobs=2) is None
+    assert cost_text(3, unknown) == "up to 3 runs, of unknown length"
+    assert cost_text(3, 90.0) == "up to 3 runs, about 1.5 CPU minutes"
