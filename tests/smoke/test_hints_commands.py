@@ -22,9 +22,11 @@ SMALL = "synthetic:pack:2 numa:2 l3:1 core:3 pu:1"
 
 
 def run(*argv: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Into a pipe, which has no width but that of `env`."""
+    inherited = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     return subprocess.run(
         [sys.executable, "-m", "autofinity", *argv],
-        env=os.environ | env,
+        env=inherited | env,
         capture_output=True,
         text=True,
         timeout=300,
