@@ -30,6 +30,9 @@ _NS_PER_S = 1_000_000_000
 _PAGE_BYTES = 4096  # what a fault brings at least
 _QUIET_BYTES_PER_S = 10e6  # new memory a second of CPU time: 2,500 faults, a quarter of a per cent
 _QUIET_SHARE = 0.05  # of the fastest that was seen
+_LEAST_CPU_NS = 10_000_000
+"""Of CPU time that a rate is known from: an exec brings some MB within one or two milliseconds, and
+beside gigabytes a second no set-up would be fast."""
 _LOOKS = 2  # quiet ones in a row
 _MOST_SETUP_NS = 30 * _NS_PER_S
 _MOST_CHANGING_NS = _NS_PER_S
@@ -63,7 +66,7 @@ class Onset:
         if cpu_ns <= 0:
             return seen
         rate = self._new_bytes(interval) * _NS_PER_S / cpu_ns
-        fastest = max(self.fastest, rate)
+        fastest = max(self.fastest, rate) if cpu_ns >= _LEAST_CPU_NS else self.fastest
         if rate > max(_QUIET_BYTES_PER_S, _QUIET_SHARE * fastest):
             return replace(seen, fastest=fastest, quiet=0, quiet_ns=0, phase=None, held=False)
         phase = Phase.of(look.behaviour)

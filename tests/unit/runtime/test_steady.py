@@ -100,3 +100,14 @@ def test_a_look_without_cpu_time_shows_nothing() -> None:
     onset = after([SETUP] * 3)[-1]
     asleep = interval(3 * LOOK_NS, 0.0, used_ns=(0, 0))
     assert onset.after(asleep, look({})).quiet == 0
+
+
+def test_a_look_of_hardly_any_cpu_time_does_not_make_the_set_up_seem_slow() -> None:
+    """An exec brings megabytes within a millisecond; the set-up after it is slower, and no less
+    one.
+    """
+    exec_look = interval(0, 4 * MB, MERGING, used_ns=(500_000, 500_000))
+    onset = Onset().after(exec_look, look(MERGING))
+    for number in range(1, 9):
+        onset = onset.after(interval(number * LOOK_NS, 10 * MB, MERGING), look(MERGING))
+        assert onset.stage == "setting up"
