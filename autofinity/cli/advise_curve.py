@@ -120,6 +120,9 @@ def _point(curve: Curve, point: Point) -> dict[str, object]:
 def _print_table(curve: Curve, *, err: bool) -> None:
     from rich.table import Table
 
+    from autofinity.model.affinity import Hint
+    from autofinity.policy.readable import hints_key
+
     columns = [
         curve.counted,
         "cores",
@@ -153,6 +156,9 @@ def _print_table(curve: Curve, *, err: bool) -> None:
     for column in table.columns:
         column.justify = "right"
     print_table(table, page(err=err))
+    letters = {text for point in curve.points for text in (point.hint, point.best_hint) if text}
+    if letters:
+        say(hints_key({Hint.from_letters(text) for text in letters}), err=err)
 
 
 def _bars(curve: Curve) -> list[str]:

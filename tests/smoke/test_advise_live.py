@@ -16,6 +16,7 @@ from made_up_machine import machine
 from topology_sysfs_tree import write_sysfs
 
 from autofinity.linux.numa_hinting import SYSCTL
+from autofinity.model.affinity import HINTS
 from autofinity.model.errors import UsageError
 from autofinity.runtime.policies import Choice
 from autofinity.workflow.advice import here
@@ -172,6 +173,10 @@ def test_a_program_of_the_suite_is_captured_at_each_count(run: Runner, tmp_path:
     assert document["points"][1]["speed"] > 1.2
     captured = {path.name for path in (tmp_path / "traces").iterdir()}
     assert captured > {"sor-tiny-2t", "sor-tiny-4t"}
+    table = advise(run, *suite, "--curve", "2,4").stdout
+    hints = {point[key] for point in document["points"] for key in ("hint", "best_hint")}
+    shown = [hint.shown for hint in HINTS if str(hint) in hints]
+    assert f"hints: {', '.join(shown)}" in table
 
 
 def test_what_is_not_there_or_is_no_program_is_one_clear_line(run: Runner, policy: Path) -> None:
