@@ -20,7 +20,7 @@ from autofinity.learning.counter_selection import CounterReport, Ranked
 from autofinity.learning.discretise import bin_of
 from autofinity.learning.feature_columns import events_of
 from autofinity.learning.held_out import held_out
-from autofinity.learning.hint_losses import workload_weights
+from autofinity.learning.hint_losses import PREFERRED, workload_weights
 from autofinity.learning.regret_tree import (
     HIGHEST,
     LOWEST,
@@ -137,6 +137,7 @@ def _data(
         np.column_stack(bins) if bins else np.empty((len(loss), 0), np.int64),
         loss * workload_weights(workload[known])[:, None],
         tuple(len(at) + 1 for at in cuts.values()),
+        PREFERRED,
     )
 
 

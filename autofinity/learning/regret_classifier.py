@@ -31,6 +31,8 @@ class RegretClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     * `most_rules`: at most, without the default; at least 1.
     * `cut_points`: of each column the edges that conditions may have, ascending. None: between all
       neighbouring values.
+    * `preferred`: labels (indices into `classes_`) that a rule says unless another one loses less
+      by more than noise (`regret_tree.WORTH`).
 
     Values may be NaN: missing, and every condition on it fails. After `fit`:
 
@@ -48,9 +50,11 @@ class RegretClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         most_rules: int = 8,
         cut_points: Sequence[Sequence[float]] | None = None,
+        preferred: Sequence[int] = (),
     ) -> None:
         self.most_rules = most_rules
         self.cut_points = cut_points
+        self.preferred = preferred
 
     def fit(
         self,
@@ -85,7 +89,13 @@ class RegretClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seen = weights > 0
         self.cut_points_ = self._cut_points(values[seen])
         counts = tuple(len(cuts) + 1 for cuts in self.cut_points_)
-        data = Losses(self._bins(values[seen]), loss[seen] * weights[seen, None], counts)
+        unknown = [label for label in self.preferred if not 0 <= label < len(self.classes_)]
+        if unknown:
+            raise ValueError(
+                f"preferred: {unknown}, expected indices of {len(self.classes_)} labels"
+            )
+        weighted = loss[seen] * weights[seen, None]
+        data = Losses(self._bins(values[seen]), weighted, counts, tuple(self.preferred))
         self._leaves: list[Leaf] = grow(data, range(len(counts)), self.most_rules + 1)
         self.rules_ = rules_of(self._leaves)
         return self

@@ -8,6 +8,7 @@ import pandas as pd
 
 from autofinity.learning.action_frame import best_of, bins_of, consequences_of, cut_points_of
 from autofinity.learning.bin_rules import policy_of
+from autofinity.learning.hint_losses import PREFERRED
 from autofinity.learning.regret_classifier import RegretClassifier
 from autofinity.model.policy import RulePolicy
 
@@ -23,7 +24,7 @@ def tree_policy(table: pd.DataFrame, most_rules: int) -> RulePolicy:
     cut_points, bins, best = cut_points_of(table), bins_of(table), best_of(table)
     losses = _losses_of(table)
     between = [(np.arange(len(cuts)) + 0.5).tolist() for cuts in cut_points.values()]
-    tree = RegretClassifier(most_rules=most_rules, cut_points=between)
+    tree = RegretClassifier(most_rules=most_rules, cut_points=between, preferred=PREFERRED)
     tree.fit(bins, best, losses=losses)
     return policy_of(tree.rules_, cut_points, bins, best, losses.max(axis=1), losses)
 

@@ -8,7 +8,7 @@ says the hint with the least expected loss. Greedy, best split first, as CART gr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -39,10 +39,12 @@ class Losses:
     loss: Floats
     """n × labels, weighted; no NaN."""
     bin_counts: tuple[int, ...]
+    preferred: tuple[int, ...] = ()
+    """Labels that a leaf says unless another one loses less by more than `WORTH`."""
 
     def take(self, rows: Ints) -> Losses:
         """Some of the rows."""
-        return Losses(self.bins[rows], self.loss[rows], self.bin_counts)
+        return replace(self, bins=self.bins[rows], loss=self.loss[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +86,7 @@ def grow(
             _leaf(data, above, old.rows[binned > old.last_left], features, edge),
             *leaves[at + 1 :],
         ]
-    return leaves
+    return [_preferred(data, leaf, WORTH * at_first) for leaf in leaves]
 
 
 def labels_of(leaves: Sequence[Leaf], bins: Ints) -> Ints:
@@ -130,6 +132,12 @@ def _leaf(data: Losses, box: Box, rows: Ints, features: Sequence[int], edge: flo
         if gains[at] > best.gain + 1e-12:
             best = Leaf(box, rows, label, float(gains[at]), feature, at)
     return best
+
+
+def _preferred(data: Losses, leaf: Leaf, worth: float) -> Leaf:
+    loss = data.loss[leaf.rows].sum(axis=0)
+    equal = [label for label in data.preferred if loss[label] <= loss[leaf.label] + worth]
+    return replace(leaf, label=min(equal, key=lambda label: loss[label], default=leaf.label))
 
 
 def _among_best(gains: Floats, edge: float) -> int:

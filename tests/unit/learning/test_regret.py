@@ -188,6 +188,26 @@ def test_a_rare_row_with_much_at_stake_outweighs_many_with_little() -> None:
     assert leaf.label == 1
 
 
+@pytest.mark.parametrize(("loss_of_preferred", "label"), [(0.009, 7), (0.02, 3)])
+def test_a_preferred_label_is_said_while_no_other_is_better_than_noise(
+    loss_of_preferred: float, label: int
+) -> None:
+    """At the start 1 is at stake, so noise is `WORTH` (a hundredth) of it."""
+    loss = np.ones((2, len(HINTS)))
+    loss[0, 0] = loss[1, 3] = 0.0
+    loss[1, 7] = loss_of_preferred
+    data = Losses(np.array([[0], [1]]), loss, (2,), preferred=(7,))
+    below, above = grow(data, [0], 2)
+    assert (below.label, above.label) == (0, label)
+
+
+def test_of_hints_that_are_one_place_wherever_it_was_learned_packed_is_said() -> None:
+    """They are two places on other machines; `packed` keeps threads close there, too."""
+    settings = LearningSettings(features="rates", probe="none")
+    learned = learn_policy(campaign(), settings, hints_of, {}).policy
+    assert decide(learned, {"sharing": 4.0, "noise": 1.0}).hint == slp
+
+
 def test_without_a_feature_that_tells_the_hint_that_loses_least_is_said_of_all() -> None:
     rows = [
         replace(row, behaviour=Behaviour({"noise": row.behaviour["noise"]}))
