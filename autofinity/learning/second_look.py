@@ -1,16 +1,17 @@
 """Rules for a second look: what a sample in a packed affinity adds to the one at the start.
 
-What sharing a cache does to a program cannot be seen while nobody shares one. So the answers of the
-first rules that would move the threads are checked by a short sample in the affinity of another
-hint (`LearningSettings.probe`), and by what changed against the first sample.
+Nobody sees how sharing a cache changes a program while no thread shares a cache. So answers of the
+first rules are checked by a short sample in the affinity of another hint
+(`LearningSettings.probe`), and by the difference from the first sample. The policy of one machine
+checks answers that move the threads. The policy for any machine checks every answer.
 
 One thing is known before anything is learned: a program that ran slower there than at the start, by
 more than is called a tie, is not to stay. So an edge that may lie between as fast and slower does
 (`PAR`).
 
-These rules are learned from the programs that get there: those that the first rules would move when
-they have not seen them. A program that stays where it is may still get there by a wrong answer on a
-run to come, and has to be sent back then; it weighs as much as that is likely.
+These rules are learned from the programs whose first answers, held out, are checked. Another
+program may get there by a wrong answer in a run to come, and has to be sent back then; it weighs as
+much as that is likely.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ PAR = 1 / (1 + TIE)
 """What a `speed_gain` of as fast begins at. With that edge left where the programs have it the
 default policy wins 10 of 10 and reaches 0.997 of the best hint, as it does with this."""
 
-AFTER = tuple(hint for hint in HINTS if hint != DISTRIBUTED)
+MOVING = tuple(hint for hint in HINTS if hint != DISTRIBUTED)
 """Answers that move the threads."""
 
 
@@ -113,10 +114,16 @@ class Seen:
 
 
 def with_second_look(
-    policy: RulePolicy, first: Seen, seen: Seen, losses: Floats, settings: LearningSettings
+    policy: RulePolicy,
+    first: Seen,
+    seen: Seen,
+    losses: Floats,
+    settings: LearningSettings,
+    after: tuple[Hint, ...] = MOVING,
 ) -> tuple[RulePolicy, str]:
     """`policy` with a second look, if the two lose less on programs held out of the training set
-    than `policy` alone; and a line that says why or why not.
+    than `policy` alone; and a line that says why or why not. It is taken after the answers in
+    `after`.
 
     `policy` was learned from `first`, `losses` are as `hint_losses.hint_losses` gives them, and
     `seen` are the second samples (`both_samples`).
@@ -124,12 +131,16 @@ def with_second_look(
     probe = Hint.parse(settings.probe)
     cuts = seen.cuts()
     labels, before = first.held_out(losses, tuple(policy.cut_points), settings.most_rules)
-    moved = _mentioned(first.workload[labels != HINTS.index(DISTRIBUTED)], len(losses))
-    stay = _mentioned(first.workload, len(losses)) & ~moved
+    checked = np.isin(labels, [HINTS.index(hint) for hint in after])
+    again = _mentioned(first.workload[checked], len(losses))
+    final = _mentioned(first.workload, len(losses)) & ~again
     probed = _mentioned(seen.workload, len(losses))
-    if not (moved & probed).any():
-        return policy, f"no second look: no program to be moved was profiled in {probe.shown}, too"
-    share = np.where(moved, 1.0, 1.0 / (2.0 + np.sum(stay)))  # Laplace's rule of succession
+    if not (again & probed).any():
+        return (
+            policy,
+            f"no second look: no program to be checked was profiled in {probe.shown}, too",
+        )
+    share = np.where(again, 1.0, 1.0 / (2.0 + np.sum(final)))  # Laplace's rule of succession
     weighted = losses * share[:, None]
     try:
         report = choose_by_regret(
@@ -143,19 +154,19 @@ def with_second_look(
         )
     except LearningError as error:
         return policy, f"no second look: {error}"
-    _, after = seen.held_out(weighted, report.chosen, settings.most_rules)
-    again = moved & probed
+    _, lost = seen.held_out(weighted, report.chosen, settings.most_rules)
+    again &= probed
     told = (
-        f"a second look in {probe.shown} at {again.sum()} programs that are moved takes their "
-        f"loss, when held out, from {np.nansum(before[again]):.3g} to {np.nansum(after[again]):.3g}"
+        f"a second look in {probe.shown} at {again.sum()} programs takes their loss, when held "
+        f"out, from {np.nansum(before[again]):.3g} to {np.nansum(lost[again]):.3g}"
     )
-    if not report.chosen or not np.nansum(after[again]) < np.nansum(before[again]):
+    if not report.chosen or not np.nansum(lost[again]) < np.nansum(before[again]):
         return policy, f"no second look: {told}"
     chosen = {name: cuts[name] for name in report.chosen}
     rows = seen.action_table(losses, chosen, settings.condense, share)
     counters = tuple(dict.fromkeys((*policy.counters, *events_of(report.chosen))))
     rules = tree_policy(rows, settings.most_rules)
-    second = SecondLook(probe, AFTER, replace(rules, counters=looked_at(counters)))
+    second = SecondLook(probe, after, replace(rules, counters=looked_at(counters)))
     return replace(policy, counters=counters, second=second), told
 
 

@@ -105,26 +105,24 @@ def learn_from(
     """
     first, losses = evidence.first, evidence.losses
     cuts = first.cuts()
+    table, report = empty_table(()), None
+    policy = policy_over({}, (), HINTS[least_loss(losses[np.unique(first.workload)])])
     try:
         report = choose_by_regret(
             first.features, first.workload, losses, cuts, settings.k, settings.most_rules
         )
     except LearningError as error:
-        single = least_loss(losses[np.unique(first.workload)])
-        kept = {**provenance, "settings": settings.as_dict(), "notes": [str(error)]}
-        policy = replace(policy_over({}, (), HINTS[single]), provenance=kept)
-        return LearnedPolicy(policy, empty_table(()), None, (str(error),))
-    if report.chosen:
-        chosen = {name: cuts[name] for name in report.chosen}
-        table = first.action_table(losses, chosen, settings.condense)
-        policy = learn_rules(table, settings)
+        notes = [str(error)]
     else:
-        table = empty_table(())
-        single = least_loss(losses[np.unique(first.workload)])
-        policy = policy_over({}, (), HINTS[single])
-    notes = [report.note]
-    if evidence.again is not None and (policy.rules or policy.default != DISTRIBUTED):
-        policy, told = with_second_look(policy, first, evidence.again, losses, settings)
+        notes = [report.note]
+        if report.chosen:
+            chosen = {name: cuts[name] for name in report.chosen}
+            table = first.action_table(losses, chosen, settings.condense)
+            policy = learn_rules(table, settings)
+    if evidence.again is not None and len(evidence.again.workload):
+        # After every answer: on a machine that nobody learned from, staying is as likely wrong as
+        # moving, and what that loses is more than a look costs.
+        policy, told = with_second_look(policy, first, evidence.again, losses, settings, HINTS)
         notes.append(told)
     kept = {**provenance, "settings": settings.as_dict(), "notes": list(notes)}
     return LearnedPolicy(replace(policy, provenance=kept), table, report, tuple(notes))

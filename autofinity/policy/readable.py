@@ -72,7 +72,9 @@ def _rules(policy: RulePolicy) -> list[str]:
 def second_text(second: SecondLook) -> str:
     """When a second look is taken, and where."""
     others = [hint for hint in HINTS if hint not in second.after]
-    named = others if others and len(others) < len(second.after) else second.after
+    if not others:
+        return f"whatever the hint, look again in {second.sampled_in.shown}"
+    named = others if len(others) < len(second.after) else second.after
     after = "any hint but " * (named is others) + ", ".join(hint.shown for hint in named)
     return f"after {after}, look again in {second.sampled_in.shown}"
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from autofinity.evaluation.judge import decided
 from autofinity.learning.feature_columns import with_facts
 from autofinity.learning.settings import LearningSettings
 from autofinity.learning.several_machines import Evidence, evidence_of, joined, learn_from
-from autofinity.model.affinity import Affinity, Hint
+from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.facts import FACTS
 from autofinity.model.observation import Observation
@@ -83,6 +84,36 @@ def test_the_rows_of_machines_keep_their_own_losses() -> None:
     np.testing.assert_array_equal(
         both.losses[both.first.workload[mine]], other.losses[other.first.workload]
     )
+
+
+def programs_alike(machine: str, settings: LearningSettings) -> Evidence:
+    """Twelve programs that nothing at the start distinguishes: four gain when they are packed."""
+    rows = []
+    for number in range(12):
+        packed_s = 0.7 if number % 3 == 0 else 1.5
+        for affinity, roi_s in {APART: 1.0, TOGETHER: packed_s}.items():
+            values = {"llc_requests": 1e9, "instructions": 1e9 / roi_s, "cycles": 1e9}
+            rows.append(
+                Observation(
+                    *(f"p{number:02}", "memory", 2, affinity, 0, 0.5, Behaviour(values)),
+                    *(1 / roi_s, roi_s, machine, "sim", 1, "1"),
+                )
+            )
+    facts = dict.fromkeys(FACTS, np.nan)
+    return evidence_of(with_facts(table_of(rows), lambda _: facts), settings, hints_of)
+
+
+def test_every_answer_is_checked_by_a_second_look_staying_too() -> None:
+    settings = LearningSettings(probe="slP")
+    parts = [programs_alike(machine, settings) for machine in LINES_PKC]
+    policy = learn_from(joined(parts), settings, {}).policy
+    assert (policy.rules, policy.default.spread_sockets) == ((), True)
+    assert policy.second is not None
+    assert policy.second.after == HINTS
+    start = {"llc_requests": 1e9, "instructions": 1e9, "cycles": 1e9}
+    for gain, hint in ((1 / 0.7, PACKED), (1 / 1.5, SPREAD)):
+        packed = {**start, "instructions": gain * 1e9}
+        assert decided(policy, {SPREAD: start, PACKED: packed}.__getitem__).hint == hint
 
 
 def test_of_nothing_a_default_alone_is_learned_and_said_so() -> None:
