@@ -1,6 +1,6 @@
 """The policies that are shipped, made anew from the observations that are, and their figures.
 
-    python scripts/policies.py [MACHINE…] [--threads N] [--root DIR] [--work DIR]
+    python scripts/policies.py [MACHINE…] [--threads N…] [--root DIR] [--work DIR]
 
 First the policy for any machine, then for each machine (default: every one with a file in
 data/observations) its own, and for those of the papers and three of today's the paper's, as
@@ -14,9 +14,10 @@ commands of autofinity do it, too:
                                 └► evaluate --paper ──────────────────┘
 
 A machine's own policy is shipped where it does better on programs that it has not seen than the one
-for any machine does there; elsewhere the file is removed. It learns with one thread count (8, or
-the lowest that a machine was profiled with where it was not with 8) and judges with all that were
-profiled. The paper's is shipped however it does: it is what ours are measured by, and nobody's
+for any machine does there; elsewhere the file is removed. It learns from all thread counts that the
+machine was profiled with, or from those of `--threads`. The paper's learns from one, as in the
+paper: 8, or the lowest where the machine was not profiled with 8. All are judged with all thread
+counts. The paper's is shipped however it does: it is what ours are measured by, and nobody's
 default. `make observations` makes the observations.
 """
 
@@ -24,6 +25,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,8 @@ BY_PAPER = (
     *(FIRST, "xeon-x7550", "altix-450", "opteron-6386", "xeon-e5-2650"),  # of the five papers
     *("epyc-9654", "xeon-8480", "ampere-altra"),
 )
+PAPERS_THREADS = 8
+"""Moore & Childers, section 4: programs run with 8 threads."""
 WORTH = 0.002
 """By how much of the best hint a machine's own policy has to be better: less is within what a few
 dozen cases can tell, and a policy that has seen one machine only carries over less well to other
@@ -62,7 +66,7 @@ HEAD = (
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("machines", nargs="*", metavar="MACHINE")
-    words.add_argument("--threads", type=int, default=8, help="learn with this thread count")
+    words.add_argument("--threads", type=int, nargs="*", default=(), help="learn from these counts")
     words.add_argument("--root", type=Path, default=HERE, help="where data/ and policies/ are")
     words.add_argument("--work", type=Path, default=HERE / "build" / "policies")
     wanted = words.parse_args()
@@ -71,7 +75,7 @@ def main() -> None:
     for machine in wanted.machines or observed(wanted.root):
         make(machine, wanted.threads, wanted.root, wanted.work, anywhere[machine])
         if machine in BY_PAPER:
-            make_by_paper(machine, wanted.threads, wanted.root, wanted.work)
+            make_by_paper(machine, wanted.root, wanted.work)
     readme = wanted.root / "policies" / "README.md"
     put_between_marks(readme, "scripts/policies.py", figures(wanted.root, wanted.work, readme))
     print(f"figures kept in {readme}")
@@ -96,7 +100,7 @@ def make_for_any(root: Path, work: Path) -> dict[str, Summary]:
     return {machine: summarise(own) for machine, (own, _) in judged.items()}
 
 
-def make(machine: str, threads: int, root: Path, work: Path, anywhere: Summary) -> None:
+def make(machine: str, threads: Sequence[int], root: Path, work: Path, anywhere: Summary) -> None:
     """Policy and evaluation of one machine; only where it does better than that for any machine."""
     path = root / "policies" / f"{machine}.json"
     policy, judged = learned_and_judged(machine, threads, root, work, path, LearningSettings())
@@ -108,30 +112,35 @@ def make(machine: str, threads: int, root: Path, work: Path, anywhere: Summary) 
     keep(policy, judged, path, work)
 
 
-def make_by_paper(machine: str, threads: int, root: Path, work: Path) -> None:
+def make_by_paper(machine: str, root: Path, work: Path) -> None:
     """Policy and evaluation of one machine by the paper's method."""
     path = root / "policies" / f"{machine}{PAPERS_END}.json"
-    policy, judged = learned_and_judged(machine, threads, root, work, path, PAPER)
+    policy, judged = learned_and_judged(machine, (PAPERS_THREADS,), root, work, path, PAPER)
     print(f"  the paper's {told(judged.verdict.restart)}")
     keep(policy, judged, path, work)
 
 
 def learned_and_judged(
-    machine: str, threads: int, root: Path, work: Path, path: Path, settings: LearningSettings
+    machine: str,
+    threads: Sequence[int],
+    root: Path,
+    work: Path,
+    path: Path,
+    settings: LearningSettings,
 ) -> tuple[RulePolicy, Evaluated]:
-    """Learned with `threads`, or the fewest that were profiled, and judged with all that were."""
+    """Learned with those of `threads` that were profiled, with all by default, with the fewest
+    where none of them was; and judged with all that were.
+    """
     observations = root / "data" / "observations" / f"{machine}.parquet"
     profiled = thread_counts_of(read(observations))
-    if threads not in profiled:
-        threads = profiled[0]
-    policy, notes = rules_of_observations(
-        observations, settings, machine=machine, threads=(threads,)
-    )
-    print(f"{path.name}: {len(policy.rules)} rules, learned with {threads} threads", flush=True)
+    counts = tuple(count for count in profiled if count in (threads or profiled)) or profiled[:1]
+    policy, notes = rules_of_observations(observations, settings, machine=machine, threads=counts)
+    told_counts = ", ".join(map(str, counts))
+    print(f"{path.name}: {len(policy.rules)} rules, learned with {told_counts} threads", flush=True)
     for note in notes:
         print(f"  {note}")
     wanted = wanted_on(machine, threads=profiled, work=work)
-    return policy, evaluate(wanted, settings, train_threads=(threads,), observations=observations)
+    return policy, evaluate(wanted, settings, train_threads=counts, observations=observations)
 
 
 def keep(policy: RulePolicy, judged: Evaluated, path: Path, work: Path) -> None:
@@ -181,7 +190,7 @@ def row(policy: Path, evaluation: Path) -> str:
     made_of: Any = learned["provenance"]
     summary: Any = judged["summary"]
     anywhere = made_of["machine"] == ANY
-    counts = "all" if anywhere else f"{made_of['threads'][0]}"
+    counts = "all" if anywhere else ", ".join(map(str, made_of["threads"]))
     where = f"{len(made_of['machines'])} machines" if anywhere else f"`{made_of['machine']}`"
     second = learned["second"]
     rules = [len(learned["rules"]), *([] if second is None else [len(second["rules"])])]

@@ -117,7 +117,7 @@ def learn_policy(
     if len(table) == 0 and len(ready.behaviours) and settings.labels == "runs":
         single = least_loss(_losses(ready, settings, hints_of)[np.unique(ready.workload)])
         policy = replace(policy, default=HINTS[single])
-    if (policy.rules or policy.default != DISTRIBUTED) and looks_again(settings):
+    if looks_again(settings) and len(ready.behaviours):
         how = discretiser_of(settings)
         first = Seen(ready.behaviours, ready.workload, how)
         again = Seen(*both_samples(ready.table, settings, hints_of), how)

@@ -120,9 +120,7 @@ def learn_from(
             table = first.action_table(losses, chosen, settings.condense)
             policy = learn_rules(table, settings)
     if evidence.again is not None and len(evidence.again.workload):
-        # After every answer: on a machine that nobody learned from, staying is as likely wrong as
-        # moving, and what that loses is more than a look costs.
-        policy, told = with_second_look(policy, first, evidence.again, losses, settings, HINTS)
+        policy, told = with_second_look(policy, first, evidence.again, losses, settings)
         notes.append(told)
     kept = {**provenance, "settings": settings.as_dict(), "notes": list(notes)}
     return LearnedPolicy(replace(policy, provenance=kept), table, report, tuple(notes))

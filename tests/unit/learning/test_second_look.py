@@ -1,14 +1,14 @@
-"""A second look is learned from programs that are moved, and only where it pays."""
+"""A second look checks every answer of the first, and only where it pays."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.judge import decided
-from autofinity.learning.leeway_hints import hints_on
-from autofinity.learning.pipeline import learn_policy
+from autofinity.learning.pipeline import discretiser_of, learn_policy
+from autofinity.learning.second_look import Seen, with_second_look
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, HINTS, Affinity, Hint
 from autofinity.model.counters import Behaviour
@@ -16,10 +16,8 @@ from autofinity.model.observation import Observation
 from autofinity.model.policy import RulePolicy
 from autofinity.policy import files
 from autofinity.policy.selector import decide
-from autofinity.resources import shipped
-from autofinity.sim.preset import load_preset
 from autofinity.store.observation_table import ObservationTable
-from autofinity.store.observations import read, table_of
+from autofinity.store.observations import table_of
 
 APART, BESIDE, TOGETHER = map(Affinity.parse, ("{1}{1}{1}", "{1,1,1}", "{2,1}"))
 SLP, sLP, slP = HINTS[0], Hint.parse("sLP"), Hint.parse("slP")
@@ -80,7 +78,7 @@ def test_what_only_sharing_shows_is_asked_where_caches_are_shared() -> None:
     policy = learned(table)
     assert policy.second is not None
     assert policy.second.sampled_in == slP
-    assert DISTRIBUTED not in policy.second.after
+    assert policy.second.after == HINTS
     answers = [answer(policy, table, f"p{number:02}") for number in range(24)]
     best = [SLP if n % 3 == 0 else sLP if n % 2 == 0 else slP for n in range(24)]
     assert answers == best
@@ -123,10 +121,30 @@ def test_a_second_look_asks_for_no_more_events_than_the_machine_counts() -> None
 
 
 def test_a_second_look_that_would_look_at_nothing_is_not_taken() -> None:
-    seen = read(shipped("data", "observations", "ampere-altra.parquet"))
-    matches = BestMatches(load_preset("ampere-altra").topology)
-    settings = replace(SETTINGS, window=3)  # no feature holds up, but one answer for all does
-    small = seen.take((seen.threads == 8) & seen.input.equals("small"))
-    learned = learn_policy(small, settings, hints_on(matches, 0), {})
-    assert learned.policy.second is None
-    assert any(note.startswith("no second look") for note in learned.notes)
+    """Neither feature foretells anything: the first rules lose by theirs, and one answer for all
+    would lose less. That answer needs no second look.
+    """
+    numbers = np.random.default_rng(5)
+    names = [f"p{number:02}" for number in range(60)]
+    losses = np.full((60, len(HINTS)), 1.0)
+    prefers_packed = numbers.random(60) < 0.4
+    losses[~prefers_packed, 0], losses[prefers_packed, 7] = 0.0, 0.0
+
+    def sampled(feature: str) -> Seen:
+        rows = [
+            Observation(
+                *(name, "small", 3, APART, 0, 0.5, Behaviour({feature: value})),
+                *(1.0, 1.0, "box", "sim", 1, "1"),
+            )
+            for name, value in zip(names, numbers.random(60), strict=True)
+        ]
+        return Seen(table_of(rows), np.arange(60), discretiser_of(SETTINGS))
+
+    first, again = sampled("llc_misses"), sampled("llc_requests")
+    policy = RulePolicy(("llc_misses",), {"llc_misses": (0.5,)}, (), SLP)
+    after, why = with_second_look(policy, first, again, losses, SETTINGS)
+    assert after is policy
+    assert why.startswith("no second look: a second look in")
+    _, lost = first.held_out(losses, ("llc_misses",), SETTINGS.most_rules)
+    _, by_one = again.held_out(losses, (), SETTINGS.most_rules)
+    assert by_one.sum() < lost.sum()
