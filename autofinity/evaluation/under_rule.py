@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from autofinity.evaluation.across import MachineRuns
@@ -30,17 +31,17 @@ class Fell:
 
 
 def fell_under(
-    rule: Rule | None, policy: RulePolicy, runs: MachineRuns, threads: int | None = None
+    rule: Rule | None, policy: RulePolicy, runs: MachineRuns, threads: Collection[int] = ()
 ) -> list[Fell]:
     """Of the workloads on one machine, those that `rule` of the policy decides first (None: its
-    default), by whole runs, as policies are judged. With `threads` those of one thread count.
+    default), by whole runs, as policies are judged. With `threads` those of these thread counts.
 
     The policy is as it was learned: facts of that machine are put in here. Workloads that were not
     profiled in all hints are left out.
     """
     table = with_sums(runs.table)
     times = times_of(table)
-    wanted = [each for each in sorted(times.roi_s) if threads in (None, each.threads)]
+    wanted = [each for each in sorted(times.roi_s) if not threads or each.threads in threads]
     fell = (_fell(rule, policy, runs, table, times, workload) for workload in wanted)
     return [one for one in fell if one is not None]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from autofinity.evaluation.across import MachineRuns
 from autofinity.evaluation.under_rule import Fell, fell_under
 from autofinity.model.errors import LearningError
@@ -22,8 +24,8 @@ class Learned:
     policy: RulePolicy
     """As it was learned."""
     machines: tuple[MachineRuns, ...]
-    threads: int | None
-    """The count it was learned at; None: all that were observed."""
+    threads: tuple[int, ...]
+    """The counts that it was learned at; none: all that were observed."""
 
     def under(self, rule: Rule | None, kind: str) -> list[Fell]:
         """Workloads that the rule decided (None: the default): those on machines of this `kind`
@@ -49,15 +51,16 @@ def learned_from(policy: RulePolicy) -> Learned:
     if machine == ANY:
         return _several(policy)
     threads = policy.provenance.get("threads")
-    if not isinstance(machine, str) or not (isinstance(threads, list) and len(threads) == 1):
-        raise LearningError("it does not say of what machine and thread count it was learned")
+    if not isinstance(machine, str) or not (isinstance(threads, list) and threads):
+        raise LearningError("it does not say of what machine and thread counts it was learned")
+    counts = tuple(count for count in threads if isinstance(count, int))
     table = observations_of(machine)
     placed = table.placed_by("affinity")
-    if placed.take(placed.threads == threads[0]).digest() != _made_of(policy).get("digest"):
+    if placed.take(np.isin(placed.threads, counts)).digest() != _made_of(policy).get("digest"):
         raise LearningError(
             f"it was learned from other observations than the shipped ones of {machine}"
         )
-    return Learned(policy, (_runs(machine, table),), threads[0])
+    return Learned(policy, (_runs(machine, table),), counts)
 
 
 def _several(policy: RulePolicy) -> Learned:
@@ -72,7 +75,7 @@ def _several(policy: RulePolicy) -> Learned:
         raise LearningError(
             "it was learned from other observations than the shipped ones of its machines"
         )
-    return Learned(policy, tuple(_runs(name, table) for name, table in tables.items()), None)
+    return Learned(policy, tuple(_runs(name, table) for name, table in tables.items()), ())
 
 
 def _made_of(policy: RulePolicy) -> dict[str, object]:

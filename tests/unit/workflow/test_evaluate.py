@@ -42,7 +42,10 @@ def test_what_is_recorded_is_judged_at_its_own_thread_counts_and_nothing_is_run(
         (program, 8) for program in FEW
     }
     assert done.skipped == []
-    assert done.affinities == 5
+    table = observations_of(FEW_ON, given=observations)
+    assert done.affinities == len(
+        {row.affinity for row in table.observations() if row.placement == "affinity"}
+    )
     assert told.work == [("judge", len(FEW))]
     assert sorted(told.done) == sorted(FEW)
     assert list(tmp_path.iterdir()) == []
