@@ -1,9 +1,9 @@
 """Who shares with whom: a fault, or a sampled access, tells which thread is at a page just now.
 
-As kMAF'14 has it (Diener et al., PACT 2014, section 3.2 and table 2): of each sub-block of 1 KiB the
-last two threads are kept; the one that is there now goes in front, and all pairs of those kept count
-one. A sub-block that nobody faults at again is one thread's: without NUMA hinting each page faults
-once, at its first touch, and nothing is seen of sharing.
+As kMAF'14 has it (Diener et al., PACT 2014, section 3.2 and table 2): of each sub-block of 1 KiB
+the last two threads are kept; the one that is there now goes in front, and all pairs of those kept
+count one. A sub-block that nobody faults at again is one thread's: without NUMA hinting each page
+faults once, at its first touch, and nothing is seen of sharing.
 """
 
 from __future__ import annotations

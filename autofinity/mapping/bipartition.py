@@ -1,5 +1,5 @@
-"""Dual recursive bipartitioning as kMAF'14 maps threads (section 3.4.1): by the SCOTCH library where it
-is installed, else by our own.
+"""Dual recursive bipartitioning as kMAF'14 maps threads (section 3.4.1): by SCOTCH's library where
+it is installed, else by our own.
 """
 
 from __future__ import annotations

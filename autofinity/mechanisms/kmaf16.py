@@ -21,7 +21,6 @@ from autofinity.mechanisms.recipe import NS_PER_S, Setting
 from autofinity.mechanisms.sharing_aware import SharingAware, by
 from autofinity.model.detection import FaultSampling
 
-
 SHARE_PER_S = 0.1
 """Of the pages (table 3)."""
 

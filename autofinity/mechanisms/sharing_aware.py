@@ -8,8 +8,8 @@ The published mechanisms differ in what they put in; each has a file that says w
 section of which paper.
 
 Deviations of all: a kernel decides on a page within the fault that shows it, we at the end of the
-period it happened in, which is one of the mapper's. In a run that is shorter than what it stands for
-a mapping is charged in proportion (`Setting.mapping_charge_ns`).
+period it happened in, which is one of the mapper's. In a run that is shorter than what it stands
+for a mapping is charged in proportion (`Setting.mapping_charge_ns`).
 """
 
 from __future__ import annotations

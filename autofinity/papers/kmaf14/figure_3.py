@@ -26,8 +26,8 @@ class SharingMetrics:
         return {each.name: each.whole_trace().sharing for each in placed(runs)}
 
     def draw(self, figure: AnyFigure, found: Mapping[str, SharingMatrix], on: str) -> Chart:
-        """Equation 1 of the normalised matrix, the same without the diagonal, and the amount over the
-        largest program's.
+        """Equation 1 of the normalised matrix, the same without the diagonal, and the amount over
+        the largest program's.
         """
         matrices = {program: normalised(matrix) for program, matrix in found.items()}
         amounts = {program: sharing_amount(matrix) for program, matrix in found.items()}

@@ -13,9 +13,7 @@ from autofinity.model.topology import OsIndex
 
 def faults(*of: tuple[int, float]) -> list[Record]:
     """(tid, page, parts of which are places in it) in order of time."""
-    return [
-        Touch(at, 1, tid, int(page * 4096), OsIndex(0)) for at, (tid, page) in enumerate(of)
-    ]
+    return [Touch(at, 1, tid, int(page * 4096), OsIndex(0)) for at, (tid, page) in enumerate(of)]
 
 
 def tally(records: list[Record]) -> TouchSharing:

@@ -11,7 +11,7 @@ from fake_sharing import pairs
 
 from autofinity.mapping import bipartition
 from autofinity.mechanisms import kmaf14, kmaf16
-from autofinity.mechanisms.mapping_time import bipartition_ns, eagermap_ns
+from autofinity.mechanisms.mapping_time import eagermap_ns
 from autofinity.mechanisms.recipe import NS_PER_S, Setting
 from autofinity.mechanisms.registry import LIVE, MECHANISMS
 from autofinity.mechanisms.sharing_aware import SharingAware

@@ -18,7 +18,9 @@ def test_rates_of_faults_are_a_line_under_the_oracles_which_runs_once() -> None:
     chart = figure_9.FIGURES[0].drawn(runs)
     assert isinstance(chart, Chart)
     assert chart.positions == ("0", "10", "20", "100", "1000", "10000")
-    assert chart.series["kmaf16-threads"][:2] == pytest.approx((0.75, 0.8))  # 10 %: every tenth page once
+    assert chart.series["kmaf16-threads"][:2] == pytest.approx(
+        (0.75, 0.8)
+    )  # 10 %: every tenth page once
     assert chart.series["oracle-threads"] == (0.5,) * 6
     assert [names for names, _ in runs.asked] == [
         ("kmaf16-threads", "oracle-threads"),
