@@ -52,6 +52,7 @@ def scotch(
     return _one_each(topology, chosen, wanted)
 
 
+@cache
 def is_installed() -> bool:
     """Whether there is a library that `scotch` can use."""
     try:

@@ -12,8 +12,9 @@ of Thread and Data Affinity, PACT 2014.
   have been mapped once.
 
 Deviations: those of `sharing_aware`; without the SCOTCH library our own bipartitioning maps
-(`mapping.bisection`); no rate of faults is given, so that of kMAF'16 is taken. Processes are told
-apart, where the paper finds memory that they share by its physical address (3.1.1).
+(`mapping.bisection`); no rate of faults is given, so that of kMAF'16 is taken. Where the paper
+finds memory that processes share by its physical address (3.1.1), here it goes by inode and offset,
+of running programs only (`linux.shared_memory`); counters of its pages are each process's own.
 """
 
 from __future__ import annotations

@@ -108,9 +108,9 @@ def compared(
         made_of=lambda ready: f"{ready.origin} {made_by}",
         facts_of=facts_of_machine(machine.spec),
     )
+    programs = [_crewed(machine, program, reporter) for program in _programs(asked, reporter)]
     for line in _mapped_by(entries):
         reporter.notice(line)
-    programs = [_crewed(machine, program, reporter) for program in _programs(asked, reporter)]
     runs = MechanismRuns(observations_folder(wanted) / RESULTS)
     steps = len(programs) * len(entries) * asked.seeds
     with reporter.progress("compare", steps) as done:
