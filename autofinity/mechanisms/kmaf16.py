@@ -8,8 +8,8 @@ for Improved Memory Affinity, TPDS 2016.
 - Page to node (4.5, eq. 3-8): exclusivity above 80 %: the node with most, if eq. 5 holds; below
   1.5/N, after more than N accesses: interleaved by address.
 
-Deviations: those of `sharing_aware`. Present bits are cleared in rounds of at least 50 us, each
-with one shootdown; a paper's 10 ms would be 1 us in a short run.
+Deviations: those of `sharing_aware`. The paper says "periodically" of clearing present bits (4.2.2);
+here it is every 10 ms of its run, in a short one every 50 us, each time with one shootdown.
 """
 
 from __future__ import annotations
