@@ -6,10 +6,10 @@ for Improved Memory Affinity, TPDS 2016.
 - Pages (4.3.1, eq. 1): a counter of 1 byte a node.
 - Threads (4.4, table 3): EagerMap every 100 ms. Nothing is said of ageing, so none is done.
 - Page to node (4.5, eq. 3-8): exclusivity above 80 %: the node with most, if eq. 5 holds; below
-  1.5/N, after more than N accesses: interleaved by address.
+  1.5/N, after more than N accesses: interleaved by address. Table 2 shows eq. 5 alone.
 
-Deviations: those of `sharing_aware`. The paper says "periodically" of clearing present bits (4.2.2);
-here it is every 10 ms of its run, in a short one every 50 us, each time with one shootdown.
+Deviations: those of `sharing_aware`. Present bits are cleared "periodically" (4.2.2): here every
+10 ms of the paper's run, in a short one every 50 us, each time with one shootdown.
 """
 
 from __future__ import annotations
