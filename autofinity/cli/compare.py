@@ -55,12 +55,13 @@ if TYPE_CHECKING:
 @size_option
 @comparing_options(repeats=10)
 @click.option(
-    "--fault-rate",
+    "--faults-per-page",
     type=click.FloatRange(min=0, max=1e6),
-    default=10,
-    show_default=True,
-    metavar="PERCENT",
-    help="Of the touched pages that kMAF and SPCD make fault again, per second of a paper's run.",
+    default=None,
+    metavar="N",
+    help="How often kMAF and SPCD make each page fault again in the run.  [default: the paper's 20 "
+    "where the region is repeated that often, else once a repeat; at least 10% of the pages a "
+    "second]",
 )
 @click.option(
     "--policy",
@@ -86,7 +87,7 @@ def command(
     seeds: int,
     repeats: int,
     paper_seconds: float,
-    fault_rate: float,
+    faults_per_page: float | None,
     policy: str | None,
     jobs: int,
     work: Path | None,
@@ -120,7 +121,7 @@ def command(
         work=work,
     )
     wanted = replace(wanted, latencies=latencies, page_size=page_size)
-    asked = Asked(wanted, seeds, repeats, paper_seconds, fault_rate / 100, policy)
+    asked = Asked(wanted, seeds, repeats, paper_seconds, faults_per_page, policy)
     cases = compared(asked, entries, Terminal(quiet=as_json))
     summary = summarise(cases)
     if not summary:
@@ -136,7 +137,8 @@ def command(
         save(comparison_table.chart(summary, title), output)
         say(f"{title}: kept in {output}", err=True)
     if as_json:
-        say_json(comparison_table.as_json(cases, summary))
+        mapped_by = {entry.name: entry.mapped_by for entry in entries if entry.mapped_by}
+        say_json({**comparison_table.as_json(cases, summary), "mapped_by": mapped_by})
         return
     print_table(comparison_table.table(summary, title))
     if any(sum(of.overhead.values()) for of in summary.values()):

@@ -24,7 +24,6 @@ from autofinity.cli.progress import Terminal
 from autofinity.detect.scaled import SCALED
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import UsageError
-from autofinity.model.sharing import SharingMatrix
 from autofinity.workflow.detect import WHOLE_TRACE
 
 if TYPE_CHECKING:
@@ -123,13 +122,13 @@ def _document(trace: Path, machine: str, source: str, detected: Detected) -> dic
         average_exclusivity,
         heterogeneity,
         heterogeneity_off_diagonal,
+        normalised,
         sharing_amount,
     )
-    from autofinity.report.heat_map import shares
 
     found = detected.found
     agreement = correlation(found.sharing, detected.whole.sharing)
-    normalised = SharingMatrix(tuple(map(tuple, shares(found.sharing))))
+    matrix = normalised(found.sharing)
     return {
         "trace": str(trace),
         "machine": machine,
@@ -137,8 +136,8 @@ def _document(trace: Path, machine: str, source: str, detected: Detected) -> dic
         "detector": asdict(found.detector) if found.detector else None,
         "sharing": [list(row) for row in found.sharing.cells],
         "amount": sharing_amount(found.sharing),
-        "heterogeneity": heterogeneity_off_diagonal(normalised),
-        "heterogeneity_as_printed": heterogeneity(normalised),
+        "heterogeneity": heterogeneity(matrix),
+        "heterogeneity_off_diagonal": heterogeneity_off_diagonal(matrix),
         "whole_trace_correlation": None if agreement != agreement else agreement,
         "pages": len(found.pages.pages),
         "exclusivity": average_exclusivity(found.pages) if found.pages.pages else None,
@@ -157,7 +156,8 @@ def _print(title: str, found: SeenSharing, document: dict[str, object]) -> None:
         say(line)
     say(
         f"sharing: {document['amount']:.6g} a pair of threads, heterogeneity "
-        f"{document['heterogeneity']:.4f}" + _agreement(document["whole_trace_correlation"])
+        f"{document['heterogeneity']:.4f} ({document['heterogeneity_off_diagonal']:.4f} off the "
+        "diagonal)" + _agreement(document["whole_trace_correlation"])
     )
     if document["exclusivity"] is not None:
         say(f"pages: {document['pages']} seen, exclusivity {document['exclusivity']:.1%}")

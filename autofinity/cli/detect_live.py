@@ -11,7 +11,12 @@ from autofinity.cli.last_output import flush_output
 from autofinity.cli.matrix_out import save_matrix
 from autofinity.cli.printer import complain, say, say_json
 from autofinity.linux.touch_sharing import TouchSharing
-from autofinity.model.sharing_metrics import average_exclusivity, heterogeneity_off_diagonal
+from autofinity.model.sharing_metrics import (
+    average_exclusivity,
+    heterogeneity,
+    heterogeneity_off_diagonal,
+    normalised,
+)
 from autofinity.report.heat_map import heat_lines
 from autofinity.workflow.detect import DetectedHere, detect_here
 
@@ -83,6 +88,7 @@ def _print(title: str, here: DetectedHere) -> None:
 
 def _document(program: Sequence[str], here: DetectedHere, by: str) -> dict[str, object]:
     seen = here.seen
+    matrix = normalised(seen.sharing)
     return {
         "program": list(program),
         "exit_code": here.exit_code,
@@ -90,7 +96,8 @@ def _document(program: Sequence[str], here: DetectedHere, by: str) -> dict[str, 
         "numa_hinting": here.numa_hinting,
         "tids": list(seen.tids),
         "sharing": [list(row) for row in seen.sharing.cells],
-        "heterogeneity": heterogeneity_off_diagonal(seen.sharing),
+        "heterogeneity": heterogeneity(matrix),
+        "heterogeneity_off_diagonal": heterogeneity_off_diagonal(matrix),
         "touches": seen.touches,
         "touches_lost": here.lost,
         "pages": len(seen.pages.pages),

@@ -123,8 +123,11 @@ def _document(
     from autofinity.model.sharing_metrics import (
         heterogeneity,
         heterogeneity_off_diagonal,
+        normalised,
         sharing_amount,
     )
+
+    matrix = normalised(sharing)
 
     def cost_of(m: Mapped) -> float | None:
         return m.cost if is_known(topology, m.cpus) else None
@@ -134,8 +137,8 @@ def _document(
         "threads": sharing.threads,
         "hint": str(hint),
         "used": sorted(done.used),
-        "heterogeneity": heterogeneity(sharing),
-        "heterogeneity_off_diagonal": heterogeneity_off_diagonal(sharing),
+        "heterogeneity": heterogeneity(matrix),
+        "heterogeneity_off_diagonal": heterogeneity_off_diagonal(matrix),
         "sharing_amount": sharing_amount(sharing),
         "algorithm": done.chosen.name,
         "cpus": list(done.chosen.cpus),

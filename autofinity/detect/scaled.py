@@ -18,7 +18,8 @@ from autofinity.model.detection import (
 )
 
 FAULTS_PER_PAGE = 20
-"""Extra faults of each page in a run: kMAF'16's default made about 2000 % (section 6.5)."""
+"""Extra faults of each page in a run: kMAF'16's default made about 2000 % (section 6.4); of SP
+4,828,171 on 235,520 pages (table 5), in 349 s."""
 ROUNDS = 1000
 """Of the thread that clears present bits, in a run that is long enough."""
 LEAST_ROUND_NS = 50_000

@@ -130,8 +130,9 @@ class _ComparedProgram:
         """One for each entry and seed, in the order in which they are finished."""
         running: dict[Future[MechanismRun], RunName] = {}
         for entry in entries:
+            made_of = " ".join(filter(None, (self._made_of, entry.mapped_by)))
             for seed in self._comparison.seeds:
-                name = RunName(*self._program.workload, entry.name, seed, self._made_of)
+                name = RunName(*self._program.workload, entry.name, seed, made_of)
                 if name in self._kept:
                     report(f"{name.program} {name.mechanism}")
                     yield _case(name, self._kept[name])

@@ -22,7 +22,8 @@ from autofinity._core.detect import BlockTable, NumaTable, SharingCounts, SubBlo
 from autofinity.linux.access_events import PAGE_FAULTS, AccessEvent
 from autofinity.linux.address_sampling import ThreadTouches
 from autofinity.linux.pages import nodes_of
-from autofinity.linux.touches import ADDRESS_BITS, Touch
+from autofinity.linux.shared_memory import SharedMemory
+from autofinity.linux.touches import Touch
 from autofinity.model.detection import FaultSampling
 from autofinity.model.errors import CapabilityError
 from autofinity.model.sharing import (
@@ -56,6 +57,7 @@ class AddressSensor:
         self._detector = detector
         self._topology = topology
         self._touches = ThreadTouches(events)
+        self._memory = SharedMemory(processes=2)
         self._blocks: BlockTable | SubBlockTable | None = None
         if detector.table == "blocks":
             self._blocks = BlockTable(min(detector.entries, _MOST_BLOCKS), detector.sharers)
@@ -85,6 +87,7 @@ class AddressSensor:
         # Threads that have gone are still in the table: the matrix never gets smaller.
         self._threads = max(self._threads, 1 + max(known.values(), default=0))
         counts = SharingCounts(self._threads)
+        self._memory.look_again()
         for touch in self._touches.read():
             if touch.tid in known:
                 self._share(touch, known[touch.tid], counts)
@@ -118,8 +121,8 @@ class AddressSensor:
             return
         if isinstance(self._blocks, SubBlockTable) and len(self._blocks) >= _MOST_BLOCKS // 2:
             self._blocks = SubBlockTable(self._detector.sharers)
-        whole = (touch.pid << ADDRESS_BITS) + touch.address
-        self._blocks.touch(whole // self._detector.block_bytes, thread, counts)
+        place = self._memory.place(touch.pid, touch.address)
+        self._blocks.touch(place // self._detector.block_bytes, thread, counts)
 
     def _count(self, touch: Touch) -> None:
         if self._topology.n_nodes > 1 and touch.cpu in self._node_of:

@@ -1,20 +1,24 @@
 """Who shares with whom: a fault, or a sampled access, tells which thread is at a page just now.
 
-Each counts one for its thread and each of the two other threads that were seen at the page last
-(Diener et al., kMAF, PACT 2014, section 4.1: the kernel keeps two threads a page). A page that
-nobody faults at again is one thread's: without NUMA hinting each page faults once, at its first
-touch, and nothing is seen of sharing.
+As kMAF'14 has it (Diener et al., PACT 2014, section 3.2 and table 2): of each sub-block of 1 KiB
+the last two threads are kept; the one that is there now goes in front, and all pairs of those kept
+count one. A sub-block that nobody faults at again is one thread's: without NUMA hinting each page
+faults once, at its first touch, and nothing is seen of sharing, but between processes: each has to
+touch first what they share.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import combinations
 
+from autofinity.linux.shared_memory import SharedMemory
 from autofinity.linux.touches import Born, Record
 from autofinity.model.sharing import PageAccesses, SharingMatrix, page_number
 
 _PAGE_BYTES = 4096
+_SUB_BLOCK_BYTES = 1024
 _LAST_THREADS = 2
 
 
@@ -22,23 +26,25 @@ class TouchSharing:
     """A tally of touches. Threads are numbered by creation, those of all processes together."""
 
     def __init__(self) -> None:
+        self._memory = SharedMemory()
         self._numbers: dict[int, int] = {}
         self._last: dict[int, tuple[int, ...]] = {}
         self._pairs: Counter[tuple[int, int]] = Counter()
         self._touches: dict[int, Counter[int]] = {}
 
     def add(self, records: Iterable[Record]) -> None:
-        """Take records in, in order of time."""
+        """Take records in, in order of time, soon enough to ask their processes."""
+        self._memory.look_again()
         for record in records:
             thread = self._numbers.setdefault(record.tid, len(self._numbers))
             if isinstance(record, Born):
                 continue
             page = page_number(record.pid, record.address // _PAGE_BYTES)
             self._touches.setdefault(page, Counter())[thread] += 1
-            last = tuple(other for other in self._last.get(page, ()) if other != thread)
-            for other in last[:_LAST_THREADS]:
-                self._pairs[min(thread, other), max(thread, other)] += 1
-            self._last[page] = (thread, *last[:_LAST_THREADS])
+            block = self._memory.place(record.pid, record.address) // _SUB_BLOCK_BYTES
+            others = (other for other in self._last.get(block, ()) if other != thread)
+            self._last[block] = (thread, *others)[:_LAST_THREADS]
+            self._pairs.update(combinations(sorted(self._last[block]), 2))
 
     @property
     def tids(self) -> tuple[int, ...]:
@@ -52,7 +58,7 @@ class TouchSharing:
 
     @property
     def sharing(self) -> SharingMatrix:
-        """Touches in turn of one page, for each pair of threads."""
+        """Touches in turn of one sub-block, for each pair of threads."""
         threads = range(len(self._numbers))
         return SharingMatrix(
             tuple(tuple(float(self._pairs[min(i, j), max(i, j)]) for j in threads) for i in threads)

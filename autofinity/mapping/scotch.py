@@ -52,6 +52,16 @@ def scotch(
     return _one_each(topology, chosen, wanted)
 
 
+@cache
+def is_installed() -> bool:
+    """Whether there is a library that `scotch` can use."""
+    try:
+        _library()
+    except CapabilityError:
+        return False
+    return True
+
+
 def _leaves(topology: Topology, chosen: Sequence[OsIndex]) -> tuple[list[int], list[list[int]]]:
     """Arity of each level of the tree, and the way to each seat: which child on each level."""
     machine = topology_handle(topology)

@@ -64,14 +64,16 @@ class LiveRecipe:
         self._settings = settings
         self._policy = policy
         self._migrate_pages = migrate_pages and topology.n_nodes > 1
-        self._note = _about_pages(topology, migrate_pages=migrate_pages)
+        self._notes = [_about_pages(topology, migrate_pages=migrate_pages)]
+        if LIVE[name].mapped_by:
+            self._notes.append(f"threads are mapped by {LIVE[name].mapped_by}")
         self._placer = Placer(topology, available, settings, reserve)
         self.sensors = self._recipe(topology, 1).sensors
 
     def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> Mapped:
         """State before the first look; machine and thread count are known since construction."""
         del topology, threads
-        return Mapped(available=available).noting(self._note)
+        return Mapped(available=available, notes=tuple(self._notes))
 
     def period_ns(self, state: Mapped) -> int:
         """How long the next look takes."""

@@ -1,6 +1,7 @@
 """How long a mapping algorithm keeps a core busy: charged, in simulated time, whenever it runs.
 
-Which mechanism has which is in the table (`registry`).
+Which mechanism has which is in the table (`registry`). Those that map every so often are charged as
+`Setting.mapping_charge_ns` says, others all of it.
 
 - EagerMap: 37 µs · (T/64)² at T threads (kMAF'16, table 5: 130 ms for 3,487 mappings of 64 threads;
   the square is what the public C program's times at 64 and 256 threads show).

@@ -1,5 +1,5 @@
 """Marathe & Mueller, Hardware Profile-Guided Automatic Page Placement for ccNUMA Systems, PPoPP
-2006, as kMAF'16 (section 2.1.1) and SAMMU (sections 2 and 4.3) describe it.
+2006, as kMAF'16 (section 2.1.3) and SAMMU (sections 2 and 4.3) describe it.
 
 Pages only: long-latency loads are sampled "only during the start of each application", then each
 page goes to the node with most of them.

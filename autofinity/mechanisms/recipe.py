@@ -67,10 +67,10 @@ class Setting:
     """Of what a mechanism draws itself (random mappings)."""
     paper_second_ns: int = NS_PER_S
     """Nanoseconds of the run that stand for a second of a paper's run: periods and rates are scaled
-    by it, what an operation costs is not."""
+    by it. What an operation costs is not, but for mappings (`mapping_charge_ns`)."""
     fault_share_per_s: float = 0.1
     """Share of the touched pages that mechanisms with page faults sample, per second of a paper's
-    run (kMAF'16, table 3)."""
+    run (kMAF'16, table 3; `kmaf16.faults_per_page` for a run that is shorter than the paper's)."""
     mapping_ns: Callable[[int], int] = lambda threads: 0
     """What a mapping takes, by threads: the mechanism's cost model in `registry`."""
     policy: RulePolicy | None = None
@@ -93,6 +93,17 @@ class Setting:
     def ns(self, paper_ms: float) -> int:
         """What stands for so many milliseconds of a paper's run; at least 1 µs."""
         return max(1000, round(paper_ms * self.paper_second_ns / 1000))
+
+    def mapping_charge_ns(self, mappings: int) -> int:
+        """What the next periodic mapping takes, after so many of the run.
+
+        A mapping works on all threads, as many as in a paper's run, and comes as often as there: in
+        a run that is shorter than what it stands for it takes as much less, so that mappings take
+        the share of the run that they took of the paper's. In one that is not it takes all that it
+        costs. Parts of a nanosecond add up.
+        """
+        each = self.mapping_ns(self.threads) * min(1.0, self.paper_second_ns / NS_PER_S)
+        return round(each * (mappings + 1)) - round(each * mappings)
 
     def known_trace(self) -> WholeTrace:
         """The whole trace. Raises `UsageError` where there is none: on a real machine."""

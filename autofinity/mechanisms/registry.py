@@ -39,6 +39,13 @@ class Entry:
     live_recipe: str = ""
     """As `recipe`, where a running program needs another one."""
 
+    @property
+    def mapped_by(self) -> str:
+        """Who maps its threads, where what is installed decides that; else empty."""
+        from autofinity.mapping.bipartition import bipartition_by
+
+        return bipartition_by() if self.mapping_ns == "bipartition_ns" else ""
+
     def make(self, setting: Setting) -> tuple[Recipe[Any], ...]:
         """For a simulated machine. Raises `UsageError` for what the setting lacks."""
         made = self._made(self.recipe, setting)

@@ -8,9 +8,8 @@ The published mechanisms differ in what they put in; each has a file that says w
 section of which paper.
 
 Deviations of all: a kernel decides on a page within the fault that shows it, we at the end of the
-period it happened in. A period is one of the mapper's, and never so short that the mapper alone
-would take more than `MAPPING_SHARE` of it: a run of milliseconds that stands for a minute would map
-every microsecond.
+period it happened in, which is one of the mapper's. In a run that is shorter than what it stands
+for a mapping is charged in proportion (`Setting.mapping_charge_ns`).
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from operator import add
 
+from autofinity.mapping.cost import cost
 from autofinity.mapping.mappers import Map
 from autofinity.mapping.pages import PageRule, moves
 from autofinity.mechanisms.recipe import UNMANAGED, Setting, Start
@@ -27,9 +27,6 @@ from autofinity.model.sharing import NumaVectors, SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, MovePages, Sensors, SpendTime
 from autofinity.profiling.placements import bound
-
-MAPPING_SHARE = 0.002
-"""Of the threads' time."""
 
 type PageMapper = Callable[[NumaVectors], tuple[tuple[int, int], ...]]
 """(page number, node) of the pages that are to be elsewhere."""
@@ -42,7 +39,14 @@ class Known:
     matrix: SharingMatrix
     cpus: tuple[OsIndex, ...] = ()
     """Where the threads were put; empty until the first mapping."""
+    mapped: SharingMatrix | None = None
+    """The matrix that `cpus` come from."""
     mappings: int = 0
+
+
+def unaged(matrix: SharingMatrix) -> SharingMatrix:
+    """All that was ever seen counts alike."""
+    return matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +62,10 @@ class SharingAware:
     """None: pages stay where they are first touched."""
     period_ms: float = 100
     """Of a paper's run."""
-    ageing: float = 1.0
+    age: Callable[[SharingMatrix], SharingMatrix] = unaged
     """What is left of the matrix after each mapping."""
+    only_if_cheaper: bool = False
+    """Threads stay where they are unless the mapper's seats cost less by the matrix."""
     threads_first: bool = False
     """No page moves before the threads were mapped once."""
     start: Start = UNMANAGED
@@ -74,39 +80,40 @@ class SharingAware:
         return Known(nothing(threads))
 
     def period_ns(self, state: Known) -> int:
-        """From mapping to mapping."""
-        threads = self.setting.threads
-        least = self.setting.mapping_ns(threads) / (MAPPING_SHARE * threads) if self.mapper else 0
-        return max(self.setting.ns(self.period_ms), round(least))
+        """From mapping to mapping, whatever a mapping takes."""
+        return self.setting.ns(self.period_ms)
 
     def step(self, state: Known, interval: Interval) -> tuple[Known, Sequence[Action]]:
         """Map threads by all that was seen, then the pages seen in this interval."""
-        matrix = added(state.matrix, interval.sharing)
-        known = state.cpus if matrix is state.matrix else ()
-        state = replace(state, matrix=matrix)
+        state = replace(state, matrix=added(state.matrix, interval.sharing))
         actions: list[Action] = []
         if self.mapper is not None:
-            state, actions = self._map_threads(state, self.mapper, known)
+            state, actions = self._map_threads(state, self.mapper)
         if self.page_mapper is not None and (state.cpus or not self.threads_first):
             actions += sent(interval.pages, self.page_mapper, self.setting.threads)
         return state, actions
 
-    def _map_threads(
-        self, state: Known, mapper: Map, known: tuple[OsIndex, ...]
-    ) -> tuple[Known, list[Action]]:
-        """`known`: what the mapper would say, or empty. It is charged all the same."""
-        if not any(map(any, state.matrix.cells)):
+    def _map_threads(self, state: Known, mapper: Map) -> tuple[Known, list[Action]]:
+        """A matrix that was mapped already is not mapped again, and charged all the same."""
+        matrix, setting = state.matrix, self.setting
+        if not any(map(any, matrix.cells)):
             return state, []
-        topology, threads = self.setting.topology, self.setting.threads
-        cpus = known or mapper(state.matrix, topology, topology.allowed)
-        by_turns = state.mappings % threads
-        actions: list[Action] = [SpendTime("mapping", self.setting.mapping_ns(threads), by_turns)]
+        topology = setting.topology
+        known = matrix is state.mapped
+        cpus = state.cpus if known else mapper(matrix, topology, topology.allowed)
+        if self.only_if_cheaper and state.cpus and cpus != state.cpus:
+            cheaper = cost(matrix, topology, cpus) < cost(matrix, topology, state.cpus)
+            cpus = cpus if cheaper else state.cpus
+        by_turns = state.mappings % setting.threads
+        charge_ns = setting.mapping_charge_ns(state.mappings)
+        actions: list[Action] = [SpendTime("mapping", charge_ns, by_turns)] if charge_ns else []
         if cpus != state.cpus:
             actions.append(BindThreads(bound(cpus)))
         state = replace(
             state,
-            matrix=scaled(state.matrix, self.ageing),
+            matrix=self.age(matrix),
             cpus=cpus,
+            mapped=matrix,
             mappings=state.mappings + 1,
         )
         return state, actions

@@ -1,5 +1,5 @@
 """SPCD: Diener, Cruz & Navaux, Communication-Based Mapping Using Shared Pages, IPDPS 2013; as kMAF
-and Cruz et al. describe it (kMAF'16, section 2.1.2 and 4.3.2; the TLB paper, section 3).
+and Cruz et al. describe it (kMAF'16, sections 2.2 and 4.3.2; the TLB paper, section 3).
 
 Threads only: induced page faults, a hash table of memory blocks with the last 2 threads each, and
 the hierarchical matching of Edmonds' algorithm.

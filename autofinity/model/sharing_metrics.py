@@ -7,8 +7,21 @@ from collections.abc import Sequence
 from autofinity.model.sharing import NumaVectors, SharingMatrix
 
 
+def normalised(sharing: SharingMatrix) -> SharingMatrix:
+    """Cells over the largest one, 0 to 1; all 0 where nothing is shared.
+
+    Heterogeneity is a mean square, so that of raw counts grows with the square of their amount. The
+    paper has programs of high heterogeneity that "only share little data" (section 2.3.2), so its
+    matrices had one scale.
+    """
+    largest = max((cell for row in sharing.cells for cell in row), default=0.0)
+    return SharingMatrix(
+        tuple(tuple(cell / largest if largest else 0.0 for cell in row) for row in sharing.cells)
+    )
+
+
 def heterogeneity(sharing: SharingMatrix) -> float:
-    """Equation 1 as printed: the mean square of each cell's difference from its row's mean.
+    """Equation 1: the mean square of each cell's difference from its row's mean.
 
     The zero diagonal takes part, so that a program whose threads all share alike does not get 0;
     `heterogeneity_off_diagonal` gives it 0. 0 without threads.

@@ -29,11 +29,6 @@ class Runs(Protocol):
         """Of each program."""
         ...
 
-    @property
-    def paper_s(self) -> float:
-        """Seconds of a run in the papers that one of ours stands for."""
-        ...
-
     def machine(self) -> SimMachine:
         """Where programs run."""
         ...
@@ -49,7 +44,7 @@ class Runs(Protocol):
         programs: tuple[str, ...] = (),
         page_size: str | None = None,
         repeats: int | None = None,
-        fault_share_per_s: float | None = None,
+        faults_per_page: float | None = None,
     ) -> list[MechanismCase]:
         """Of the operating system and these mechanisms, and with what is given here in the place
         of what the caller has.

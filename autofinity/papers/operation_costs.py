@@ -25,7 +25,9 @@ COUNTED: Mapping[str, Callable[[MechanismRun], int]] = {
 
 @dataclass(frozen=True, slots=True)
 class OperationCosts:
-    """Shares of the threads' time in %, or ns of one operation."""
+    """CPU time in % of the run's time, as kMAF'14 (section 5.4) and kMAF'16 (table 5) give it, or
+    ns of one operation.
+    """
 
     mechanism: str
     of: Literal["run", "operation"]
@@ -37,7 +39,7 @@ class OperationCosts:
     def draw(self, figure: AnyFigure, runs: Sequence[MechanismRun], on: str) -> Chart:
         """By kind of operation."""
         if self.of == "run":
-            return beside(figure, shares_by_kind(runs), on, "operation", LABELS["overhead"])
+            return beside(figure, shares_by_kind(runs), on, "operation", LABELS["cpu_time"])
         return beside(figure, ns_by_kind(runs), on, "operation", "ns")
 
 
@@ -47,9 +49,11 @@ def runs_of(mechanism: str, cases: Sequence[MechanismCase]) -> list[MechanismRun
 
 
 def shares_by_kind(runs: Sequence[MechanismRun]) -> dict[str, float]:
-    """% of the threads' time of each kind of overhead, mean over the runs."""
+    """CPU time of each kind of overhead in % of the run's time, mean over the runs."""
     kinds = dict.fromkeys(kind for run in runs for kind in run.overhead_ns)
-    return {kind: 100 * fmean(run.overhead_of(kind) for run in runs) for kind in kinds}
+    return {
+        kind: 100 * fmean(run.overhead_of(kind) * run.threads for run in runs) for kind in kinds
+    }
 
 
 def ns_by_kind(runs: Sequence[MechanismRun]) -> dict[str, float]:

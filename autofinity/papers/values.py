@@ -17,6 +17,7 @@ type Values = dict[str, dict[str, float]]
 
 SHARES: Mapping[str, Callable[[MechanismRun], float]] = {
     "overhead": lambda run: 100 * run.overhead,
+    "cpu_time": lambda run: 100 * run.overhead * run.threads,
     "tlb_miss_rate": lambda run: 100 * run.tlb_miss_rate,
 }
 """Quantities that are drawn as they are, in percent; those of `FIGURES` are ratios to the OS's."""
@@ -30,6 +31,7 @@ LABELS: Mapping[str, str] = {
     "cache_to_cache": "cache-to-cache transfers / those under the OS",
     "energy": "energy / that under the OS",
     "overhead": "% of the threads' time",
+    "cpu_time": "CPU time in % of the run's time",
     "tlb_miss_rate": "% of the translations that no TLB had",
 }
 

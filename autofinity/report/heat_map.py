@@ -6,16 +6,11 @@ from html import escape
 
 from autofinity.foreign_text import one_line
 from autofinity.model.sharing import SharingMatrix
+from autofinity.model.sharing_metrics import normalised
 
 _SHADES = " ░▒▓█"
 _CELL = 14
 _MARGIN = 36
-
-
-def shares(matrix: SharingMatrix) -> list[list[float]]:
-    """Cells over the largest one, 0 to 1; all 0 where nothing is shared."""
-    largest = max((cell for row in matrix.cells for cell in row), default=0.0)
-    return [[cell / largest if largest else 0.0 for cell in row] for row in matrix.cells]
 
 
 def heat_lines(matrix: SharingMatrix) -> list[str]:
@@ -25,7 +20,7 @@ def heat_lines(matrix: SharingMatrix) -> list[str]:
         f"{thread:<8}" for thread in range(0, matrix.threads, 4) if thread < matrix.threads
     )
     lines = [f"{' ' * label}  {ruler}".rstrip()]
-    for thread, row in enumerate(shares(matrix)):
+    for thread, row in enumerate(normalised(matrix).cells):
         cells = "".join(_shade(share) * 2 for share in row)
         lines.append(f"{thread:>{label}} │{cells}│")
     return lines
@@ -42,7 +37,7 @@ def heat_svg(matrix: SharingMatrix, title: str) -> str:
         f"<title>{named}</title>",
         f'<text x="{_MARGIN}" y="14">{named}</text>',
     ]
-    for i, row in enumerate(shares(matrix)):
+    for i, row in enumerate(normalised(matrix).cells):
         y = _MARGIN + i * _CELL
         for j, share in enumerate(row):
             gray = round(255 * (1 - share))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.model.sharing import SharingMatrix
+from autofinity.model.sharing_metrics import normalised
 from autofinity.report.chart_image import caption, empty_figure, save_figure
-from autofinity.report.heat_map import heat_lines, shares
+from autofinity.report.heat_map import heat_lines
 
 _COLUMNS = 4
 _SIDE_INCHES = 2.6
@@ -35,7 +36,7 @@ def save_matrices(shown: Matrices, path: Path) -> None:
     figure = empty_figure(_SIDE_INCHES * columns, _SIDE_INCHES * rows + 0.4)
     panels = list(figure.subplots(rows, columns, squeeze=False).flat)
     for panel, (name, matrix) in zip(panels, shown.by_name.items(), strict=False):
-        panel.imshow(shares(matrix), cmap="Greys", vmin=0, vmax=1, origin="lower")
+        panel.imshow(normalised(matrix).cells, cmap="Greys", vmin=0, vmax=1, origin="lower")
         panel.set_title(caption(name), fontsize=8)
         panel.tick_params(labelsize=7)
         panel.locator_params(integer=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from autofinity.detect.whole_trace import whole_trace
 from autofinity.evaluation.comparison import Comparison, MechanismCase, compare
+from autofinity.mechanisms.kmaf16 import faults_per_page
 from autofinity.mechanisms.recipe import WholeTrace
 from autofinity.mechanisms.registry import Entry
 from autofinity.model.errors import UsageError
@@ -49,7 +50,8 @@ class Asked:
     seeds: int
     repeats: int
     paper_s: float
-    fault_share_per_s: float = 0.1
+    faults_per_page: float | None = None
+    """That kMAF and SPCD make in the whole run. Default: `kmaf16.faults_per_page`."""
     policy: str | None = None
     """For `autofinity` and `unified`: a file, or the name of a shipped one. Default: the
     machine's."""
@@ -63,6 +65,13 @@ class Asked:
                 f"seeds {self.seeds}, repeats {self.repeats}, paper_s {self.paper_s}: expected at "
                 "least 1, and seconds"
             )
+
+    @property
+    def fault_share_per_s(self) -> float:
+        """Of the touched pages, per second of a paper's run."""
+        if self.faults_per_page is not None:
+            return self.faults_per_page / self.paper_s
+        return faults_per_page(self.repeats, self.paper_s) / self.paper_s
 
     @property
     def threads(self) -> int:
@@ -100,12 +109,21 @@ def compared(
         facts_of=facts_of_machine(machine.spec),
     )
     programs = [_crewed(machine, program, reporter) for program in _programs(asked, reporter)]
+    for line in _mapped_by(entries):
+        reporter.notice(line)
     runs = MechanismRuns(observations_folder(wanted) / RESULTS)
     steps = len(programs) * len(entries) * asked.seeds
     with reporter.progress("compare", steps) as done:
         cases = compare(comparison, programs, entries, runs, wanted.jobs, done.step)
     rank = {entry.name: number for number, entry in enumerate(entries)}
     return sorted(cases, key=lambda case: rank[case.mechanism])
+
+
+def _mapped_by(entries: Sequence[Entry]) -> Iterator[str]:
+    """A line for those whose mapper depends on what is installed."""
+    for mapper in dict.fromkeys(entry.mapped_by for entry in entries if entry.mapped_by):
+        names = ", ".join(entry.name for entry in entries if entry.mapped_by == mapper)
+        yield f"{names}: threads are mapped by {mapper}"
 
 
 def _programs(asked: Asked, reporter: Reporter) -> list[ReadyProgram]:

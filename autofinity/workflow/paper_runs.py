@@ -42,11 +42,6 @@ class PaperRuns:
         """Of each program."""
         return self.asked.threads
 
-    @property
-    def paper_s(self) -> float:
-        """Seconds of a paper's run that one stands for."""
-        return self.asked.paper_s
-
     def machine(self) -> SimMachine:
         """As it was asked for."""
         return simulated(self.asked.wanted.machine, self.asked.wanted.latencies)
@@ -62,11 +57,10 @@ class PaperRuns:
         programs: tuple[str, ...] = (),
         page_size: str | None = None,
         repeats: int | None = None,
-        fault_share_per_s: float | None = None,
+        faults_per_page: float | None = None,
     ) -> list[MechanismCase]:
         """A notice says of each run that failed why."""
         asked, wanted = self.asked, self.asked.wanted
-        share = asked.fault_share_per_s if fault_share_per_s is None else fault_share_per_s
         here = replace(
             asked,
             wanted=replace(
@@ -76,7 +70,7 @@ class PaperRuns:
             ),
             repeats=repeats or asked.repeats,
             paper_s=asked.paper_s * (repeats or asked.repeats) / asked.repeats,
-            fault_share_per_s=share,
+            faults_per_page=asked.faults_per_page if faults_per_page is None else faults_per_page,
         )
         names = dict.fromkeys((BASELINE, *mechanisms))
         cases = compared(here, [MECHANISMS[name] for name in names], self.reporter)

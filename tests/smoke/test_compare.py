@@ -47,7 +47,7 @@ def test_programs_run_side_by_side_with_large_pages_and_more_faults(tmp_path: Pa
     said = json.loads(
         autofinity(
             *("compare", "--machine", "opteron-6164he", "--threads", "4", "--size", "tiny"),
-            *("--repeats", "1", "--page-size", "2M", "--fault-rate", "40"),
+            *("--repeats", "1", "--page-size", "2M", "--faults-per-page", "40"),
             *("-p", "prodcons+pic", "-p", "pic", "--mechanism", "kmaf16", "--mechanism", "compact"),
             *("--work", str(tmp_path), "--json"),
         ).stdout

@@ -43,7 +43,6 @@ class FakeRuns:
     time_s: Callable[..., float]
     on: str = "here"
     threads: int = 4
-    paper_s: float = 50.0
     asked: list[tuple[tuple[str, ...], dict[str, Any]]] = field(default_factory=list)
 
     def cases(self, mechanisms: Sequence[str], **options: Any) -> list[MechanismCase]:

@@ -38,7 +38,8 @@ def comparing_options[**P, R](
             default=60,
             show_default=True,
             help="Seconds of a run in the papers that a whole run stands for: periods and rates of "
-            "mechanisms are scaled to it. What their operations cost is not.",
+            "mechanisms are scaled to it, and what periodic mappings cost. What other operations "
+            "cost is not.",
         ),
         jobs_option,
         work_option,

@@ -27,7 +27,7 @@ class FaultRates:
         first, *others = self.percents
         asked = {first: (self.mechanism, self.oracle)} | dict.fromkeys(others, (self.mechanism,))
         return {
-            percent: runs.cases(names, fault_share_per_s=percent / 100 / runs.paper_s)
+            percent: runs.cases(names, faults_per_page=percent / 100)
             for percent, names in asked.items()
         }
 

@@ -16,6 +16,7 @@ from autofinity.detect.scaled import SCALED
 from autofinity.mapping.matrix_file import read_matrix
 from autofinity.model.errors import UsageError
 from autofinity.model.sharing import SharingMatrix
+from autofinity.model.sharing_metrics import heterogeneity, normalised
 from autofinity.report.heat_map import heat_lines, heat_svg
 
 PAGES = 40
@@ -49,7 +50,9 @@ def test_every_source_finds_the_two_pairs_and_says_what_that_cost(trace: str, so
     assert found["with"] == source
     assert [row.index(max(row)) for row in found["sharing"]] == [1, 0, 3, 2]
     assert found["whole_trace_correlation"] > 0.9
-    assert found["heterogeneity"] > 0
+    matrix = normalised(SharingMatrix(tuple(map(tuple, found["sharing"]))))
+    assert found["heterogeneity"] == pytest.approx(heterogeneity(matrix)) != 0
+    assert found["heterogeneity_off_diagonal"] > found["heterogeneity"]
     if source == "trace":
         assert found["detector"] is None
         assert found["pages"] >= 2 * PAGES

@@ -5,12 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from autofinity.linux import address_sensor
 from autofinity.linux.address_sensor import AddressSensor
+from autofinity.linux.shared_memory import SharedMemory
 from autofinity.linux.touches import Touch
 from autofinity.model.detection import FaultSampling
 from autofinity.model.sharing import by_process, page_number
@@ -75,6 +78,26 @@ def test_threads_in_turn_on_one_block_share_and_on_other_blocks_of_the_page_do_n
     assert again.cells == ((0, 0, 0),) * 3
 
 
+def test_kmaf14_section_3_1_1_processes_that_share_memory_are_one_matrix(
+    rings: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for pid, start in ((7, 0x1000), (8, 0x5000)):
+        (tmp_path / str(pid)).mkdir()
+        shared = f"{start:x}-{start + 0x1000:x} rw-s 00000000 00:01 77 /dev/shm/x\n"
+        (tmp_path / str(pid) / "maps").write_text(f"{shared}9000-a000 rw-p 00000000 00:00 0\n")
+    fake = partial(SharedMemory, procfs=str(tmp_path))
+    monkeypatch.setattr(address_sensor, "SharedMemory", fake)
+    rings.nodes = dict.fromkeys((0x1000, 0x5000, 0x9000), 0)
+    sensor = AddressSensor(FaultSampling(table="sub-blocks", block_bytes=1024), TWO_NODES)
+    here = Touch(0, 8, 20, 0x5010, OsIndex(0))
+    alone = fault(10, 0x9000)  # nothing is read of a process by itself
+    there = [fault(10, 0x1020), fault(10, 0x1420)]
+    rings.faults = [alone, here, *there, replace(here, address=0x9000)]
+    sharing, _ = sensor.look({10: 0, 20: 1})
+    assert sharing is not None
+    assert sharing.cells == ((0, 1), (1, 0))
+
+
 def test_a_page_counts_by_the_node_of_the_cpu_and_one_that_has_vanished_is_left_out(
     rings: Scripted,
 ) -> None:
@@ -131,6 +154,7 @@ def test_pages_that_are_too_many_for_a_look_are_shown_in_the_next(rings: Scripte
 MUCH = """
 import mmap, sys
 from autofinity.linux import address_sensor
+from autofinity.linux.shared_memory import SharedMemory
 from autofinity.linux.touches import Touch
 from autofinity.model.detection import FaultSampling
 from autofinity.model.topology import PU, Topology

@@ -159,6 +159,12 @@ def test_pages_follow_where_that_is_asked_for_and_there_is_a_node_to_go_to() -> 
         assert [action for action in actions if isinstance(action, MovePages)] == expected
 
 
+def test_kmaf14_section_3_4_1_a_run_says_who_maps_its_threads() -> None:
+    for name, said in (("kmaf14", True), ("kmaf", False)):
+        notes = Program(recipe(name)).state.notes
+        assert any(note.startswith("threads are mapped by ") for note in notes) == said
+
+
 def test_more_threads_than_cpus_take_turns_and_unified_which_wants_one_each_says_so() -> None:
     for name, phase in (("kmaf", "placed"), ("unified", "left alone")):
         crowded = LiveRecipe(

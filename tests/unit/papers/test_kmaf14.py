@@ -23,10 +23,14 @@ def test_shares_of_pages_are_drawn_by_tenths_of_exclusivity() -> None:
     assert drawn_of(shares, "100 %") == {"a": 0, "b": 100}
 
 
-def test_who_shares_alike_with_all_is_not_heterogeneous() -> None:
+def test_section_2_2_1_figure_3_draws_equation_1_and_beside_it_the_one_off_the_diagonal() -> None:
     alike = SharingMatrix(((0.0, 2.0, 2.0), (2.0, 0.0, 2.0), (2.0, 2.0, 0.0)))
     pair = SharingMatrix(((0.0, 4.0, 0.0), (4.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
     chart = figure_3.FIGURE.draw({"alike": alike, "pair": pair}, "here")
-    heterogeneity = drawn_of(chart, "heterogeneity")
-    assert heterogeneity["alike"] == 0 < heterogeneity["pair"]
+    # Normalised, rows are (0, 1, 1) with mean 2/3; (0, 1, 0) with mean 1/3, twice, and zeros.
+    assert drawn_of(chart, "heterogeneity") == pytest.approx(
+        {"alike": 100 * 3 * (4 + 1 + 1) / 81, "pair": 100 * 2 * (1 + 4 + 1) / 81}
+    )
+    off = drawn_of(chart, "off the diagonal")
+    assert off["alike"] == 0 < off["pair"]
     assert drawn_of(chart, "amount")["alike"] == pytest.approx(100)
