@@ -1,9 +1,9 @@
-"""Who shares with whom: a fault, or a sampled access, tells which thread is at a page just now.
+"""Which threads share: a fault, or a sampled access, shows which thread uses a page now.
 
-Each counts one for its thread and each of the two other threads that were seen at the page last
-(Diener et al., kMAF, PACT 2014, section 4.1: the kernel keeps two threads a page). A page that
-nobody faults at again is one thread's: without NUMA hinting each page faults once, at its first
-touch, and nothing is seen of sharing.
+Each fault counts one for its thread with each of the two other threads that were last seen at the
+page (Diener et al., kMAF, PACT 2014, section 4.1: the kernel keeps two threads a page). A page
+without further faults belongs to one thread: without NUMA hinting each page faults once, at its
+first touch, and no sharing is seen.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class TouchSharing:
         self._touches: dict[int, Counter[int]] = {}
 
     def add(self, records: Iterable[Record]) -> None:
-        """Take records in, in order of time."""
+        """Add records, in order of time."""
         for record in records:
             thread = self._numbers.setdefault(record.tid, len(self._numbers))
             if isinstance(record, Born):
@@ -47,12 +47,12 @@ class TouchSharing:
 
     @property
     def touches(self) -> int:
-        """Touches taken in."""
+        """Number of touches in the tally."""
         return sum(counts.total() for counts in self._touches.values())
 
     @property
     def sharing(self) -> SharingMatrix:
-        """Touches in turn of one page, for each pair of threads."""
+        """Alternating touches of one page, for each pair of threads."""
         threads = range(len(self._numbers))
         return SharingMatrix(
             tuple(tuple(float(self._pairs[min(i, j), max(i, j)]) for j in threads) for i in threads)
