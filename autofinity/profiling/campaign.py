@@ -48,8 +48,8 @@ class ReadyProgram:
     sampled: bool = False
     """Whether the program runs in windows, so that its threads stay where they are bound."""
     computing: int = 0
-    """Number of its threads that compute, where it differs from the number that the program was
-    told (`threads`); 0: it is equal."""
+    """Number of its threads that compute, where it differs from the requested number (`threads`);
+    0: it is equal."""
     room: int = 0
     """Number of cores for these threads, which share cores where there are fewer cores than
     threads."""
