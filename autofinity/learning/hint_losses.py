@@ -92,7 +92,8 @@ def _signed_log(values: Floats) -> Floats:
 def least_loss(losses: Floats) -> int:
     """The hint (into `HINTS`) with the least loss when it is given to every workload.
 
-    The first of equal hints is chosen. A hint that was never tried counts as the worst one that was tried.
+    The first of equal hints is chosen. A hint that was never tried counts as the worst one that was
+    tried.
     """
     known = losses[~np.isnan(losses).all(axis=1)]
     worst = np.nanmax(known, axis=1, keepdims=True) if len(known) else known
