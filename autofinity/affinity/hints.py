@@ -16,7 +16,7 @@ second PUs, the siblings:
 
 - to spread: all first PUs are taken, and the threads that remain are placed by the same keys on the
   second PUs alone, and so on;
-- to pack: all PUs are to be had at once, by the same keys, so that threads share cores and caches
+- to pack: all PUs are available at once, by the same keys, so that threads share cores and caches
   stay empty; the last key is the list of PUs core by core.
 
 Machines of several kinds of cores are filled kind by kind: with more threads than cores of the

@@ -1,8 +1,8 @@
 """Digest of the files that a build reads: when it changes, the program is built again.
 
-    sources = ["src", "*.h"] in the manifest        these, and nothing else
-    {dir}/NAME in every build line                  what the lines name
-    {dir} by itself, or no {dir} at all             all that lies beside the manifest
+    sources = ["src", "*.h"] in the manifest        only these files
+    {dir}/NAME in every build line                  the named files
+    {dir} by itself, or no {dir} at all             all files beside the manifest
 
 Files that a build or a command of ours wrote there are never included.
 """

@@ -1,7 +1,7 @@
 """Runs that stand for a minute: a region of interest is repeated, and only the repeats that differ
 from later ones are replayed.
 
-    (a first repeat, cold) ─► whatever a mechanism does ─ one repeat more ═══ the rest
+    (a first repeat, cold) ─► repeats with decisions ─ one more repeat ═══ the rest
 
 A region of the training programs takes a millisecond to a tenth of a second, and a minute of it is
 hours of simulating. The work of a program repeats. So after the last decision each repeat takes as

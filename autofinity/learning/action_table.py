@@ -16,7 +16,7 @@ Interpretations where the figure leaves something open:
   matching period.
 * Equal consequences: the label is the first hint in the order of `HINTS`.
 * A behaviour without any known consequence gives no row. A row's weight is that of the samples
-  behind it: their number, or where runs are compared that of the programs.
+  behind it: their number, or, where runs are compared, the number of programs.
 
 One affinity a is processed at a time, so memory stays far below the number of pairs.
 """

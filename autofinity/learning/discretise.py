@@ -6,14 +6,14 @@ Source: paper, section 3.2 (five bins, WEKA's automatic number for equal width).
 number minimises the leave-one-out estimate of a histogram's entropy, −Σ n·log((n − 1)/width), which
 is infinite where a bin holds a single value. There are three variants, and a fixed number:
 
-* `automatic`: as just said; an empty bin adds nothing. The default.
-* `weka-corrected`: as WEKA 3.9.7 (`Discretize -O`), a histogram with an empty bin is refused too. A
-  counter whose values lie in two clumps, or that has a long tail, is then not cut at all: measured
-  on a counter that alone separates two kinds of programs, no rule could be learned.
-* `weka`: in addition WEKA's fault. It chooses the number of bins with the right width for each, and
-  then cuts with the width of the *last* number tried, so that the last bin holds the whole rest of
-  the range.
-* `fixed`: always as many bins as asked for.
+* `automatic`: as above; an empty bin adds nothing. The default.
+* `weka-corrected`: as in WEKA 3.9.7 (`Discretize -O`), a histogram with an empty bin is refused,
+  too. A counter whose values lie in two clumps, or that has a long tail, is then not cut at all:
+  measured on a counter that alone separates two kinds of programs, no rule could be learned.
+* `weka`: in addition WEKA's error, which chooses the number of bins with the right width for each
+  number, but then cuts with the width of the *last* number tried, so that the last bin holds the
+  whole rest of the range.
+* `fixed`: always the requested number of bins.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """JRip, WEKA's RIPPER, over an action table; rules are returned as data.
 
 JRip gets bin indices, so its conditions are over bins; here the conditions become (lower, upper]
-intervals of the counter itself. Source: paper, section 2.3 (default settings).
+intervals of the counter itself.
+Source: paper, section 2.3 (default settings).
 """
 
 from __future__ import annotations

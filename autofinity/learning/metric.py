@@ -25,12 +25,12 @@ def performance_of(table: ObservationTable, metric: Metric, labels: Labels) -> F
 
     * `ipc`: the `performance` column, instructions per elapsed cycle and thread.
     * `speed`: 1 / ROI time of the whole run, 1/s; spinning does not distort it.
-    * `throughput`: useful work per second. A run does the same work wherever it is placed, so of
-      runs it is `speed`; of periods the counter `useful_work`, which the program reports.
+    * `throughput`: useful work per second. A run does the same work wherever it is placed, so
+      for runs it is `speed`; for periods the counter `useful_work`, which the program reports.
     * `-energy`: minus the `energy_j` column, joules of the whole machine over the whole ROI.
     * `-energy-delay`: minus `energy_j` × ROI time, joule seconds.
 
-    Raises `LearningError` naming the column that is missing.
+    Raises `LearningError`, which names the missing column.
     """
     if metric == "ipc":
         return table.performance

@@ -1,8 +1,8 @@
 """Our own RIPPER over an action table: rules without Java.
 
-The rules are found by the native core (`learning.value_rules`) over bin indices and become
-(lower, upper] intervals of the counters here. Source: W. Cohen, "Fast Effective Rule Induction"
-(ICML 1995).
+The rules are found by the native core (`learning.value_rules`) over bin indices and become (lower,
+upper] intervals of the counters here.
+Source: W. Cohen, "Fast Effective Rule Induction" (ICML 1995).
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ def row_weights(table: pd.DataFrame, weighting: Weighting) -> Floats:
     """One weight for each row.
 
     * `observations`: number of times that the behaviour was observed.
-    * `stake`: that, times what is to be lost there: the best consequence minus the worst, over the
-      larger magnitude. Scaled to the same mean, so that a learner's least weight of a rule keeps
-      its meaning. Behaviours for which all hints are equally good then have no say.
+    * `stake`: that number times the possible loss: the best consequence minus the worst, divided by
+      the larger magnitude. Weights are scaled to the same mean, so that a learner's least weight of
+      a rule keeps its meaning. Behaviours for which all hints are equally good have no influence.
     * `none`: every row weighs 1, as figure 6 writes each behaviour once for each affinity.
     """
     if weighting == "none" or len(table) == 0:

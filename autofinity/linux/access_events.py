@@ -8,11 +8,11 @@
 
 The PMU's events are taken from sysfs as the kernel names them there. The source of the data is not
 requested: then Sapphire Rapids and later accept loads without the event `mem-loads-aux` beside
-them. Sources: perf_event_open(2); Documentation/ABI of event_source/devices (events, format);
-perf-mem(1) for the 30 clocks; perf-amd-ibs(1): IBS separates user from kernel mode only by
-`swfilt`, and needs CAP_PERFMON where there is no `swfilt`; perf-arm-spe(1) and
-drivers/perf/arm_spe_pmu.c: SPE takes only periods, in operations, and one event for each thread or
-CPU; each PMU belongs to some CPUs.
+them.
+Sources: perf_event_open(2); Documentation/ABI of event_source/devices (events, format); perf-mem(1)
+for the 30 clocks; perf-amd-ibs(1): IBS separates user from kernel mode only by `swfilt`, and needs
+CAP_PERFMON where there is no `swfilt`; perf-arm-spe(1) and drivers/perf/arm_spe_pmu.c: SPE takes
+only periods, in operations, and one event for each thread or CPU; each PMU belongs to some CPUs.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
     records: … AUX(offset, size, flags) …   ─► which bytes have come
     area:    [ taken | come | free … ]         offsets only grow; in memory they go round
 
-The kernel stops the event when the area is full. Source: perf_event_open(2), AUX area.
+The kernel stops the event when the area is full.
+Source: perf_event_open(2), AUX area.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 events/generic.toml ─┐
 events/<family>.toml ┴─► EventTable of this CPU (a family's entry wins over the generic one, and
-                         what it calls absent is not what the generic name says)
+                         an event that it calls absent has no generic one)
 
 A count that no single event of a family gives may be the sum of several events: `config` and
 `libpfm` of its entry are then lists. A neutral name means the same on every CPU as on the simulator

@@ -7,12 +7,12 @@
   core.) Memory-side caches are not CPU caches and do not count.
 * **Core**: the core object; a PU outside any core is a core of its own. SMT rank: position among
   the PUs of the core.
-* **Node** of a PU: of the nodes local to it the one with the fewest PUs, then the first in logical
+* **Node** of a PU: the local node with the fewest PUs, then the first in logical
   order (DRAM before high-bandwidth or persistent memory, as hwloc orders them). PUs in no node get
-  a stand-in, one a package, whose number says that it is none; where there are no nodes at all, all
+  a stand-in node, one for each package, with the number of an unknown node; without any node, all
   PUs are in one.
 * **Memory**: no page lives on a node without memory, or on one that is not allowed.
-* **Distances**: the first latency matrix between nodes; 10 and 20 where it says nothing.
+* **Distances**: the first latency matrix between nodes; 10 and 20 where it has no value.
 """
 
 from __future__ import annotations

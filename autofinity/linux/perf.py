@@ -5,7 +5,8 @@
 
 Counting is per thread and in user space only: counts of the kernel need privileges (EACCES),
 `inherit` reads as a sum over threads, and excluded events read 0 (context switches; /proc has
-them). Source: perf_event_open(2) and linux/perf_event.h.
+them).
+Source: perf_event_open(2) and linux/perf_event.h.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@
 
 A packet is a header and 0, 1, 2, 4 or 8 bytes, little-endian; bits 5:4 of the header give the
 number. An extended header is one of 20-23 before another header. Records may have padding inside
-and after them, also up to a power of two (an alignment packet). Source: Arm Architecture Reference
-Manual (DDI 0487), Statistical Profiling Extension sample record packets; the masks also in the
-kernel's tools/perf.
+and after them, also up to a power of two (an alignment packet).
+Source: Arm Architecture Reference Manual (DDI 0487), Statistical Profiling Extension sample record
+packets; the masks also in the kernel's tools/perf.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
 The hardware writes no thread. Where the event belongs to one thread, the AUX record names the
 thread. Where the event is inherited, the kernel may let two threads of a program swap places on a
 CPU without stopping the hardware between them, so that one piece holds accesses of both: there the
-records of switches show which thread ran when, and the accesses have times. Source: the kernel's
-drivers/perf/arm_spe_pmu.c and kernel/events (ring_buffer.c, core.c).
+records of switches show which thread ran when, and the accesses have times.
+Source: the kernel's drivers/perf/arm_spe_pmu.c and kernel/events (ring_buffer.c, core.c).
 """
 
 from __future__ import annotations

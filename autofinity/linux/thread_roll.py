@@ -1,6 +1,6 @@
 """Threads of a program, including those of its descendants, look by look.
 
-    look ─► /proc of the whole family ─► begun and ended, and of each thread what it has used so far
+    look ─► /proc of the whole family ─► beginnings and ends, and the usage of each thread so far
 
 Threads are numbered by creation; the number of a thread that ended is used again. Threads whose
 name marks them as helpers of a runtime are never numbered.

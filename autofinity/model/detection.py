@@ -121,7 +121,7 @@ class TlbAccessCounters:
     held_in: Literal["tlb", "page table"] = "tlb"
     access_counter_bits: int = 32
     """Bits of AC and AT (table 1). Short runs in a small working set evict nothing: a smaller
-    counter is full, and so looked at, more often."""
+    counter is full, and so compared, more often."""
     sharers: int = 2
     """Threads of a sharers vector (table 1: 2 of 8 bits), 1 to 8."""
     numa_counter_bits: int = 4

@@ -1,4 +1,4 @@
-"""Facts of the machine at hand, for a policy that asks for them.
+"""Facts of the present machine, for a policy that needs them.
 
 Facts from its topology are always known. Its speeds are known where they were measured, or where
 the machine is on record (policies/speeds.txt).

@@ -1,9 +1,9 @@
 """The behaviour database: samples of each program, and the answers of its policy.
 
-    program ──< behaviour (one a thread count: sample, hint, digest of the policy that gave it)
-            ──< run       (one a start: when, how, what was bound, what went less well)
-                    ──< observation (one an affinity the run was sampled in: to learn from)
-                    ──< mask        (one a thread it bound: what to put back)
+    program ──< behaviour (one a thread count: sample, hint, digest of the hint's policy)
+            ──< run       (one a start: time, settings, bound threads, problems)
+                    ──< observation (one an affinity that the run was sampled in: to learn from)
+                    ──< mask        (one a thread that the run bound: the mask to restore)
 
 SQLite, one file that only its user may read, in WAL mode where no other host can have it open.
 Every row is committed at once, so a killed monitor loses nothing that was written. A database of a

@@ -3,7 +3,7 @@
     lea  8(%rdi,%rcx), %r11             an address that the block touches, kept in the thread's own
     mov  %r11, %fs:__af_seen@tpoff+8    memory; no flag changes, no stack is needed
     …
-    lea  .Lafd3(%rip), %rax             once a block: what was touched, and how many instructions
+    lea  .Lafd3(%rip), %rax             once a block: its accesses and its instructions
     call *__af_block@GOTPCREL(%rip)
 
 Live registers are saved. The runtime's side is native/capture/interpose/hooks.c.
