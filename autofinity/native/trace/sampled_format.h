@@ -1,11 +1,11 @@
 // A sampled trace on disk: the capture runtime (C) writes it and the reader (C++) reads it.
 //
 //   index.aft         as of a whole trace; totals are of the whole run, though little is recorded
-//   stream-0000.aft   header | chunks of window 0 | chunks of window 1 | …     only windows are
-//   kept warm-0000.afw       header | snapshot of window 0 | snapshot of window 1 | … of each
-//   stream pages.afp         header | first touches of pages, in order | crc windows.afs header |
-//   windows | meetings | intervals | crc            written last but index skeleton/         a
-//   whole trace of all events but accesses, where threads do not wait for each
+//   stream-0000.aft   header | chunks of window 0 | chunks of window 1 | …        only windows
+//   warm-0000.afw     header | snapshot of window 0 | snapshot of window 1 | …    of each stream
+//   pages.afp         header | first touches of pages, in order | crc
+//   windows.afs       header | windows | meetings | intervals | crc      written last but the index
+//   skeleton/         a whole trace of all events but accesses, where threads do not wait for each
 //                     other at every turn. compute: its value is 0, or the region's work so far
 //   meta.json         as of a whole trace, and how it was sampled
 //
