@@ -25,11 +25,11 @@ evaluation calls both equal. Without ties the default policy wins 10 of 10 and r
 best hint, as it does with this one."""
 
 PREFERRED = (HINTS.index(PACKED),)
-"""Hints (into `HINTS`) that are said where no other is better than noise. On most machines threads
-that share one cache share its socket, so `packed` and `shared-caches-many-sockets` are one place
-there. Where each core has a cache of its own the latter spreads threads over sockets, though all
-that was seen is that threads which share data are better close together. On the Altix 450, left out
-of the training machines, that costs 13 of 14 interesting cases."""
+"""Hints (indices into `HINTS`) that are chosen where no other is better than noise. On most
+machines threads that share one cache share its socket, so `packed` and `shared-caches-many-sockets`
+are one place there. Where each core has a cache of its own, the latter spreads threads over
+sockets, although the data only show that threads which share data are better close together. On the
+Altix 450, left out of the training machines, that costs 13 of 14 interesting cases."""
 
 
 def hint_losses(

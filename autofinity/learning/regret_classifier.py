@@ -31,7 +31,7 @@ class RegretClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     * `most_rules`: largest number of rules without the default; at least 1.
     * `cut_points`: for each column the edges that conditions may have, ascending. None: between all
       neighbouring values.
-    * `preferred`: labels (indices into `classes_`) that a rule says unless another one loses less
+    * `preferred`: labels (indices into `classes_`) that a rule gives unless another one loses less
       by more than noise (`regret_tree.WORTH`).
 
     Values may be NaN: missing, and every condition on it fails. After `fit`:

@@ -41,7 +41,7 @@ class Losses:
     """Losses: n × labels, weighted; no NaN."""
     bin_counts: tuple[int, ...]
     preferred: tuple[int, ...] = ()
-    """Labels that a leaf says unless another one loses less by more than `WORTH`."""
+    """Labels that a leaf gets unless another one loses less by more than `WORTH`."""
 
     def take(self, rows: Ints) -> Losses:
         """Some of the rows."""

@@ -28,7 +28,7 @@ struct Foreseen {
     std::uint32_t misses = 0;  // bit i: the access i steps after `at` will miss
     std::array<ForeseenMiss, 8> known{};
 
-    // Of a step that is at most `steps_foreseen` ahead.
+    // The entry of a step that is at most `steps_foreseen` ahead.
     ForeseenMiss& of(const Step* step) {
         return known[reinterpret_cast<std::uintptr_t>(step) / sizeof(Step) % known.size()];
     }
